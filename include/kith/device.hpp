@@ -1,0 +1,54 @@
+// Where points live and where work runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith {
+
+/// The CPU, one CUDA GPU, or "choose for me". A small value; compare with ==.
+class Device {
+ public:
+  enum class Kind : std::uint8_t { automatic, cpu, cuda };
+
+  /// The default is the CPU.
+  constexpr Device() = default;
+  /// A GPU when one is there and the work is large enough to pay for it, else the CPU.
+  static constexpr Device automatic() { return Device(Kind::automatic, 0); }
+  static constexpr Device cpu() { return Device(Kind::cpu, 0); }
+  static constexpr Device cuda(int ordinal = 0) { return Device(Kind::cuda, ordinal); }
+  /// Reads "auto", "cpu", "cuda" or "cuda:N". Throws UsageError on anything else.
+  static Device parse(std::string_view text);
+
+  constexpr Kind kind() const { return kind_; }
+  /// Which GPU; 0 for the CPU.
+  constexpr int ordinal() const { return ordinal_; }
+  /// "auto", "cpu" or "cuda:N".
+  std::string name() const;
+
+  friend constexpr bool operator==(Device, Device) = default;
+
+ private:
+  constexpr Device(Kind kind, int ordinal) : kind_(kind), ordinal_(ordinal) {}
+
+  Kind kind_ = Kind::cpu;
+  int ordinal_ = 0;
+};
+
+/// What `available_devices` tells of one device.
+struct DeviceInfo {
+  Device device;
+  std::string name;                 ///< the vendor's name of the chip; "cpu" for the host
+  std::uint64_t memory_bytes = 0;   ///< all memory of the device
+  int threads = 0;                  ///< hardware threads (CPU) or multiprocessors (GPU)
+};
+
+/// The CPU first, then every GPU that this build can use. Never throws because of a missing driver.
+std::vector<DeviceInfo> available_devices();
+
+/// True if the CUDA backend was compiled in (a GPU may still be missing).
+bool built_with_cuda();
+
+}  // namespace kith

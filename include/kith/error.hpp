@@ -1,0 +1,66 @@
+// One exception type per exit code of the command. Every message says what was wrong, where, and what to do.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace kith {
+
+/// Base of everything that kith throws on purpose.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  /// The exit code with which the command `kith` reports this error.
+  virtual int exit_code() const noexcept = 0;
+};
+
+/// A call or a command line that makes no sense: unknown option, k below zero, an engine that is not built in.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 2; }
+};
+
+/// Data that cannot be searched or parsed: NaN, infinity, a ragged row, a missing value, a zero vector under cosine.
+class BadData : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 3; }
+};
+
+/// A file that is damaged, or of a format or version that kith does not read.
+class CorruptFile : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 4; }
+};
+
+/// The operating system could not open, read or write.
+class IoError : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 5; }
+};
+
+/// Not enough host memory; the message says how many bytes were needed.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 6; }
+};
+
+/// No usable GPU, or the GPU reported an error.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 7; }
+};
+
+/// A progress callback asked to stop. Nothing was written.
+class Interrupted : public Error {
+ public:
+  Interrupted() : Error("interrupted") {}
+  int exit_code() const noexcept override { return 130; }
+};
+
+}  // namespace kith

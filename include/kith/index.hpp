@@ -1,0 +1,97 @@
+// Build once, search many times. Nothing here includes a CUDA header.
+#pragma once
+
+#include <kith/device.hpp>
+#include <kith/metric.hpp>
+#include <kith/neighbors.hpp>
+#include <kith/point_view.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith {
+
+class SearchStructure;  // src/engine/search_structure.hpp
+
+/// The ways to search. `automatic` takes the fastest one that this build has for the data.
+enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
+
+/// "auto", "brute", "kdtree" or "covertree".
+std::string_view name_of(Engine engine);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+Engine parse_engine(std::string_view text);
+
+/// How an index is built.
+struct BuildOptions {
+  Engine engine = Engine::automatic;
+  Device device = Device::cpu();
+  Metric metric = Metric::l2();
+  /// Leave out points with NaN or infinity instead of throwing; results keep the numbering of the caller.
+  bool skip_nonfinite = false;
+  /// Threads on the CPU; 0 takes all cores.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// How one search runs. The answer does not depend on `threads`.
+struct SearchOptions {
+  /// L2 only: return squared distances. Radii stay plain distances.
+  bool squared = false;
+  /// Self-searches only: a point is not its own neighbour. Its duplicates still are.
+  bool exclude_self = false;
+  /// Radius search only: keep the nearest `max_neighbors` of each list; 0 keeps all.
+  std::uint32_t max_neighbors = 0;
+  /// Give queries with NaN or infinity no neighbours instead of throwing.
+  bool skip_nonfinite = false;
+  /// Threads on the CPU; 0 takes all cores.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
+class Index {
+ public:
+  /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine that
+  /// is not there, DeviceError if the device is missing, OutOfMemory. Brute force: O(n d).
+  static Index build(PointView points, const BuildOptions& options = {});
+
+  /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the points,
+  /// else UsageError is thrown; BadData on NaN or infinity.
+  Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
+  /// The same with the points themselves as queries.
+  Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
+
+  /// All points whose distance from the query is at most `radius`, ordered by (distance, index).
+  NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
+
+  /// How many points lie within `radius` of each query.
+  std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
+
+  /// Points as the caller numbers them, those left out included.
+  std::uint64_t size() const;
+  std::uint32_t dims() const;
+  DType dtype() const;
+  Metric metric() const;
+  /// Never `automatic`: what was chosen.
+  Engine engine() const;
+  /// Never `automatic`: what was chosen.
+  Device device() const;
+  /// Points left out because of NaN or infinity.
+  std::uint64_t skipped() const;
+  /// Bytes that the index holds.
+  std::uint64_t memory_bytes() const;
+  /// Why this engine and device, and what the index holds, in a few lines for people.
+  std::string explain() const;
+
+ private:
+  explicit Index(std::shared_ptr<const SearchStructure> structure);
+  std::shared_ptr<const SearchStructure> structure_;
+};
+
+}  // namespace kith

@@ -1,0 +1,28 @@
+// Results of a search as files: .npz for programs, .csv for people.
+#pragma once
+
+#include <kith/neighbors.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kith::io {
+
+/// .npz with `indices` (queries x k, u32), `distances` (queries x k) and `points` (one u64), or CSV with one line per
+/// neighbour: query,rank,index,distance. The extension decides; "-" is standard output, as CSV. Whole or not at all.
+void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress = {});
+
+/// .npz with `offsets` (queries + 1, u64), `indices` (u32), `distances` and `points` (one u64), or CSV as above.
+void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress = {});
+
+/// Counts per query: .npz with `counts` (u32) or CSV with query,count.
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts,
+                  const ProgressCallback& progress = {});
+
+/// Reads what `write_neighbors` wrote as .npz. Throws CorruptFile if the arrays do not fit together.
+std::variant<Neighbors, NeighborLists> read_neighbors(const std::string& path);
+
+}  // namespace kith::io

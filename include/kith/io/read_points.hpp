@@ -1,0 +1,60 @@
+// Reads points, and labels where asked, from any file that kith knows.
+#pragma once
+
+#include <kith/io/format.hpp>
+#include <kith/point_set.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::io {
+
+/// How a file is read. Columns are named as in its header, or by position: "1" is the first.
+struct ReadOptions {
+  /// `automatic` recognises the format by content first, then by extension.
+  Format format = Format::automatic;
+  /// Convert to this type; without it the file's own (text, LAS and 32/64-bit integers: f64; smaller integers: f32).
+  std::optional<DType> dtype = {};
+  /// Take only these columns, in this order. Empty: x, y, z of PLY, PCD and LAS, all columns of the others.
+  std::vector<std::string> columns = {};
+  /// The column that holds a label per row (text allowed) instead of a coordinate. Empty: none.
+  std::string label = {};
+  /// Text only: the character between fields; 0 finds out.
+  char delimiter = 0;
+  /// Text only: whether the first row names the columns; unset finds out.
+  std::optional<bool> header = {};
+  /// Missing and out-of-range values become NaN or infinity instead of BadData.
+  bool missing_as_nan = false;
+  /// NPZ only: which array; empty takes the only one, or the one called "points".
+  std::string array = {};
+  /// Threads; 0 takes all cores.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// A label per row, as a number and as the text that stood in the file.
+struct Labels {
+  std::vector<std::uint32_t> codes;  ///< per row, an index into `names`
+  std::vector<std::string> names;    ///< in order of first appearance
+};
+
+/// What a file held.
+struct PointFile {
+  PointSet points;
+  std::vector<std::string> columns;  ///< one name per dimension; empty if the file names none
+  std::optional<Labels> labels;      ///< if a label column was asked for
+  Format format = Format::text;
+  std::vector<std::string> notes;    ///< what a person should know, e.g. a conversion that loses digits
+
+  PointView view() const { return points.view(); }
+};
+
+/// Reads the whole file; "-" is standard input. Throws IoError if it cannot be opened or read, CorruptFile if it is
+/// damaged or of a kind that kith does not read, BadData if a value is missing or no number, UsageError if a column that
+/// was asked for is not there. NaN and infinity that the file itself holds are kept.
+PointFile read_points(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace kith::io

@@ -1,0 +1,44 @@
+// The ways to measure a distance between two vectors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kith {
+
+/// A metric, with its exponent where it has one. A small value; compare with ==.
+class Metric {
+ public:
+  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine };
+
+  /// The default is L2, the Euclidean distance.
+  constexpr Metric() = default;
+  static constexpr Metric l2() { return Metric(Kind::l2, 2); }
+  static constexpr Metric l1() { return Metric(Kind::l1, 1); }
+  static constexpr Metric linf() { return Metric(Kind::linf, 0); }
+  /// Minkowski's distance with exponent p >= 1; p = 1, 2 and infinity give the exact metrics of those names.
+  /// Throws UsageError if p < 1 or NaN.
+  static Metric lp(double p);
+  /// 1 - cos(angle), computed as half the squared L2 distance of the normalised vectors.
+  static constexpr Metric cosine() { return Metric(Kind::cosine, 2); }
+  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P" or "cosine".
+  /// Throws UsageError on anything else.
+  static Metric parse(std::string_view text);
+
+  constexpr Kind kind() const { return kind_; }
+  /// The exponent of an lp metric.
+  constexpr double p() const { return p_; }
+  /// The name that `parse` reads, e.g. "l2" or "lp:3".
+  std::string name() const;
+
+  friend constexpr bool operator==(Metric, Metric) = default;
+
+ private:
+  constexpr Metric(Kind kind, double p) : kind_(kind), p_(p) {}
+
+  Kind kind_ = Kind::l2;
+  double p_ = 2;
+};
+
+}  // namespace kith

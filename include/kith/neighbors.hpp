@@ -1,0 +1,115 @@
+// What a search returns: k neighbours per query, or lists of any length.
+#pragma once
+
+#include <kith/dtype.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kith {
+
+/// Distances of one of the two types, side by side.
+class Distances {
+ public:
+  Distances() = default;
+  template <typename T>
+  explicit Distances(std::vector<T> values) : values_(std::move(values)) {}
+  /// `count` zeros. Throws std::bad_alloc.
+  Distances(DType dtype, std::size_t count);
+
+  DType dtype() const { return values_.index() == 0 ? DType::f32 : DType::f64; }
+  std::size_t size() const {
+    return std::visit([](const auto& values) { return values.size(); }, values_);
+  }
+  /// One distance as a double.
+  double at(std::size_t i) const {
+    return std::visit([i](const auto& values) { return static_cast<double>(values[i]); }, values_);
+  }
+  /// All of them; throws std::bad_variant_access unless `T` is the type that `dtype()` names.
+  template <typename T>
+  std::span<const T> values() const {
+    return std::get<std::vector<T>>(values_);
+  }
+  template <typename T>
+  std::span<T> values() {
+    return std::get<std::vector<T>>(values_);
+  }
+  /// Equality of bytes, so that tests need no tolerance (NaN never occurs).
+  friend bool operator==(const Distances&, const Distances&) = default;
+
+ private:
+  std::variant<std::vector<float>, std::vector<double>> values_;
+};
+
+/// k neighbours for each query, each row sorted by (distance, index). Missing ones have index `missing()` and distance
+/// infinity.
+class Neighbors {
+ public:
+  Neighbors() = default;
+  /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
+  Neighbors(std::uint64_t queries, std::uint32_t k, std::uint32_t points, std::vector<std::uint32_t> indices,
+            Distances distances)
+      : queries_(queries), k_(k), points_(points), indices_(std::move(indices)), distances_(std::move(distances)) {}
+
+  std::uint64_t queries() const { return queries_; }
+  std::uint32_t k() const { return k_; }
+  /// The index that stands for "no such neighbour": the number of points.
+  std::uint32_t missing() const { return points_; }
+  DType dtype() const { return distances_.dtype(); }
+
+  std::uint32_t index(std::uint64_t query, std::uint32_t rank) const { return indices_[query * k_ + rank]; }
+  double distance(std::uint64_t query, std::uint32_t rank) const { return distances_.at(query * k_ + rank); }
+
+  /// queries x k, row-major.
+  std::span<const std::uint32_t> indices() const { return indices_; }
+  const Distances& distances() const { return distances_; }
+
+  friend bool operator==(const Neighbors&, const Neighbors&) = default;
+
+ private:
+  std::uint64_t queries_ = 0;
+  std::uint32_t k_ = 0;
+  std::uint32_t points_ = 0;
+  std::vector<std::uint32_t> indices_;
+  Distances distances_;
+};
+
+/// A list of neighbours of any length for each query, each sorted by (distance, index). The list of query q is
+/// [offsets[q], offsets[q + 1]).
+class NeighborLists {
+ public:
+  NeighborLists() : offsets_{0} {}
+  /// `offsets` has queries + 1 entries and starts with 0; `points` is the number of points searched.
+  NeighborLists(std::uint32_t points, std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> indices,
+                Distances distances)
+      : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)), distances_(std::move(distances)) {}
+
+  std::uint64_t queries() const { return offsets_.size() - 1; }
+  /// The number of points searched.
+  std::uint32_t points() const { return points_; }
+  DType dtype() const { return distances_.dtype(); }
+  /// The length of one list.
+  std::uint64_t count(std::uint64_t query) const { return offsets_[query + 1] - offsets_[query]; }
+
+  std::uint32_t index(std::uint64_t query, std::uint64_t rank) const { return indices_[offsets_[query] + rank]; }
+  double distance(std::uint64_t query, std::uint64_t rank) const { return distances_.at(offsets_[query] + rank); }
+
+  std::span<const std::uint64_t> offsets() const { return offsets_; }
+  std::span<const std::uint32_t> indices() const { return indices_; }
+  const Distances& distances() const { return distances_; }
+
+  friend bool operator==(const NeighborLists&, const NeighborLists&) = default;
+
+ private:
+  std::uint32_t points_ = 0;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<std::uint32_t> indices_;
+  Distances distances_;
+};
+
+}  // namespace kith

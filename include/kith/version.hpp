@@ -1,0 +1,4 @@
+// The version of the library; CMake reads it from here.
+#pragma once
+
+#define KITH_VERSION "0.1.0"

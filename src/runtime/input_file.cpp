@@ -1,0 +1,159 @@
+// See input_file.hpp.
+#include "runtime/input_file.hpp"
+
+#include "runtime/progress_meter.hpp"
+
+#include <kith/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace kith::runtime {
+namespace {
+
+constexpr std::size_t kReadStep = std::size_t{1} << 20;
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path, const ProgressCallback& progress)
+    : name_(path == "-" ? "standard input" : path) {
+  do {  // opening a pipe waits for its writer; a signal wakes it
+    descriptor_ = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0 && errno == EINTR && progress && !progress({"reading", 0, 0})) throw Interrupted();
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) throw IoError(fmt::format("{}: cannot be opened: {}", name_, reason()));
+  try {
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) throw IoError(fmt::format("{}: {}", name_, reason()));
+    if (S_ISDIR(status.st_mode)) throw IoError(fmt::format("{}: is a directory, not a file", name_));
+    if (S_ISREG(status.st_mode)) {
+      size_ = static_cast<std::uint64_t>(status.st_size);
+    } else {
+      take_into_memory(progress);
+    }
+    unsigned char magic[2] = {0, 0};
+    if (read_at(0, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) inflate_in_memory(progress);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+InputFile::InputFile(std::string name, std::vector<char> memory)
+    : name_(std::move(name)), size_(memory.size()), in_memory_(true), memory_(std::move(memory)) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void InputFile::take_into_memory(const ProgressCallback& progress) {
+  ProgressMeter meter(&progress, "reading", 0);
+  std::size_t used = 0;
+  for (;;) {
+    if (memory_.size() < used + kReadStep) memory_.resize(std::max(used + kReadStep, memory_.size() * 2));
+    const ssize_t got = read(descriptor_, memory_.data() + used, memory_.size() - used);
+    if (got < 0 && errno == EINTR) {
+      if (progress && !progress({"reading", used, 0})) throw Interrupted();
+      continue;
+    }
+    if (got < 0) throw IoError(fmt::format("{}: cannot be read: {}", name_, reason()));
+    if (got == 0) break;
+    meter.report(used);
+    used += static_cast<std::size_t>(got);
+  }
+  memory_.resize(used);
+  in_memory_ = true;
+  size_ = used;
+}
+
+void InputFile::inflate_in_memory(const ProgressCallback& progress) {
+  ProgressMeter meter(&progress, "inflating", size_);
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) throw OutOfMemory(fmt::format("{}: no memory to inflate gzip", name_));
+  struct End {
+    z_stream* stream;
+    ~End() { inflateEnd(stream); }
+  } end{&stream};
+
+  std::vector<unsigned char> input(kReadStep);
+  std::vector<char> output;
+  std::size_t used = 0;
+  std::uint64_t offset = 0;
+  bool member_open = true;
+  while (offset < size_) {
+    const std::size_t got = read_at(offset, input.data(), input.size());
+    if (got == 0) break;
+    offset += got;
+    meter.report(offset);
+    stream.next_in = input.data();
+    stream.avail_in = static_cast<uInt>(got);
+    while (stream.avail_in > 0) {
+      if (!member_open) {  // gzip files may be several members, one after the other
+        inflateReset(&stream);
+        member_open = true;
+      }
+      if (output.size() < used + kReadStep) output.resize(std::max(used + kReadStep, output.size() * 2));
+      const std::size_t room = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
+      stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;
+      stream.avail_out = static_cast<uInt>(room);
+      const int result = inflate(&stream, Z_NO_FLUSH);
+      used += room - stream.avail_out;
+      if (result == Z_STREAM_END) {
+        member_open = false;
+      } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        throw CorruptFile(fmt::format("{}: the gzip stream is damaged near byte {}", name_, offset - stream.avail_in));
+      }
+    }
+  }
+  if (member_open) throw CorruptFile(fmt::format("{}: the gzip stream ends too early, after {} bytes", name_, offset));
+  output.resize(used);
+  memory_ = std::move(output);
+  in_memory_ = true;
+  size_ = memory_.size();
+}
+
+std::size_t InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) const {
+  if (in_memory_) {
+    if (offset >= memory_.size()) return 0;
+    const std::size_t count = std::min<std::size_t>(bytes, memory_.size() - offset);
+    std::memcpy(out, memory_.data() + offset, count);
+    return count;
+  }
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        pread(descriptor_, static_cast<char*>(out) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw IoError(fmt::format("{}: cannot be read at byte {}: {}", name_, offset + done, reason()));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+void InputFile::read_exact(std::uint64_t offset, void* out, std::size_t bytes) const {
+  const std::size_t got = read_at(offset, out, bytes);
+  if (got < bytes) {
+    throw CorruptFile(fmt::format("{}: ends at byte {}, but {} bytes are needed from byte {} on; the file is cut short",
+                                  name_, offset + got, bytes, offset));
+  }
+}
+
+std::string InputFile::head(std::size_t bytes) const {
+  std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_)), '\0');
+  text.resize(read_at(0, text.data(), text.size()));
+  return text;
+}
+
+}  // namespace kith::runtime

@@ -1,0 +1,138 @@
+// See output_file.hpp.
+#include "runtime/output_file.hpp"
+
+#include <kith/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace kith::runtime {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+[[noreturn]] void fail(const std::string& path, std::string_view doing) {
+  throw IoError(fmt::format("{}: cannot be {}: {}", path, doing, std::strerror(errno)));
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_written_in_place(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+/// The file that a symbolic link points to, so that saving through a link keeps the link.
+std::string resolved(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string result(real);
+  std::free(real);
+  return result;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  buffer_.reserve(kBufferBytes);
+  if (path == "-") {
+    path_ = "standard output";
+    descriptor_ = dup(STDOUT_FILENO);
+    if (descriptor_ < 0) fail(path_, "written");
+    return;
+  }
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw IoError(fmt::format("{}: is a directory; name a file in it", path));
+  }
+  if (is_written_in_place(path)) {
+    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(path_, "opened");
+    return;
+  }
+  path_ = resolved(path);
+  temporary_ = path_ + ".XXXXXX.tmp";
+  descriptor_ = mkostemps(temporary_.data(), 4, O_CLOEXEC);
+  if (descriptor_ < 0) fail(path_, "created");
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(descriptor_, 0666 & ~mask);  // mkostemps makes the file private; an ordinary file follows the umask
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const char*>(data);
+  if (buffer_.size() + bytes > kBufferBytes) flush();
+  if (bytes >= kBufferBytes) {
+    write_all(from, bytes);
+    flushed_ += bytes;
+  } else {
+    buffer_.insert(buffer_.end(), from, from + bytes);
+  }
+}
+
+void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+  flush();
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t put = pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail(path_, "written");
+    from += put;
+    offset += static_cast<std::uint64_t>(put);
+    bytes -= static_cast<std::size_t>(put);
+  }
+}
+
+void OutputFile::flush() {
+  write_all(buffer_.data(), buffer_.size());
+  flushed_ += buffer_.size();
+  buffer_.clear();
+}
+
+void OutputFile::write_all(const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t put = ::write(descriptor_, data, bytes);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail(path_, "written");
+    data += put;
+    bytes -= static_cast<std::size_t>(put);
+  }
+}
+
+void OutputFile::commit() {
+  flush();
+  const int descriptor = descriptor_;
+  if (temporary_.empty()) {
+    descriptor_ = -1;
+    if (close(descriptor) != 0) fail(path_, "written");
+    return;
+  }
+  if (fsync(descriptor) != 0) fail(path_, "flushed to the disk");
+  descriptor_ = -1;
+  if (close(descriptor) != 0) fail(path_, "written");
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "put in place");
+  temporary_.clear();
+  const int directory = open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    fsync(directory);  // some file systems cannot sync a directory; the file itself is safe
+    close(directory);
+  }
+}
+
+}  // namespace kith::runtime

@@ -1,0 +1,43 @@
+// A file that appears whole or not at all: written beside its place, flushed to the disk, renamed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith::runtime {
+
+/// Buffered. Until `commit` returns, the old file (or its absence) is untouched; without `commit` the temporary file is
+/// removed. "-" writes to standard output, and "/dev/…", pipes and other non-regular files are written in place.
+class OutputFile {
+ public:
+  /// Throws IoError if the directory cannot be written.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Throws IoError.
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Overwrites bytes written before; only for files that are written by rename. Throws IoError.
+  void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+  /// Bytes written so far.
+  std::uint64_t position() const { return flushed_ + buffer_.size(); }
+  /// Flushes, syncs, renames, syncs the directory. Throws IoError; then nothing has changed on the disk.
+  void commit();
+
+ private:
+  void flush();
+  void write_all(const char* data, std::size_t bytes);
+
+  std::string path_;
+  std::string temporary_;  // empty: written in place
+  int descriptor_ = -1;
+  std::uint64_t flushed_ = 0;
+  std::vector<char> buffer_;
+};
+
+}  // namespace kith::runtime
