@@ -15,7 +15,7 @@
 
 namespace kith {
 
-class SearchStructure;  // src/engine/search_structure.hpp
+struct IndexState;  // src/engine/index_state.hpp
 
 /// The ways to search. `automatic` takes the fastest one that this build has for the data.
 enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
@@ -90,8 +90,8 @@ class Index {
   std::string explain() const;
 
  private:
-  explicit Index(std::shared_ptr<const SearchStructure> structure);
-  std::shared_ptr<const SearchStructure> structure_;
+  explicit Index(std::shared_ptr<const IndexState> state);
+  std::shared_ptr<const IndexState> state_;
 };
 
 }  // namespace kith

@@ -18,6 +18,9 @@
 namespace kith::runtime {
 namespace {
 
+/// Leaves a task after another thread has failed; never seen outside this file.
+struct StoppedElsewhere {};
+
 std::atomic<bool> pool_started{false};
 std::atomic<bool> pool_lost{false};
 
@@ -57,8 +60,8 @@ int resolve_threads(int threads) {
   return std::max(1, omp_get_num_procs());
 }
 
-void parallel_for_threads(std::uint64_t count, const ParallelOptions& options,
-                          const std::function<void(std::uint64_t, int)>& task) {
+void parallel_for_workers(std::uint64_t count, const ParallelOptions& options,
+                          const std::function<void(std::uint64_t, Worker&)>& task) {
   const std::uint64_t total = options.total_units ? options.total_units : count * options.units_per_task;
   ProgressMeter meter(options.progress, options.stage, total);
   const int threads =
@@ -71,14 +74,23 @@ void parallel_for_threads(std::uint64_t count, const ParallelOptions& options,
   std::mutex failure_lock;
 
   const auto work = [&](int thread) {
+    const std::function<void()> checkpoint = [&, thread] {
+      if (stop.load(std::memory_order_relaxed)) throw StoppedElsewhere{};
+      if (thread != 0) return;  // one thread reports, so the callback is never called twice at once
+      const std::uint64_t done = finished.load(std::memory_order_relaxed);
+      meter.report(std::min(done * options.units_per_task, total));
+    };
+    Worker worker(thread, checkpoint);
     try {
       while (!stop.load(std::memory_order_relaxed)) {
         const std::uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
         if (i >= count) break;
-        task(i, thread);
-        const std::uint64_t done = finished.fetch_add(1, std::memory_order_relaxed) + 1;
-        if (thread == 0) meter.report(std::min(done * options.units_per_task, total));
+        task(i, worker);
+        finished.fetch_add(1, std::memory_order_relaxed);
+        worker.checkpoint();
       }
+    } catch (const StoppedElsewhere&) {
+      // the thread that asked for the stop holds the reason
     } catch (...) {
       const std::lock_guard guard(failure_lock);
       if (!failure) failure = std::current_exception();
@@ -98,7 +110,7 @@ void parallel_for_threads(std::uint64_t count, const ParallelOptions& options,
 }
 
 void parallel_for(std::uint64_t count, const ParallelOptions& options, const std::function<void(std::uint64_t)>& task) {
-  parallel_for_threads(count, options, [&task](std::uint64_t i, int) { task(i); });
+  parallel_for_workers(count, options, [&task](std::uint64_t i, Worker&) { task(i); });
 }
 
 }  // namespace kith::runtime
