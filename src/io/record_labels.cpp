@@ -1,0 +1,55 @@
+// See record_labels.hpp.
+#include "io/record_labels.hpp"
+
+#include "io/record_values.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+namespace kith::io {
+
+std::string text_of_number(std::uint64_t bits, NumberType type) {
+  std::string text;
+  with_number_type(type, [&]<typename S>(S) {
+    if constexpr (std::is_same_v<S, Boolean>) {
+      text = bits != 0 ? "1" : "0";
+    } else if constexpr (std::is_same_v<S, Half>) {
+      text = fmt::format("{}", float_of(Half{static_cast<std::uint16_t>(bits)}));
+    } else if constexpr (std::is_same_v<S, float>) {
+      text = fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    } else if constexpr (std::is_same_v<S, double>) {
+      text = fmt::format("{}", std::bit_cast<double>(bits));
+    } else {
+      text = fmt::format("{}", static_cast<std::int64_t>(static_cast<S>(bits)));
+      if constexpr (std::is_same_v<S, std::uint64_t>) text = fmt::format("{}", bits);
+    }
+  });
+  return text;
+}
+
+std::uint32_t LabelCollector::code_of(std::string_view text) {
+  const auto found = codes_by_text_.find(text);
+  if (found != codes_by_text_.end()) return found->second;
+  const auto code = static_cast<std::uint32_t>(labels_.names.size());
+  labels_.names.emplace_back(text);
+  codes_by_text_.emplace(std::string(text), code);
+  return code;
+}
+
+void LabelCollector::add_numbers(std::span<const std::uint64_t> bits, NumberType type) {
+  for (const std::uint64_t value : bits) {
+    const auto found = codes_by_bits_.find(value);
+    if (found != codes_by_bits_.end()) {
+      labels_.codes.push_back(found->second);
+      continue;
+    }
+    const std::uint32_t code = code_of(text_of_number(value, type));
+    codes_by_bits_.emplace(value, code);
+    labels_.codes.push_back(code);
+  }
+}
+
+}  // namespace kith::io
