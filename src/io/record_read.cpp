@@ -248,13 +248,13 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
                                  .progress = &options.progress,
                                  .units_per_task = block_rows * layout.record_bytes,
                                  .total_units = layout.rows * layout.record_bytes},
-                                [&](std::uint64_t block, int thread) {
+                                [&](std::uint64_t block, runtime::Worker& worker) {
+                                  const auto thread = static_cast<std::size_t>(worker.thread());
                                   const std::uint64_t row = block * block_rows;
                                   const std::uint64_t rows = std::min(block_rows, layout.rows - row);
                                   const auto read = [&]<typename D>(D) {
                                     if (reader.is_direct()) return reader.read_direct<D>(row, rows);
-                                    reader.read_block<D>(row, rows, scratch[static_cast<std::size_t>(thread)],
-                                                         losses[static_cast<std::size_t>(thread)]);
+                                    reader.read_block<D>(row, rows, scratch[thread], losses[thread]);
                                   };
                                   dtype == DType::f32 ? read(float{}) : read(double{});
                                 });
