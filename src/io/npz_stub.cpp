@@ -5,15 +5,9 @@
 #include <kith/io/neighbors_file.hpp>
 
 namespace kith::io {
-PointFile read_npz(const runtime::InputFile&, const ReadOptions&) { throw CorruptFile("npz is not read yet"); }
 PointFile read_ply(const runtime::InputFile&, const ReadOptions&) { throw CorruptFile("ply is not read yet"); }
 PointFile read_pcd(const runtime::InputFile&, const ReadOptions&) { throw CorruptFile("pcd is not read yet"); }
 PointFile read_las(const runtime::InputFile&, const ReadOptions&) { throw CorruptFile("las is not read yet"); }
-PointFile read_vecs(const runtime::InputFile&, const ReadOptions&, Format) {
-  throw CorruptFile("vecs is not read yet");
-}
-PointFile read_idx(const runtime::InputFile&, const ReadOptions&) { throw CorruptFile("idx is not read yet"); }
-void write_npz(runtime::OutputFile&, PointView, const WriteOptions&) { throw CorruptFile("npz is not written yet"); }
 void write_ply(runtime::OutputFile&, PointView, const WriteOptions&) { throw CorruptFile("ply is not written yet"); }
 void write_pcd(runtime::OutputFile&, PointView, const WriteOptions&) { throw CorruptFile("pcd is not written yet"); }
 void write_neighbors(const std::string&, const Neighbors&, const ProgressCallback&) {
