@@ -1,0 +1,141 @@
+// See list_difference.hpp.
+#include "apps/list_difference.hpp"
+
+#include "apps/plain_distance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_set>
+
+namespace kith::apps {
+namespace {
+
+template <typename T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+bool holds(std::span<const std::uint32_t> indices, std::uint32_t index) {
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
+}
+
+/// What is wrong with an index by itself, whatever should stand in its place.
+template <typename T>
+std::string bad_index(const NeighborList<T>& found, std::size_t rank, const ListContext<T>& context) {
+  const std::uint32_t index = found.indices[rank];
+  if (index > context.points)
+    return fmt::format("index {} stands there, but there are {} points", index, context.points);
+  if (index < context.points && holds(found.indices.first(rank), index)) {
+    return fmt::format("point {} stands in the list twice", index);
+  }
+  if (index < context.points && !context.takes_part(index)) {
+    return fmt::format("point {} stands there, but it does not take part in this search", index);
+  }
+  return {};
+}
+
+template <typename T>
+std::string index_difference(const NeighborList<T>& found, const NeighborList<T>& expected, std::size_t rank,
+                             const ListContext<T>& context) {
+  if (std::string bad = bad_index(found, rank, context); !bad.empty()) return bad;
+  const std::uint32_t stands = found.indices[rank];
+  const std::uint32_t belongs = expected.indices[rank];
+  if (belongs == context.points) {
+    return fmt::format("point {} stands there, but no neighbour is left for this place", stands);
+  }
+  const T belongs_distance = expected.distances[rank];
+  if (stands == context.points) {
+    return fmt::format("no neighbour stands there, but point {} at distance {} belongs there", belongs,
+                       belongs_distance);
+  }
+  const T stands_distance = context.distance_to(stands);
+  if (same_bits(stands_distance, belongs_distance) && belongs < stands) {
+    return fmt::format("point {} stands there, but point {} is at the same distance {} and has the lower index", stands,
+                       belongs, belongs_distance);
+  }
+  if (holds(found.indices, belongs)) {
+    return fmt::format("the order is wrong: point {} at distance {} stands before point {} at distance {}", stands,
+                       stands_distance, belongs, belongs_distance);
+  }
+  return fmt::format("point {} at distance {} is missing, point {} at distance {} stands there", belongs,
+                     belongs_distance, stands, stands_distance);
+}
+
+template <typename T>
+std::string distance_difference(std::uint32_t index, T stands, T belongs, const ListContext<T>& context) {
+  if (index == context.points)
+    return fmt::format("distance {} stands with a missing neighbour, inf belongs there", stands);
+  return fmt::format("distance {} stands there, but point {} is at distance {}", stands, index, belongs);
+}
+
+template <typename T>
+std::string length_difference(const NeighborList<T>& found, const NeighborList<T>& expected,
+                              const ListContext<T>& context) {
+  const std::size_t rank = std::min(found.indices.size(), expected.indices.size());
+  if (found.indices.size() < expected.indices.size()) {
+    return fmt::format("rank {}: the list ends after {} of {} neighbours; point {} at distance {} is missing", rank,
+                       found.indices.size(), expected.indices.size(), expected.indices[rank], expected.distances[rank]);
+  }
+  if (std::string bad = bad_index(found, rank, context); !bad.empty()) return fmt::format("rank {}: {}", rank, bad);
+  return fmt::format("rank {}: point {} stands there, but the list should end after {} neighbours", rank,
+                     found.indices[rank], expected.indices.size());
+}
+
+}  // namespace
+
+template <typename T>
+std::string exact_difference(const NeighborList<T>& found, const NeighborList<T>& expected,
+                             const ListContext<T>& context) {
+  const std::size_t shared = std::min(found.indices.size(), expected.indices.size());
+  for (std::size_t rank = 0; rank < shared; ++rank) {
+    if (found.indices[rank] != expected.indices[rank]) {
+      return fmt::format("rank {}: {}", rank, index_difference(found, expected, rank, context));
+    }
+    if (!same_bits(found.distances[rank], expected.distances[rank])) {
+      return fmt::format(
+          "rank {}: {}", rank,
+          distance_difference(found.indices[rank], found.distances[rank], expected.distances[rank], context));
+    }
+  }
+  return found.indices.size() == expected.indices.size() ? std::string() : length_difference(found, expected, context);
+}
+
+template <typename T>
+std::string lp_difference(const NeighborList<T>& found, const NeighborList<T>& expected, std::size_t certain,
+                          const ListContext<T>& context) {
+  const auto agree = [&](T a, T b) { return lp_distances_agree(a, b, context.metric, context.dims); };
+  const std::size_t shared = std::min(found.indices.size(), expected.indices.size());
+  std::unordered_set<std::uint32_t> seen;
+  for (std::size_t rank = 0; rank < shared; ++rank) {
+    const std::uint32_t index = found.indices[rank];
+    const bool is_missing = index == context.points;
+    const bool is_bad =
+        !is_missing && (index > context.points || !context.takes_part(index) || !seen.insert(index).second);
+    if (is_bad) {
+      return fmt::format("rank {}: {}", rank, bad_index(found, rank, context));
+    }
+    const T own = is_missing ? std::numeric_limits<T>::infinity() : context.distance_to(index);
+    const bool place_is_right =
+        is_missing == (expected.indices[rank] == context.points) && agree(own, expected.distances[rank]);
+    if (!place_is_right) return fmt::format("rank {}: {}", rank, index_difference(found, expected, rank, context));
+    if (!agree(found.distances[rank], own)) {
+      return fmt::format("rank {}: {}", rank, distance_difference(index, found.distances[rank], own, context));
+    }
+  }
+  const bool length_is_right = found.indices.size() >= certain && found.indices.size() <= expected.indices.size();
+  return length_is_right ? std::string() : length_difference(found, expected, context);
+}
+
+template std::string exact_difference(const NeighborList<float>&, const NeighborList<float>&,
+                                      const ListContext<float>&);
+template std::string exact_difference(const NeighborList<double>&, const NeighborList<double>&,
+                                      const ListContext<double>&);
+template std::string lp_difference(const NeighborList<float>&, const NeighborList<float>&, std::size_t,
+                                   const ListContext<float>&);
+template std::string lp_difference(const NeighborList<double>&, const NeighborList<double>&, std::size_t,
+                                   const ListContext<double>&);
+
+}  // namespace kith::apps

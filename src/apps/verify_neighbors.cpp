@@ -1,0 +1,273 @@
+// See verify_neighbors.hpp: prepares the data, picks the queries, and compares each list with the plain search.
+#include <kith/apps/verify_neighbors.hpp>
+
+#include "apps/list_difference.hpp"
+#include "apps/plain_search.hpp"
+#include "apps/random_draws.hpp"
+#include "runtime/parallel.hpp"
+
+#include <kith/error.hpp>
+#include <kith/point_set.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith::apps {
+namespace {
+
+void check_data(PointView points, PointView queries, DType found, std::uint64_t found_queries,
+                std::uint64_t found_points, const VerifyOptions& options) {
+  for (const PointView& view : {points, queries}) {
+    if (view.device().kind() == Device::Kind::cuda) {
+      throw UsageError("the points are on a GPU; copy them to host memory to verify a search");
+    }
+  }
+  if (points.dims() != queries.dims()) {
+    throw UsageError(fmt::format("the points have {} dims, the queries {}; verify needs those of the search",
+                                 points.dims(), queries.dims()));
+  }
+  if (points.dtype() != queries.dtype() || points.dtype() != found) {
+    throw UsageError(fmt::format("the points are {}, the queries {}, the distances {}; verify needs one type",
+                                 name_of(points.dtype()), name_of(queries.dtype()), name_of(found)));
+  }
+  if (found_queries != queries.rows()) {
+    throw UsageError(fmt::format("the result has {} queries, the data {}; give the queries that were searched for",
+                                 found_queries, queries.rows()));
+  }
+  if (found_points != points.rows()) {
+    throw UsageError(fmt::format("the result is about {} points, the data has {}; give the points that were searched",
+                                 found_points, points.rows()));
+  }
+  if (options.exclude_self && points.rows() != queries.rows()) {
+    throw UsageError("exclude_self needs the points themselves as queries");
+  }
+}
+
+/// `sample` different numbers below `count`, ascending; all of them if `sample` is 0 or too large.
+std::vector<std::uint64_t> choose_queries(std::uint64_t count, std::uint64_t sample, std::uint64_t seed) {
+  std::vector<std::uint64_t> chosen;
+  if (sample == 0 || sample >= count) {
+    chosen.resize(count);
+    for (std::uint64_t i = 0; i < count; ++i) chosen[i] = i;
+    return chosen;
+  }
+  // Floyd's way: a draw that is taken already stands for the newest candidate, so every set is equally likely.
+  const Draws draws(seed, 0, 0);
+  std::set<std::uint64_t> taken;
+  for (std::uint64_t newest = count - sample; newest < count; ++newest) {
+    if (!taken.insert(draws.below(newest + 1, newest)).second) taken.insert(newest);
+  }
+  chosen.assign(taken.begin(), taken.end());
+  return chosen;
+}
+
+template <typename T>
+bool is_finite(const T* row, std::uint32_t dims) {
+  return std::all_of(row, row + dims, [](T value) { return std::isfinite(value); });
+}
+
+/// Which rows are finite. Throws BadData if one is not, unless such rows were to be left out.
+template <typename T>
+std::vector<bool> find_finite(PointView rows, std::string_view what, bool skip_nonfinite) {
+  std::vector<bool> finite(rows.rows());
+  for (std::uint64_t i = 0; i < rows.rows(); ++i) {
+    finite[i] = is_finite(rows.row<T>(i), rows.dims());
+    if (!finite[i] && !skip_nonfinite) {
+      throw BadData(
+          fmt::format("{}, row {}: holds NaN or infinity; if the search left such rows out, say so "
+                      "(skip_nonfinite, --skip-nonfinite)",
+                      what, i));
+    }
+  }
+  return finite;
+}
+
+/// Each finite row divided by its length, as cosine wants it. Throws BadData on a zero vector.
+template <typename T>
+PointSet normalised(PointView rows, const std::vector<bool>& finite, std::string_view what) {
+  PointSet copy = PointSet::copy_of(rows);
+  const std::span<T> values = copy.values<T>();
+  for (std::uint64_t i = 0; i < rows.rows(); ++i) {
+    if (!finite[i]) continue;
+    const std::span<T> row = values.subspan(i * rows.dims(), rows.dims());
+    T sum = 0;
+    for (const T value : row) sum = std::fma(value, value, sum);
+    const T length = std::sqrt(sum);
+    if (length == 0) throw BadData(fmt::format("{}, row {}: a zero vector has no direction for cosine", what, i));
+    for (T& value : row) value /= length;
+  }
+  return copy;
+}
+
+/// The data of one check and the plain search over it.
+template <typename T>
+class Checker {
+ public:
+  Checker(PointView points, PointView queries, const VerifyOptions& options)
+      : options_(options),
+        queries_(queries),
+        points_finite_(find_finite<T>(points, "points", options.skip_nonfinite)),
+        queries_finite_(find_finite<T>(queries, "queries", options.skip_nonfinite)) {
+    search_.points = points;
+    search_.metric = options.metric;
+    if (options.metric.kind() == Metric::Kind::cosine) {
+      unit_points_ = normalised<T>(points, points_finite_, "points");
+      unit_queries_ = normalised<T>(queries, queries_finite_, "queries");
+      search_.points = unit_points_.view();
+      queries_ = unit_queries_.view();
+    }
+    for (std::uint64_t i = 0; i < points.rows(); ++i) {
+      if (points_finite_[i]) search_.candidates.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+
+  /// What is wrong with k nearest neighbours; empty if nothing is.
+  std::string check_nearest(std::uint64_t query, const NeighborList<T>& found) const {
+    const std::size_t k = found.indices.size();
+    std::vector<PlainNeighbor<T>> expected;
+    if (queries_finite_[query]) expected = search_.nearest(row(query), excluded(query), k);
+    Lists lists = lists_of(expected);
+    lists.indices.resize(k, size());
+    lists.distances.resize(k, std::numeric_limits<T>::infinity());
+    return difference(query, found, lists, k);
+  }
+
+  /// What is wrong with the list of a radius search; empty if nothing is.
+  std::string check_within(std::uint64_t query, const NeighborList<T>& found, double radius) const {
+    const std::uint64_t most = options_.max_neighbors == 0 ? ~std::uint64_t{0} : options_.max_neighbors;
+    std::vector<PlainNeighbor<T>> expected;
+    if (queries_finite_[query]) expected = search_.within(row(query), excluded(query), radius, most);
+    const auto certain = std::count_if(expected.begin(), expected.end(), [&](const PlainNeighbor<T>& neighbor) {
+      return !is_on_edge(neighbor.value, radius, options_.metric, search_.points.dims());
+    });
+    return difference(query, found, lists_of(expected), static_cast<std::size_t>(certain));
+  }
+
+ private:
+  struct Lists {
+    std::vector<std::uint32_t> indices;
+    std::vector<T> distances;
+  };
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(search_.points.rows()); }
+  const T* row(std::uint64_t query) const { return queries_.row<T>(query); }
+  std::uint64_t excluded(std::uint64_t query) const { return options_.exclude_self ? query : PlainSearch<T>::kNobody; }
+
+  T shown_distance(T value) const {
+    const bool squared = options_.squared && options_.metric.kind() == Metric::Kind::l2;
+    return squared ? value : distance_of(value, options_.metric);
+  }
+
+  Lists lists_of(const std::vector<PlainNeighbor<T>>& neighbors) const {
+    Lists lists;
+    for (const PlainNeighbor<T>& neighbor : neighbors) {
+      lists.indices.push_back(neighbor.index);
+      lists.distances.push_back(shown_distance(neighbor.value));
+    }
+    return lists;
+  }
+
+  std::string difference(std::uint64_t query, const NeighborList<T>& found, const Lists& lists,
+                         std::size_t certain) const {
+    ListContext<T> context;
+    context.points = size();
+    context.dims = search_.points.dims();
+    context.metric = options_.metric;
+    context.distance_to = [&](std::uint32_t index) { return shown_distance(search_.value(row(query), index)); };
+    context.takes_part = [&](std::uint32_t index) { return points_finite_[index] && index != excluded(query); };
+    const NeighborList<T> expected{lists.indices, lists.distances};
+    if (options_.metric.kind() == Metric::Kind::lp) return lp_difference(found, expected, certain, context);
+    return exact_difference(found, expected, context);
+  }
+
+  const VerifyOptions& options_;
+  PointView queries_;
+  std::vector<bool> points_finite_;
+  std::vector<bool> queries_finite_;
+  PointSet unit_points_;
+  PointSet unit_queries_;
+  PlainSearch<T> search_;
+};
+
+/// Runs `check(query)` on the chosen queries; the first violation is that of the lowest query, whatever the threads do.
+template <typename Check>
+Verdict check_queries(std::uint64_t count, const VerifyOptions& options, const Check& check) {
+  const std::vector<std::uint64_t> chosen = choose_queries(count, options.sample, options.seed);
+  Verdict verdict;
+  verdict.checked = chosen.size();
+  std::uint64_t first = count;
+  std::mutex lock;
+  const runtime::ParallelOptions parallel{
+      .threads = options.threads, .stage = "verifying", .progress = &options.progress};
+  runtime::parallel_for(chosen.size(), parallel, [&](std::uint64_t i) {
+    const std::string violation = check(chosen[i]);
+    if (violation.empty()) return;
+    const std::lock_guard guard(lock);
+    ++verdict.wrong;
+    if (chosen[i] >= first) return;
+    first = chosen[i];
+    verdict.first_violation = fmt::format("query {}, {}", first, violation);
+  });
+  return verdict;
+}
+
+template <typename T>
+Verdict verify_nearest(const Neighbors& found, PointView points, PointView queries, const VerifyOptions& options) {
+  const Checker<T> checker(points, queries, options);
+  const std::span<const T> distances = found.distances().values<T>();
+  return check_queries(queries.rows(), options, [&](std::uint64_t query) {
+    const std::uint64_t start = query * found.k();
+    return checker.check_nearest(query,
+                                 {found.indices().subspan(start, found.k()), distances.subspan(start, found.k())});
+  });
+}
+
+template <typename T>
+Verdict verify_within(const NeighborLists& found, double radius, PointView points, PointView queries,
+                      const VerifyOptions& options) {
+  const Checker<T> checker(points, queries, options);
+  const std::span<const T> distances = found.distances().values<T>();
+  return check_queries(queries.rows(), options, [&](std::uint64_t query) {
+    const std::uint64_t start = found.offsets()[query];
+    const std::uint64_t count = found.count(query);
+    return checker.check_within(query, {found.indices().subspan(start, count), distances.subspan(start, count)},
+                                radius);
+  });
+}
+
+}  // namespace
+
+Verdict verify_neighbors(const Neighbors& found, PointView points, PointView queries, const VerifyOptions& options) {
+  check_data(points, queries, found.dtype(), found.queries(), found.missing(), options);
+  const std::uint64_t cells = found.indices().size();
+  const bool fits = found.k() == 0 ? cells == 0 : cells / found.k() == found.queries() && cells % found.k() == 0;
+  if (!fits || found.distances().size() != cells) {
+    throw UsageError(fmt::format("the result has {} indices and {} distances for {} queries and k = {}", cells,
+                                 found.distances().size(), found.queries(), found.k()));
+  }
+  return points.dtype() == DType::f32 ? verify_nearest<float>(found, points, queries, options)
+                                      : verify_nearest<double>(found, points, queries, options);
+}
+
+Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,
+                         const VerifyOptions& options) {
+  check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
+  const std::span<const std::uint64_t> offsets = found.offsets();
+  const bool fits = std::is_sorted(offsets.begin(), offsets.end()) && offsets.front() == 0 &&
+                    offsets.back() == found.indices().size() && offsets.back() == found.distances().size();
+  if (!fits) throw UsageError("the offsets of the result do not ascend from 0 to the number of its neighbours");
+  if (std::isnan(radius)) throw UsageError("a radius cannot be NaN");
+  return points.dtype() == DType::f32 ? verify_within<float>(found, radius, points, queries, options)
+                                      : verify_within<double>(found, radius, points, queries, options);
+}
+
+}  // namespace kith::apps
