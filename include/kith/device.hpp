@@ -40,9 +40,9 @@ class Device {
 /// What `available_devices` tells of one device.
 struct DeviceInfo {
   Device device;
-  std::string name;                 ///< the vendor's name of the chip; "cpu" for the host
-  std::uint64_t memory_bytes = 0;   ///< all memory of the device
-  int threads = 0;                  ///< hardware threads (CPU) or multiprocessors (GPU)
+  std::string name;                ///< the vendor's name of the chip; "cpu" for the host
+  std::uint64_t memory_bytes = 0;  ///< all memory of the device
+  int threads = 0;                 ///< hardware threads (CPU) or multiprocessors (GPU)
 };
 
 /// The CPU first, then every GPU that this build can use. Never throws because of a missing driver.

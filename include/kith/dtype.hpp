@@ -19,7 +19,8 @@ constexpr std::string_view name_of(DType dtype) { return dtype == DType::f32 ? "
 
 /// The DType of a C++ type: `dtype_of<float>` is `DType::f32`.
 template <typename T>
-  requires(std::is_same_v<T, float> || std::is_same_v<T, double>)
-inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32 : DType::f64;
+requires(std::is_same_v<T, float> ||
+         std::is_same_v<T, double>) inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32
+                                                                                               : DType::f64;
 
 }  // namespace kith

@@ -55,12 +55,12 @@ struct SearchOptions {
 /// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
 class Index {
  public:
-  /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine that
-  /// is not there, DeviceError if the device is missing, OutOfMemory. Brute force: O(n d).
+  /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine
+  /// that is not there, DeviceError if the device is missing, OutOfMemory. Brute force: O(n d).
   static Index build(PointView points, const BuildOptions& options = {});
 
-  /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the points,
-  /// else UsageError is thrown; BadData on NaN or infinity.
+  /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
+  /// points, else UsageError is thrown; BadData on NaN or infinity.
   Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;

@@ -10,8 +10,8 @@
 
 namespace kith {
 
-/// Owns a matrix of rows x dims coordinates in host memory, row-major without gaps, 64-byte aligned. Moves, never copies
-/// by accident: use `clone`.
+/// Owns a matrix of rows x dims coordinates in host memory, row-major without gaps, 64-byte aligned. Moves, never
+/// copies by accident: use `clone`.
 class PointSet {
  public:
   PointSet() = default;

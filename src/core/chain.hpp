@@ -54,8 +54,8 @@ KITH_HOST_DEVICE T chain_distance(const Chain& chain, const T* query, const T* p
   return sum;
 }
 
-/// A lower bound of the chain for every point inside the box [lower, upper]. Subtraction and every step are monotone under
-/// rounding to nearest, so the bound is never above the chain of a point inside; no slack is needed.
+/// A lower bound of the chain for every point inside the box [lower, upper]. Subtraction and every step are monotone
+/// under rounding to nearest, so the bound is never above the chain of a point inside; no slack is needed.
 template <typename Chain, typename T>
 KITH_HOST_DEVICE T chain_to_box(const Chain& chain, const T* query, const T* lower, const T* upper,
                                 std::uint32_t dims) {

@@ -8,8 +8,8 @@
 
 namespace kith::core {
 
-/// Keeps the `capacity` smallest of all candidates offered, ascending. Offering costs one comparison for a candidate that
-/// does not enter and O(capacity) moves for one that does.
+/// Keeps the `capacity` smallest of all candidates offered, ascending. Offering costs one comparison for a candidate
+/// that does not enter and O(capacity) moves for one that does.
 template <typename T>
 class NearestList {
  public:

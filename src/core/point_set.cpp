@@ -1,6 +1,5 @@
 // Owned points. See kith/point_set.hpp.
 #include <kith/error.hpp>
-#include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>
 
 #include <fmt/format.h>
@@ -49,14 +48,6 @@ PointSet PointSet::copy_of(PointView points) {
 void PointSet::require(DType dtype) const {
   if (dtype != dtype_) {
     throw UsageError(fmt::format("the points are {}, but {} values were asked for", name_of(dtype_), name_of(dtype)));
-  }
-}
-
-Distances::Distances(DType dtype, std::size_t count) {
-  if (dtype == DType::f32) {
-    values_ = std::vector<float>(count);
-  } else {
-    values_ = std::vector<double>(count);
   }
 }
 

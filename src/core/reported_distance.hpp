@@ -34,8 +34,8 @@ T rounded_down(double x) {
   return static_cast<double>(nearest) > x ? std::nextafter(nearest, -std::numeric_limits<T>::infinity()) : nearest;
 }
 
-/// The largest chain value whose reported distance is at most `radius` (>= 0), so that "within the radius" is decided on
-/// what the user sees. For lp, whose power is not exact, the power of the radius itself.
+/// The largest chain value whose reported distance is at most `radius` (>= 0), so that "within the radius" is decided
+/// on what the user sees. For lp, whose power is not exact, the power of the radius itself.
 template <typename T>
 T chain_bound_of_radius(Metric metric, double radius) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();

@@ -1,4 +1,5 @@
-// A file to read from any offset, by any number of threads. Never mapped, so a file that shrinks is an error, not a signal.
+// A file to read from any offset, by any number of threads. Never mapped, so a file that shrinks is an error, not a
+// signal.
 #pragma once
 
 #include <kith/progress.hpp>
@@ -10,12 +11,12 @@
 
 namespace kith::runtime {
 
-/// A regular file is read where it lies; standard input ("-"), pipes and gzip files are first taken into memory. Reading
-/// is thread-safe.
+/// A regular file is read where it lies; standard input ("-"), pipes and gzip files are first taken into memory.
+/// Reading is thread-safe.
 class InputFile {
  public:
-  /// Throws IoError if the file cannot be opened or is a directory, CorruptFile if a gzip stream is damaged, Interrupted
-  /// if `progress` says stop while a pipe or gzip file is taken into memory.
+  /// Throws IoError if the file cannot be opened or is a directory, CorruptFile if a gzip stream is damaged,
+  /// Interrupted if `progress` says stop while a pipe or gzip file is taken into memory.
   explicit InputFile(const std::string& path, const ProgressCallback& progress = {});
   /// Bytes that are in memory already, e.g. a member of an archive.
   InputFile(std::string name, std::vector<char> memory);

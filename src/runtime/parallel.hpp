@@ -9,8 +9,8 @@
 
 namespace kith::runtime {
 
-/// What a caller's `threads` means here: 0 takes all cores; at least 1. In a child forked after the pool was used, always
-/// 1, because the pool's threads did not survive the fork.
+/// What a caller's `threads` means here: 0 takes all cores; at least 1. In a child forked after the pool was used,
+/// always 1, because the pool's threads did not survive the fork.
 int resolve_threads(int threads);
 
 /// True in a process that was forked after kith had started threads.
@@ -36,8 +36,8 @@ class Worker {
  public:
   /// 0 .. threads - 1, for scratch space per thread.
   int thread() const { return thread_; }
-  /// To be called now and then inside long tasks: reports progress and leaves the task by an exception when the loop was
-  /// told to stop.
+  /// To be called now and then inside long tasks: reports progress and leaves the task by an exception when the loop
+  /// was told to stop.
   void checkpoint() { checkpoint_(); }
 
   Worker(int thread, const std::function<void()>& checkpoint) : thread_(thread), checkpoint_(checkpoint) {}

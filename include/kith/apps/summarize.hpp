@@ -17,7 +17,7 @@ struct Summary {
   std::uint64_t duplicates = 0;  ///< finite rows equal to an earlier one (-0 equals +0)
   std::vector<double> lower;     ///< per dimension over the finite rows; empty if there are none
   std::vector<double> upper;
-  std::uint64_t bytes = 0;       ///< of the coordinates
+  std::uint64_t bytes = 0;  ///< of the coordinates
 };
 
 struct SummarizeOptions {

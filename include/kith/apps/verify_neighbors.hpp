@@ -14,23 +14,24 @@ namespace kith::apps {
 struct VerifyOptions {
   Metric metric = Metric::l2();
   bool squared = false;
-  bool exclude_self = false;      ///< the queries are the points, and none is its own neighbour
-  bool skip_nonfinite = false;    ///< points and queries with NaN or infinity were left out
+  bool exclude_self = false;        ///< the queries are the points, and none is its own neighbour
+  bool skip_nonfinite = false;      ///< points and queries with NaN or infinity were left out
   std::uint32_t max_neighbors = 0;  ///< the cap of a radius search; 0 for none
-  std::uint64_t sample = 0;       ///< check that many queries, chosen by `seed`; 0 checks all
+  std::uint64_t sample = 0;         ///< check that many queries, chosen by `seed`; 0 checks all
   std::uint64_t seed = 1;
-  int threads = 0;                ///< 0 takes all cores
+  int threads = 0;  ///< 0 takes all cores
   ProgressCallback progress = {};
 };
 
 struct Verdict {
-  std::uint64_t checked = 0;               ///< queries looked at
-  std::uint64_t wrong = 0;                 ///< queries whose list differs in any byte
-  std::string first_violation;             ///< says query, rank, what stands there and what should; empty if all is right
+  std::uint64_t checked = 0;    ///< queries looked at
+  std::uint64_t wrong = 0;      ///< queries whose list differs in any byte
+  std::string first_violation;  ///< says query, rank, what stands there and what should; empty if all is right
 };
 
 /// Checks k nearest neighbours. `queries` may be the points themselves. Throws UsageError if the sizes do not match.
-Verdict verify_neighbors(const Neighbors& found, PointView points, PointView queries, const VerifyOptions& options = {});
+Verdict verify_neighbors(const Neighbors& found, PointView points, PointView queries,
+                         const VerifyOptions& options = {});
 
 /// Checks a radius search.
 Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,

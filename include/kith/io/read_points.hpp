@@ -47,14 +47,14 @@ struct PointFile {
   std::vector<std::string> columns;  ///< one name per dimension; empty if the file names none
   std::optional<Labels> labels;      ///< if a label column was asked for
   Format format = Format::text;
-  std::vector<std::string> notes;    ///< what a person should know, e.g. a conversion that loses digits
+  std::vector<std::string> notes;  ///< what a person should know, e.g. a conversion that loses digits
 
   PointView view() const { return points.view(); }
 };
 
 /// Reads the whole file; "-" is standard input. Throws IoError if it cannot be opened or read, CorruptFile if it is
-/// damaged or of a kind that kith does not read, BadData if a value is missing or no number, UsageError if a column that
-/// was asked for is not there. NaN and infinity that the file itself holds are kept.
+/// damaged or of a kind that kith does not read, BadData if a value is missing or no number, UsageError if a column
+/// that was asked for is not there. NaN and infinity that the file itself holds are kept.
 PointFile read_points(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace kith::io

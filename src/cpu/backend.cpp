@@ -1,0 +1,45 @@
+// The CPU backend: which engines run here.
+#include "cpu/brute_force/brute_force.hpp"
+#include "engine/backend.hpp"
+#include "runtime/parallel.hpp"
+
+#include <kith/error.hpp>
+
+#include <unistd.h>
+
+#include <string>
+
+namespace kith::engine {
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  std::vector<DeviceInfo> devices() const override {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page_bytes = sysconf(_SC_PAGE_SIZE);
+    const std::uint64_t memory =
+        pages > 0 && page_bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
+    return {{Device::cpu(), "cpu", memory, runtime::resolve_threads(0)}};
+  }
+
+  bool has(Engine engine) const override { return engine == Engine::brute_force; }
+
+  std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const override { return make(request); }
+  std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override { return make(request); }
+
+ private:
+  template <typename T>
+  static std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) {
+    if (request.engine == Engine::brute_force) return cpu::build_brute_force(request);
+    throw UsageError("engine " + std::string(name_of(request.engine)) + " does not run on the CPU in this version");
+  }
+};
+
+}  // namespace
+
+const Backend& cpu_backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace kith::engine

@@ -1,0 +1,325 @@
+// See brute_force.hpp. Here: what a search collects, and how partial results of several ranges become one.
+#include "cpu/brute_force/brute_force.hpp"
+
+#include "core/candidate.hpp"
+#include "cpu/brute_force/nearest_keeper.hpp"
+#include "cpu/brute_force/packed_points.hpp"
+#include "cpu/brute_force/scan.hpp"
+#include "cpu/brute_force/scan_plan.hpp"
+#include "runtime/parallel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace kith::cpu {
+namespace {
+
+using core::Candidate;
+using engine::ChainLists;
+using engine::QueryBatch;
+using engine::RunOptions;
+
+/// Which points a scan may report to the queries of one block.
+struct BlockScope {
+  std::uint64_t points = 0;  ///< indices from here on are padding
+  std::uint64_t first_query = 0;
+  bool exclude_self = false;
+};
+
+/// Calls `take(candidate)` for each real point of a hit.
+template <typename T, typename Take>
+void for_each_point(const BlockScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
+                    std::uint32_t count, Take&& take) {
+  const std::uint64_t end = std::min<std::uint64_t>(first_point + count, scope.points);
+  for (std::uint64_t i = first_point; i < end; ++i) {
+    if (scope.exclude_self && i == scope.first_query + query) continue;
+    take(Candidate<T>{chains[i - first_point], static_cast<std::uint32_t>(i)});
+  }
+}
+
+/// Collects the k nearest of each query of a block.
+template <typename T>
+struct NearestCollector {
+  BlockScope scope;
+  std::vector<NearestKeeper<T>> keepers;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+    auto& collector = *static_cast<NearestCollector*>(self);
+    NearestKeeper<T>& keeper = collector.keepers[query];
+    for_each_point(collector.scope, query, first, chains, count, [&](Candidate<T> found) { keeper.offer(found); });
+    return keeper.bound();
+  }
+};
+
+/// Collects everything within the bound.
+template <typename T>
+struct ListCollector {
+  BlockScope scope;
+  T bound;
+  std::vector<std::vector<Candidate<T>>> lists;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+    auto& collector = *static_cast<ListCollector*>(self);
+    for_each_point(collector.scope, query, first, chains, count, [&](Candidate<T> found) {
+      if (found.distance <= collector.bound) collector.lists[query].push_back(found);
+    });
+    return collector.bound;
+  }
+};
+
+/// Counts what lies within the bound.
+template <typename T>
+struct CountCollector {
+  BlockScope scope;
+  T bound;
+  std::vector<std::uint32_t> counts;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+    auto& collector = *static_cast<CountCollector*>(self);
+    for_each_point(collector.scope, query, first, chains, count,
+                   [&](Candidate<T> found) { collector.counts[query] += found.distance <= collector.bound ? 1 : 0; });
+    return collector.bound;
+  }
+};
+
+template <typename T>
+class BruteForce final : public engine::Searcher<T> {
+ public:
+  explicit BruteForce(const engine::BuildRequest<T>& request)
+      : metric_(request.metric),
+        points_(request.rows, request.count, request.dims, request.metric, request.run.threads) {}
+
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
+           T* chains) const override;
+  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
+  void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+
+  std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
+  std::string describe() const override {
+    return fmt::format("brute force: {} points of {} dims in panels of {} ({}){}, {} bytes", points_.count(),
+                       points_.dims(), points_.width(), scan_target_name(),
+                       points_.has_filter() ? ", product filter with exact re-check" : "", memory_bytes());
+  }
+
+ private:
+  /// Scans one task of a plan into a collector.
+  template <typename Collector>
+  void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, T bound, Collector& collector,
+                 PackedQueries<T>& packed, runtime::Worker& worker) const;
+  ScanPlan plan(const QueryBatch<T>& queries, std::uint64_t bytes_per_query, const RunOptions& run) const {
+    return plan_scan(queries.count, points_.panels(), points_.dims(), sizeof(T), bytes_per_query, run.threads);
+  }
+  static runtime::ParallelOptions parallel_options(const ScanPlan& plan, const RunOptions& run) {
+    return {.threads = run.threads,
+            .stage = "searching",
+            .progress = run.progress,
+            .units_per_task = plan.queries_per_block,
+            .total_units = plan.queries * plan.ranges};
+  }
+
+  Metric metric_;
+  PackedPoints<T> points_;
+};
+
+template <typename T>
+template <typename Collector>
+void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, T bound,
+                              Collector& collector, PackedQueries<T>& packed, runtime::Worker& worker) const {
+  const std::uint64_t block = task / plan.ranges;
+  const std::uint64_t range = task % plan.ranges;
+  collector.scope = {points_.count(), plan.first_query(block), queries.exclude_self};
+  packed.pack(plan.block_size(block), bound, [&](std::uint32_t i, T* out, std::uint32_t stride) {
+    const std::uint64_t query = plan.first_query(block) + i;
+    if (queries.is_self()) {
+      points_.unpack(query, out, stride);
+      return;
+    }
+    const T* row = queries.rows + static_cast<std::int64_t>(query) * queries.row_stride;
+    for (std::uint32_t d = 0; d < points_.dims(); ++d) out[std::size_t{d} * stride] = row[d];
+  });
+
+  Scan<T> scan;
+  scan.metric = metric_;
+  scan.dims = points_.dims();
+  scan.panels = points_.panel_values();
+  scan.queries = packed.values();
+  scan.groups = packed.groups();
+  scan.bounds = packed.bounds();
+  if (points_.has_filter()) {
+    scan.centred_panels = points_.centred_values();
+    scan.point_terms = points_.terms();
+    scan.centred_queries = packed.centred();
+    scan.query_terms = packed.terms();
+    scan.filter_bounds = packed.filter_bounds();
+  }
+  scan.on_hit = &Collector::on_hit;
+  scan.context = &collector;
+
+  // In steps of some milliseconds, so that a stop is noticed and a filter that lets too much through is dropped.
+  constexpr std::uint64_t kWorkPerStep = 1 << 24;
+  const std::uint64_t work_per_panel = std::uint64_t{scan.groups} * kGroup * points_.width() * points_.dims();
+  const std::uint64_t step = std::max<std::uint64_t>(1, kWorkPerStep / std::max<std::uint64_t>(1, work_per_panel));
+  const std::uint64_t end = plan.first_panel(range + 1);
+  for (std::uint64_t panel = plan.first_panel(range); panel < end; panel += scan.panel_count) {
+    scan.first_panel = panel;
+    scan.panel_count = std::min(step, end - panel);
+    const std::uint64_t passed = scan_panels(scan);
+    const std::uint64_t rows = scan.panel_count * scan.groups * kGroup;
+    const bool is_warm = panel != plan.first_panel(range);  // at first, everything is near
+    if (is_warm && passed > rows / 4) scan.centred_panels = nullptr;
+    worker.checkpoint();
+  }
+}
+
+template <typename T>
+void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
+                        T* chains) const {
+  const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, points_.count()));
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const auto write_row = [&](std::uint64_t query, std::span<const Candidate<T>> nearest) {
+    std::uint32_t* row_indices = indices + query * k;
+    T* row_chains = chains + query * k;
+    for (std::size_t j = 0; j < nearest.size(); ++j) {
+      row_indices[j] = nearest[j].index;
+      row_chains[j] = nearest[j].distance;
+    }
+    std::fill(row_indices + nearest.size(), row_indices + k, static_cast<std::uint32_t>(points_.count()));
+    std::fill(row_chains + nearest.size(), row_chains + k, kInfinity);
+  };
+
+  const ScanPlan plan = this->plan(queries, 2 * sizeof(Candidate<T>) * std::uint64_t{kept}, run);
+  // With several ranges: the nearest of each (query, range), kept candidates each, short lists ended by infinity.
+  const Candidate<T> nothing{kInfinity, std::numeric_limits<std::uint32_t>::max()};
+  std::vector<Candidate<T>> partial(plan.ranges > 1 ? plan.queries * plan.ranges * kept : 0, nothing);
+
+  runtime::parallel_for_workers(
+      plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
+        const std::uint64_t block = task / plan.ranges;
+        NearestCollector<T> collector;
+        collector.keepers.reserve(plan.block_size(block));
+        for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
+          collector.keepers.emplace_back(kept, points_.count(), kInfinity);
+        }
+        PackedQueries<T> packed(points_, plan.block_size(block));
+        scan_task(plan, task, queries, kInfinity, collector, packed, worker);
+        for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
+          const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
+          const std::uint64_t query = plan.first_query(block) + i;
+          if (plan.ranges == 1) {
+            write_row(query, nearest);
+          } else {
+            std::copy(nearest.begin(), nearest.end(),
+                      partial.begin() + static_cast<std::ptrdiff_t>((query * plan.ranges + task % plan.ranges) * kept));
+          }
+        }
+      });
+  if (plan.ranges == 1) return;
+
+  runtime::parallel_for(plan.queries, {.threads = run.threads}, [&](std::uint64_t query) {
+    NearestKeeper<T> keeper(kept, plan.ranges * kept, kInfinity);
+    const Candidate<T>* first = partial.data() + query * plan.ranges * kept;
+    for (std::uint64_t i = 0; i < plan.ranges * kept; ++i) {
+      if (first[i].index != nothing.index) keeper.offer(first[i]);
+    }
+    write_row(query, keeper.finish());
+  });
+}
+
+template <typename T>
+ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                    const RunOptions& run) const {
+  const bool is_capped = most > 0 && most < points_.count();
+  const ScanPlan plan = this->plan(queries, is_capped ? 2 * sizeof(Candidate<T>) * std::uint64_t{most} : 1024, run);
+  std::vector<std::vector<std::vector<Candidate<T>>>> found(plan.tasks());  // [task][query of its block]
+
+  runtime::parallel_for_workers(plan.tasks(), parallel_options(plan, run),
+                                [&](std::uint64_t task, runtime::Worker& worker) {
+                                  const std::uint32_t size = plan.block_size(task / plan.ranges);
+                                  PackedQueries<T> packed(points_, size);
+                                  found[task].resize(size);
+                                  if (is_capped) {
+                                    NearestCollector<T> collector;
+                                    collector.keepers.reserve(size);
+                                    for (std::uint32_t i = 0; i < size; ++i)
+                                      collector.keepers.emplace_back(most, points_.count(), bound);
+                                    scan_task(plan, task, queries, bound, collector, packed, worker);
+                                    for (std::uint32_t i = 0; i < size; ++i) {
+                                      const auto nearest = collector.keepers[i].finish();
+                                      found[task][i].assign(nearest.begin(), nearest.end());
+                                    }
+                                  } else {
+                                    ListCollector<T> collector{{}, bound, std::move(found[task])};
+                                    scan_task(plan, task, queries, bound, collector, packed, worker);
+                                    found[task] = std::move(collector.lists);
+                                    for (auto& list : found[task]) std::sort(list.begin(), list.end());
+                                  }
+                                });
+
+  const auto list_of = [&](std::uint64_t query, std::uint64_t range) -> std::vector<Candidate<T>>& {
+    return found[query / plan.queries_per_block * plan.ranges + range][query % plan.queries_per_block];
+  };
+  ChainLists<T> lists;
+  lists.offsets.resize(plan.queries + 1, 0);
+  for (std::uint64_t query = 0; query < plan.queries; ++query) {
+    std::uint64_t length = 0;
+    for (std::uint64_t range = 0; range < plan.ranges; ++range) length += list_of(query, range).size();
+    if (is_capped) length = std::min<std::uint64_t>(length, most);
+    lists.offsets[query + 1] = lists.offsets[query] + length;
+  }
+  lists.indices.resize(lists.offsets.back());
+  lists.chains.resize(lists.offsets.back());
+  runtime::parallel_for(plan.blocks, {.threads = run.threads}, [&](std::uint64_t block) {
+    const std::uint64_t end = plan.first_query(block) + plan.block_size(block);
+    for (std::uint64_t query = plan.first_query(block); query < end; ++query) {
+      std::vector<Candidate<T>>& list = list_of(query, 0);
+      for (std::uint64_t range = 1; range < plan.ranges; ++range) {
+        const std::vector<Candidate<T>>& more = list_of(query, range);
+        const auto middle = list.insert(list.end(), more.begin(), more.end());
+        std::inplace_merge(list.begin(), middle, list.end());
+      }
+      const std::uint64_t length = lists.offsets[query + 1] - lists.offsets[query];
+      for (std::uint64_t i = 0; i < length; ++i) {
+        lists.indices[lists.offsets[query] + i] = list[i].index;
+        lists.chains[lists.offsets[query] + i] = list[i].distance;
+      }
+      list = {};  // what was copied is given back at once
+    }
+  });
+  return lists;
+}
+
+template <typename T>
+void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
+  const ScanPlan plan = this->plan(queries, sizeof(std::uint32_t), run);
+  std::vector<std::uint32_t> partial(plan.queries * plan.ranges);
+  runtime::parallel_for_workers(
+      plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
+        const std::uint64_t block = task / plan.ranges;
+        PackedQueries<T> packed(points_, plan.block_size(block));
+        CountCollector<T> collector{{}, bound, std::vector<std::uint32_t>(plan.block_size(block), 0)};
+        scan_task(plan, task, queries, bound, collector, packed, worker);
+        for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
+          partial[(plan.first_query(block) + i) * plan.ranges + task % plan.ranges] = collector.counts[i];
+        }
+      });
+  for (std::uint64_t query = 0; query < plan.queries; ++query) {
+    counts[query] = 0;
+    for (std::uint64_t range = 0; range < plan.ranges; ++range) counts[query] += partial[query * plan.ranges + range];
+  }
+}
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
+  return std::make_unique<BruteForce<T>>(request);
+}
+
+template std::unique_ptr<engine::Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
+template std::unique_ptr<engine::Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
+
+}  // namespace kith::cpu

@@ -1,0 +1,149 @@
+// See packed_points.hpp.
+#include "cpu/brute_force/packed_points.hpp"
+
+#include "cpu/brute_force/product_filter.hpp"
+#include "cpu/brute_force/scan.hpp"
+#include "runtime/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kith::cpu {
+namespace {
+
+constexpr std::uint64_t kPanelsPerTask = 256;
+
+bool is_l2(Metric metric) { return metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine; }
+
+}  // namespace
+
+template <typename T>
+PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, int threads)
+    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(is_l2(metric)) {
+  const DType dtype = dtype_of<T>;
+  panels_ = PointSet(dtype, panels() * dims_, width_);
+  if (has_filter_) {
+    centred_ = PointSet(dtype, panels() * dims_, width_);
+    terms_ = PointSet(dtype, panels() * width_, 1);
+    find_centre(rows, threads);
+  } else {
+    centred_ = PointSet(dtype, 0, 0);
+    terms_ = PointSet(dtype, 0, 0);
+  }
+  const std::uint64_t tasks = (panels() + kPanelsPerTask - 1) / kPanelsPerTask;
+  runtime::parallel_for(tasks, {.threads = threads}, [&](std::uint64_t task) {
+    const std::uint64_t end = std::min(panels(), (task + 1) * kPanelsPerTask);
+    for (std::uint64_t panel = task * kPanelsPerTask; panel < end; ++panel) {
+      pack_panel(rows, panel);
+      if (has_filter_) centre_panel(panel);
+    }
+  });
+}
+
+/// The mean of (a sample of) the points. Any value is right; one in the middle makes the filter sharp.
+template <typename T>
+void PackedPoints<T>::find_centre(const T* rows, int threads) {
+  constexpr std::uint64_t kSample = 1 << 16;
+  const std::uint64_t step = std::max<std::uint64_t>(1, count_ / kSample);
+  const std::uint64_t taken = (count_ + step - 1) / step;
+  std::vector<double> mean(dims_, 0.0);
+  const double share = 1.0 / static_cast<double>(std::max<std::uint64_t>(1, taken));
+  constexpr std::uint32_t kDimsPerTask = 64;
+  runtime::parallel_for((dims_ + kDimsPerTask - 1) / kDimsPerTask, {.threads = threads}, [&](std::uint64_t task) {
+    const auto first = static_cast<std::uint32_t>(task * kDimsPerTask);
+    const std::uint32_t end = std::min(dims_, first + kDimsPerTask);
+    for (std::uint64_t i = 0; i < count_; i += step) {
+      for (std::uint32_t d = first; d < end; ++d) mean[d] += static_cast<double>(rows[i * dims_ + d]) * share;
+    }
+  });
+  centre_.resize(dims_);
+  for (std::uint32_t d = 0; d < dims_; ++d) {
+    const T centre = static_cast<T>(mean[d]);
+    centre_[d] = std::isfinite(centre) ? centre : T(0);
+  }
+}
+
+template <typename T>
+void PackedPoints<T>::pack_panel(const T* rows, std::uint64_t panel) {
+  T* out = panels_.template values<T>().data() + panel * dims_ * width_;
+  const std::uint64_t first = panel * width_;
+  const auto filled = static_cast<std::uint32_t>(std::min<std::uint64_t>(width_, count_ - first));
+  for (std::uint32_t i = 0; i < filled; ++i) {
+    const T* row = rows + (first + i) * dims_;
+    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = row[d];
+  }
+  for (std::uint32_t d = 0; d < dims_; ++d) std::fill(out + d * width_ + filled, out + (d + 1) * width_, T(0));
+}
+
+template <typename T>
+void PackedPoints<T>::centre_panel(std::uint64_t panel) {
+  const T* in = panels_.template values<T>().data() + panel * dims_ * width_;
+  T* out = centred_.template values<T>().data() + panel * dims_ * width_;
+  T* terms = terms_.template values<T>().data() + panel * width_;
+  for (std::uint32_t d = 0; d < dims_; ++d) {
+    for (std::uint32_t i = 0; i < width_; ++i) out[d * width_ + i] = in[d * width_ + i] - centre_[d];
+  }
+  for (std::uint32_t i = 0; i < width_; ++i) {
+    const bool is_padding = panel * width_ + i >= count_;
+    terms[i] = is_padding ? std::numeric_limits<T>::infinity() : filter_term(out + i, dims_, width_);
+    if (std::isfinite(terms[i])) continue;
+    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = T(0);  // no infinity may meet a zero
+  }
+}
+
+template <typename T>
+void PackedPoints<T>::unpack(std::uint64_t i, T* out, std::uint32_t stride) const {
+  const T* in = panel_values() + i / width_ * dims_ * width_ + i % width_;
+  for (std::uint32_t d = 0; d < dims_; ++d) out[std::size_t{d} * stride] = in[std::size_t{d} * width_];
+}
+
+template <typename T>
+PackedQueries<T>::PackedQueries(const PackedPoints<T>& points, std::uint32_t queries)
+    : points_(points), dims_(points.dims()) {
+  static_assert(kStride == kGroup);
+  const std::size_t groups = (queries + kGroup - 1) / kGroup;
+  values_.resize(groups * dims_ * kGroup);
+  bounds_.resize(groups * kGroup);
+  if (points.has_filter()) {
+    centred_.resize(values_.size());
+    terms_.resize(bounds_.size());
+    filter_bounds_.resize(bounds_.size());
+  }
+}
+
+template <typename T>
+void PackedQueries<T>::start(std::uint32_t count, T bound) {
+  count_ = count;
+  groups_ = (count + kGroup - 1) / kGroup;
+  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) {
+    bounds_[i] = i < count ? bound : -std::numeric_limits<T>::infinity();
+  }
+  for (std::uint32_t i = count; i < groups_ * kGroup; ++i) {
+    for (std::uint32_t d = 0; d < dims_; ++d) place_of(i)[d * kGroup] = T(0);
+  }
+}
+
+template <typename T>
+void PackedQueries<T>::finish() {
+  if (!points_.has_filter()) return;
+  const std::vector<T>& centre = points_.centre();
+  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) {
+    const T* query = place_of(i);
+    T* centred = &centred_[static_cast<std::size_t>(query - values_.data())];
+    for (std::uint32_t d = 0; d < dims_; ++d) centred[d * kGroup] = query[d * kGroup] - centre[d];
+    terms_[i] = filter_term(centred, dims_, kGroup);
+    const T factor = std::isfinite(terms_[i]) ? T(-2) : T(0);
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      centred[d * kGroup] = factor == T(0) ? T(0) : factor * centred[d * kGroup];
+    }
+    filter_bounds_[i] = filter_bound(bounds_[i], terms_[i]);
+  }
+}
+
+template class PackedPoints<float>;
+template class PackedPoints<double>;
+template class PackedQueries<float>;
+template class PackedQueries<double>;
+
+}  // namespace kith::cpu

@@ -1,0 +1,93 @@
+// Points and queries in the order in which the scan reads them.
+#pragma once
+
+#include <kith/metric.hpp>
+#include <kith/point_set.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::cpu {
+
+/// Points in panels of `width`, coordinate by coordinate; for L2 also a centred copy with the terms of the product
+/// filter.
+///
+/// bytes per point: dims * sizeof(T) (any metric), 2 * dims * sizeof(T) + sizeof(T) (L2)
+template <typename T>
+class PackedPoints {
+ public:
+  /// Copies count x dims coordinates that lie side by side. Throws OutOfMemory.
+  PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, int threads);
+
+  std::uint64_t count() const { return count_; }
+  std::uint32_t dims() const { return dims_; }
+  std::uint32_t width() const { return width_; }
+  std::uint64_t panels() const { return (count_ + width_ - 1) / width_; }
+  bool has_filter() const { return has_filter_; }
+  std::uint64_t memory_bytes() const { return panels_.bytes() + centred_.bytes() + terms_.bytes(); }
+
+  const T* panel_values() const { return panels_.template values<T>().data(); }
+  const T* centred_values() const { return centred_.template values<T>().data(); }
+  const T* terms() const { return terms_.template values<T>().data(); }
+  const std::vector<T>& centre() const { return centre_; }
+  /// Copies point i to dims values that lie `stride` apart.
+  void unpack(std::uint64_t i, T* out, std::uint32_t stride) const;
+
+ private:
+  void find_centre(const T* rows, int threads);
+  void pack_panel(const T* rows, std::uint64_t panel);
+  void centre_panel(std::uint64_t panel);
+
+  std::uint64_t count_;
+  std::uint32_t dims_;
+  std::uint32_t width_;
+  bool has_filter_;
+  std::vector<T> centre_;
+  PointSet panels_;   // panels * dims rows of `width`
+  PointSet centred_;  // the same, if has_filter_
+  PointSet terms_;    // one per point, padded
+};
+
+/// A block of queries in groups of kGroup, with bounds; the last group is padded with queries that find nothing.
+template <typename T>
+class PackedQueries {
+ public:
+  /// Room for `queries` queries.
+  PackedQueries(const PackedPoints<T>& points, std::uint32_t queries);
+
+  /// Prepares `count` queries; `row(i, out, stride)` must write query i. All bounds start at `bound`.
+  template <typename CopyRow>
+  void pack(std::uint32_t count, T bound, CopyRow&& copy_row) {
+    start(count, bound);
+    for (std::uint32_t i = 0; i < count; ++i) copy_row(i, place_of(i), kStride);
+    finish();
+  }
+
+  std::uint32_t groups() const { return groups_; }
+  T* bounds() { return bounds_.data(); }
+  T* filter_bounds() { return filter_bounds_.data(); }
+  const T* values() const { return values_.data(); }
+  const T* centred() const { return centred_.data(); }
+  const T* terms() const { return terms_.data(); }
+
+ private:
+  static constexpr std::uint32_t kStride = 4;  // kGroup of scan.hpp
+
+  void start(std::uint32_t count, T bound);
+  void finish();
+  T* place_of(std::uint32_t query) {
+    return &values_[(std::size_t{query / kStride} * dims_) * kStride + query % kStride];
+  }
+
+  const PackedPoints<T>& points_;
+  std::uint32_t dims_;
+  std::uint32_t count_ = 0;
+  std::uint32_t groups_ = 0;
+  std::vector<T> values_;   // [group][dimension][kStride]
+  std::vector<T> centred_;  // -2 (query - centre)
+  std::vector<T> terms_;
+  std::vector<T> bounds_;
+  std::vector<T> filter_bounds_;
+};
+
+}  // namespace kith::cpu

@@ -1,0 +1,282 @@
+// See scan.hpp. Written once, compiled for each instruction set, chosen at run time. A lane is a point, so the chain of
+// a pair is the same whatever the width of the vectors.
+
+// Left out: sets without a fused multiply-add (the portable fallback serves them) and vectors of unknown length, which
+// cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/brute_force/scan.cpp"
+#include <hwy/foreach_target.h>
+// The line above must come before the next one.
+#include <hwy/highway.h>
+
+#include "core/dispatch.hpp"
+#include "cpu/brute_force/product_filter.hpp"
+#include "cpu/brute_force/scan.hpp"
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_AVX2
+constexpr std::size_t kVectors = 2;  // per panel: 8 sums, 2 points and a query fit 16 registers
+#else
+constexpr std::size_t kVectors = 4;
+#endif
+
+/// a * b + c rounded once, also where the instruction set has no such instruction.
+template <class V>
+HWY_INLINE V fused(V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#else
+  const hn::DFromV<V> lanes;
+  using T = hn::TFromD<decltype(lanes)>;
+  HWY_ALIGN T x[HWY_MAX_BYTES / sizeof(T)], y[HWY_MAX_BYTES / sizeof(T)], z[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(a, lanes, x);
+  hn::Store(b, lanes, y);
+  hn::Store(c, lanes, z);
+  for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) z[i] = std::fma(x[i], y[i], z[i]);
+  return hn::Load(lanes, z);
+#endif
+}
+
+/// Query `kIndex` of a packed group in every lane. On Arm the multiply-add takes a lane of a loaded vector for free.
+template <std::size_t kIndex, class D, typename T>
+HWY_INLINE hn::Vec<D> in_every_lane(D lanes, const T* group) {
+#if HWY_TARGET == HWY_NEON
+  constexpr std::size_t kLanes = 16 / sizeof(T);
+  return hn::Broadcast<kIndex % kLanes>(hn::LoadU(lanes, group + kIndex / kLanes * kLanes));
+#else
+  return hn::Set(lanes, group[kIndex]);
+#endif
+}
+
+struct L2Step {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return fused(difference, difference, sum);
+  }
+};
+
+struct L1Step {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return hn::Add(sum, hn::Abs(difference));
+  }
+};
+
+struct LinfStep {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return hn::Max(sum, hn::Abs(difference));
+  }
+};
+
+/// `pow` has no vector form here: lane by lane.
+struct LpStep {
+  core::LpChain chain;
+
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    const hn::DFromV<V> lanes;
+    using T = hn::TFromD<decltype(lanes)>;
+    HWY_ALIGN T sums[HWY_MAX_BYTES / sizeof(T)], differences[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store(sum, lanes, sums);
+    hn::Store(difference, lanes, differences);
+    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) sums[i] = chain.step(sums[i], differences[i]);
+    return hn::Load(lanes, sums);
+  }
+};
+
+/// The vector form of a chain.
+HWY_INLINE L2Step step_of(core::L2Chain) { return {}; }
+HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
+HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
+HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
+
+/// Hands the distances of one query to one panel to the caller if one of them is within the bound.
+template <class D, typename T>
+HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::uint64_t panel,
+                       const hn::Vec<D> (&sums)[kVectors]) {
+  const auto bound = hn::Set(lanes, scan.bounds[query]);
+  auto nearest = sums[0];
+  for (std::size_t v = 1; v < kVectors; ++v) nearest = hn::Min(nearest, sums[v]);
+  if (hn::AllFalse(lanes, hn::Le(nearest, bound))) return;
+  constexpr std::uint32_t kWidth = kVectors * hn::MaxLanes(D());
+  HWY_ALIGN T chains[kWidth];
+  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sums[v], lanes, chains + v * hn::MaxLanes(D()));
+  scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, kWidth);
+}
+
+/// One query against one panel by the chain. Kept out of line: it is the rare path of the filter.
+template <class D, typename T, class Step, std::uint32_t kDims>
+HWY_NOINLINE void scan_one_query(const Scan<T>& scan, const Step& step, std::uint64_t panel, std::uint32_t query,
+                                 std::integral_constant<std::uint32_t, kDims>) {
+  const D lanes;
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
+  const T* points = scan.panels + panel * dims * kWidth;
+  const T* coordinates = scan.queries + std::size_t{query / kGroup} * dims * kGroup + query % kGroup;
+  hn::Vec<D> sums[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(lanes);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const auto coordinate = hn::Set(lanes, coordinates[d * kGroup]);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sums[v] = step(sums[v], hn::Sub(coordinate, hn::Load(lanes, points + d * kWidth + v * kLanes)));
+    }
+  }
+  report(lanes, scan, query, panel, sums);
+}
+
+/// A group of queries against one panel by the chain.
+template <class D, typename T, class Step, std::uint32_t kDims>
+HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, std::uint64_t panel, std::uint32_t group,
+                           std::integral_constant<std::uint32_t, kDims>) {
+  const D lanes;
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
+  const T* points = scan.panels + panel * dims * kWidth;
+  const T* queries = scan.queries + std::size_t{group} * dims * kGroup;
+  hn::Vec<D> sums[kGroup][kVectors];
+  for (auto& row : sums) {
+    for (auto& sum : row) sum = hn::Zero(lanes);
+  }
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const T* coordinates = queries + d * kGroup;
+    const hn::Vec<D> query[kGroup] = {in_every_lane<0>(lanes, coordinates), in_every_lane<1>(lanes, coordinates),
+                                      in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step(sums[q][v], hn::Sub(query[q], point));
+    }
+  }
+  for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
+}
+
+/// A group of queries against one panel by the product filter. Returns how many of them need the chain.
+template <class D, typename T, std::uint32_t kDims>
+HWY_INLINE std::uint64_t filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group,
+                                      std::integral_constant<std::uint32_t, kDims> constant_dims) {
+  const D lanes;
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
+  const T* points = scan.centred_panels + panel * dims * kWidth;
+  const T* queries = scan.centred_queries + std::size_t{group} * dims * kGroup;
+  hn::Vec<D> sums[kGroup][kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const auto term = hn::Load(lanes, scan.point_terms + panel * kWidth + v * kLanes);
+    for (auto& row : sums) row[v] = term;
+  }
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const T* coordinates = queries + d * kGroup;
+    const hn::Vec<D> query[kGroup] = {in_every_lane<0>(lanes, coordinates), in_every_lane<1>(lanes, coordinates),
+                                      in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = fused(point, query[q], sums[q][v]);
+    }
+  }
+  const T* bounds = scan.filter_bounds + std::size_t{group} * kGroup;
+  hn::Mask<D> passes[kGroup];
+  for (std::size_t q = 0; q < kGroup; ++q) {
+    auto least = sums[q][0];
+    for (std::size_t v = 1; v < kVectors; ++v) least = hn::Min(least, sums[q][v]);
+    passes[q] = hn::Le(least, hn::Set(lanes, bounds[q]));
+  }
+  if (HWY_LIKELY(hn::AllFalse(lanes, hn::Or(hn::Or(passes[0], passes[1]), hn::Or(passes[2], passes[3]))))) return 0;
+  std::uint64_t passed = 0;
+  for (std::uint32_t q = 0; q < kGroup; ++q) {
+    if (hn::AllFalse(lanes, passes[q])) continue;
+    const std::uint32_t query = group * kGroup + q;
+    scan_one_query<D>(scan, L2Step{}, panel, query, constant_dims);
+    scan.filter_bounds[query] = filter_bound(scan.bounds[query], scan.query_terms[query]);
+    ++passed;
+  }
+  return passed;
+}
+
+template <typename T>
+std::uint64_t scan_panels_of(const Scan<T>& scan) {
+  using D = hn::ScalableTag<T>;
+  const std::uint64_t end = scan.first_panel + scan.panel_count;
+  std::uint64_t passed = 0;
+  if (scan.centred_panels != nullptr) {
+    core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR {
+      for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
+        for (std::uint32_t group = 0; group < scan.groups; ++group) {
+          passed += filter_group<D>(scan, panel, group, constant_dims);
+        }
+      }
+    });
+    return passed;
+  }
+  core::visit_chain(scan.metric, [&](auto chain) HWY_ATTR {
+    const auto step = step_of(chain);
+    const auto over_panels = [&](auto constant_dims) HWY_ATTR {
+      for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
+        for (std::uint32_t group = 0; group < scan.groups; ++group) {
+          scan_group<D>(scan, step, panel, group, constant_dims);
+        }
+      }
+    };
+    if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
+      core::visit_dims(scan.dims, over_panels);
+    } else {  // the other metrics are not worth seven more copies of the loop each
+      over_panels(std::integral_constant<std::uint32_t, core::kRuntimeDims>{});
+    }
+  });
+  return 0;
+}
+
+std::uint64_t scan_f32(const Scan<float>& scan) { return scan_panels_of(scan); }
+std::uint64_t scan_f64(const Scan<double>& scan) { return scan_panels_of(scan); }
+std::uint32_t width_f32() { return kVectors * hn::MaxLanes(hn::ScalableTag<float>()); }
+std::uint32_t width_f64() { return kVectors * hn::MaxLanes(hn::ScalableTag<double>()); }
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(scan_f32);
+HWY_EXPORT(scan_f64);
+HWY_EXPORT(width_f32);
+HWY_EXPORT(width_f64);
+HWY_EXPORT(target_name);
+
+template <>
+std::uint32_t panel_width<float>() {
+  return HWY_DYNAMIC_DISPATCH(width_f32)();
+}
+
+template <>
+std::uint32_t panel_width<double>() {
+  return HWY_DYNAMIC_DISPATCH(width_f64)();
+}
+
+template <>
+std::uint64_t scan_panels<float>(const Scan<float>& scan) {
+  return HWY_DYNAMIC_DISPATCH(scan_f32)(scan);
+}
+
+template <>
+std::uint64_t scan_panels<double>(const Scan<double>& scan) {
+  return HWY_DYNAMIC_DISPATCH(scan_f64)(scan);
+}
+
+const char* scan_target_name() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+}  // namespace kith::cpu
+#endif  // HWY_ONCE

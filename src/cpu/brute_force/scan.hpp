@@ -1,0 +1,56 @@
+// The inner loops of brute force: groups of queries against panels of points, SIMD across the points.
+#pragma once
+
+#include <kith/metric.hpp>
+
+#include <cstdint>
+
+namespace kith::cpu {
+
+/// Queries are packed in groups of this many: [group][dimension][query].
+inline constexpr std::uint32_t kGroup = 4;
+
+/// Told of the distances from one query to `count` points from `first_point` on, at least one of them within the
+/// query's bound. Returns the query's new bound. Panels are padded: points past the end must be ignored.
+template <typename T>
+using HitFunction = T (*)(void* context, std::uint32_t query, std::uint64_t first_point, const T* chains,
+                          std::uint32_t count);
+
+/// One call of the scan: every query of `groups` against every point of the panels [first_panel, first_panel + panels).
+/// A point is reported when chain <= bounds[query]; bounds only ever fall.
+template <typename T>
+struct Scan {
+  Metric metric;
+  std::uint32_t dims = 0;
+
+  const T* panels = nullptr;  ///< [panel][dimension][width]: the points as they are
+  std::uint64_t first_panel = 0;
+  std::uint64_t panel_count = 0;
+
+  const T* queries = nullptr;  ///< [group][dimension][kGroup]
+  std::uint32_t groups = 0;
+  T* bounds = nullptr;  ///< per query
+
+  /// L2 only; null scans without the product filter (see product_filter.hpp).
+  const T* centred_panels = nullptr;   ///< like `panels`, moved to the centre of the points
+  const T* point_terms = nullptr;      ///< per point, panels padded
+  const T* centred_queries = nullptr;  ///< like `queries`: -2 (query - centre)
+  const T* query_terms = nullptr;      ///< per query
+  T* filter_bounds = nullptr;          ///< per query: kept equal to bound - query term
+
+  HitFunction<T> on_hit = nullptr;
+  void* context = nullptr;
+};
+
+/// The points of one panel on this machine: a few vectors' worth.
+template <typename T>
+std::uint32_t panel_width();
+
+/// Returns how many (query, panel) pairs the filter let through, to tell whether it pays; 0 without a filter.
+template <typename T>
+std::uint64_t scan_panels(const Scan<T>& scan);
+
+/// The instruction set in use, e.g. "NEON" or "AVX2".
+const char* scan_target_name();
+
+}  // namespace kith::cpu

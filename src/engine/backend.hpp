@@ -1,0 +1,45 @@
+// The two backends as the engine sees them: the CPU is always there, CUDA may be null.
+#pragma once
+
+#include "engine/searcher.hpp"
+
+#include <kith/device.hpp>
+#include <kith/index.hpp>
+#include <kith/metric.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace kith::engine {
+
+/// Clean points to prepare: finite, side by side, normalised if the metric is cosine.
+template <typename T>
+struct BuildRequest {
+  Engine engine = Engine::brute_force;
+  Metric metric;
+  const T* rows = nullptr;  ///< count x dims
+  std::uint64_t count = 0;
+  std::uint32_t dims = 0;
+  Device device;
+  RunOptions run;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// The devices that can be used now; empty if there are none.
+  virtual std::vector<DeviceInfo> devices() const = 0;
+  /// Whether `build` knows the engine.
+  virtual bool has(Engine engine) const = 0;
+  virtual std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const = 0;
+  virtual std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const = 0;
+};
+
+/// src/cpu/backend.cpp
+const Backend& cpu_backend();
+
+/// The CUDA backend, or null if it was not compiled in: src/cuda/backend.cu or src/cuda/absent.cc.
+const Backend* cuda_backend();
+
+}  // namespace kith::engine

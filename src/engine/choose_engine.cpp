@@ -1,0 +1,88 @@
+// See choose_engine.hpp.
+#include "engine/choose_engine.hpp"
+
+#include "engine/backend.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace kith {
+namespace {
+
+constexpr std::array<std::pair<Engine, std::string_view>, 4> kEngineNames{{
+    {Engine::automatic, "auto"},
+    {Engine::brute_force, "brute"},
+    {Engine::kd_tree, "kdtree"},
+    {Engine::cover_tree, "covertree"},
+}};
+
+}  // namespace
+
+std::string_view name_of(Engine engine) {
+  for (const auto& [value, name] : kEngineNames) {
+    if (value == engine) return name;
+  }
+  return "unknown";
+}
+
+Engine parse_engine(std::string_view text) {
+  for (const auto& [value, name] : kEngineNames) {
+    if (name == text) return value;
+  }
+  throw UsageError(fmt::format("unknown engine \"{}\"; choose auto, brute, kdtree or covertree", text));
+}
+
+}  // namespace kith
+
+namespace kith::engine {
+namespace {
+
+/// The GPU that was asked for must be there and must know the engine.
+void require_cuda(Device device, Engine engine) {
+  const Backend* backend = cuda_backend();
+  if (backend == nullptr) {
+    throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use --device cpu", device.name()));
+  }
+  const std::vector<DeviceInfo> devices = backend->devices();
+  bool found = false;
+  for (const DeviceInfo& info : devices) found = found || info.device == device;
+  if (!found) {
+    throw DeviceError(
+        fmt::format("device {}: no such GPU ({} usable GPUs found); use --device cpu", device.name(), devices.size()));
+  }
+  if (!backend->has(engine)) {
+    throw UsageError(fmt::format("engine {} does not run on a GPU in this version; use --device cpu", name_of(engine)));
+  }
+}
+
+}  // namespace
+
+Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims) {
+  Choice choice{wanted, Device::cpu(), {}};
+  if (wanted == Engine::automatic) {
+    choice.engine = Engine::brute_force;
+    choice.reason = fmt::format("engine brute: the only one in this version ({} points, {} dims)", points, dims);
+  } else {
+    choice.reason = fmt::format("engine {}: as asked", name_of(wanted));
+  }
+  if (!cpu_backend().has(choice.engine)) {
+    throw UsageError(fmt::format("engine {} is not in this version; use --engine brute or auto", name_of(wanted)));
+  }
+  if (device.kind() == Device::Kind::cuda) {
+    require_cuda(device, choice.engine);
+    choice.device = device;
+    choice.reason += fmt::format("\ndevice {}: as asked", device.name());
+  } else if (device.kind() == Device::Kind::cpu) {
+    choice.reason += "\ndevice cpu: as asked, or by default";
+  } else {
+    choice.reason +=
+        fmt::format("\ndevice cpu: engine {} runs on the CPU only in this version", name_of(choice.engine));
+  }
+  return choice;
+}
+
+}  // namespace kith::engine

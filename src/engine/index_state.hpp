@@ -1,0 +1,32 @@
+// What an Index shares between its copies: a searcher over the clean points and the way back to the caller's numbering.
+#pragma once
+
+#include "engine/searcher.hpp"
+
+#include <kith/index.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kith {
+
+struct IndexState {
+  std::variant<std::unique_ptr<engine::Searcher<float>>, std::unique_ptr<engine::Searcher<double>>> searcher;
+  std::uint64_t rows = 0;   ///< as the caller counts
+  std::uint64_t clean = 0;  ///< points in the searcher
+  std::uint32_t dims = 0;
+  DType dtype = DType::f32;
+  Metric metric;
+  Engine engine = Engine::brute_force;
+  Device device;
+  /// The caller's number of each clean point, ascending; empty if none was left out.
+  std::vector<std::uint32_t> original;
+  std::string reason;  ///< why this engine and device
+
+  bool left_out_rows() const { return clean != rows; }
+};
+
+}  // namespace kith

@@ -1,0 +1,34 @@
+// All checks of what a caller hands in. Past these, kernels assume valid input.
+#pragma once
+
+#include <kith/index.hpp>
+#include <kith/point_view.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace kith::engine {
+
+inline constexpr std::uint32_t kMostDims = 4096;
+inline constexpr std::uint64_t kMostPoints = 0xFFFFFFFEull;
+
+/// Shape, device and pointer of a view that serves as points. Throws UsageError.
+void require_points_view(PointView points);
+/// The same for queries, which must fit the points.
+void require_queries_view(PointView queries, std::uint32_t dims, DType dtype);
+/// Throws UsageError unless radius >= 0 (infinity is allowed, NaN is not).
+void require_radius(double radius);
+/// Throws UsageError for options that contradict the metric or the kind of search.
+void require_search_options(const SearchOptions& options, Metric metric, bool is_self, bool is_radius);
+
+/// The rows that hold only finite numbers (and, under cosine, are not zero), ascending. Without `skip` any bad row
+/// throws BadData that names the first one, its column and the count of all; `what` is "points" or "queries". Returns
+/// an empty list and sets `all_clean` if every row is good.
+struct CleanRows {
+  bool all_clean = true;
+  std::vector<std::uint64_t> rows;  ///< only if not all_clean
+};
+CleanRows find_clean_rows(PointView points, std::string_view what, Metric metric, bool skip, int threads);
+
+}  // namespace kith::engine
