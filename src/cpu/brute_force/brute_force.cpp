@@ -150,7 +150,6 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
   scan.groups = packed.groups();
   scan.bounds = packed.bounds();
   if (points_.has_filter()) {
-    scan.centred_panels = points_.centred_values();
     scan.point_terms = points_.terms();
     scan.centred_queries = packed.centred();
     scan.query_terms = packed.terms();
@@ -159,18 +158,29 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
   scan.on_hit = &Collector::on_hit;
   scan.context = &collector;
 
-  // In steps of some milliseconds, so that a stop is noticed and a filter that lets too much through is dropped.
+  // In steps of about a millisecond, so that a stop is noticed, and so that a filter that lets too much through (as it
+  // must while lists fill, and where points lie closer than its error) rests for a while, each time twice as long.
   constexpr std::uint64_t kWorkPerStep = 1 << 24;
+  constexpr std::uint64_t kLongestRest = 64;
   const std::uint64_t work_per_panel = std::uint64_t{scan.groups} * kGroup * points_.width() * points_.dims();
   const std::uint64_t step = std::max<std::uint64_t>(1, kWorkPerStep / std::max<std::uint64_t>(1, work_per_panel));
   const std::uint64_t end = plan.first_panel(range + 1);
+  std::uint64_t rest = 0;
+  std::uint64_t next_rest = 1;
   for (std::uint64_t panel = plan.first_panel(range); panel < end; panel += scan.panel_count) {
     scan.first_panel = panel;
     scan.panel_count = std::min(step, end - panel);
+    const bool filters = points_.has_filter() && rest == 0;
+    scan.centred_panels = filters ? points_.centred_values() : nullptr;
     const std::uint64_t passed = scan_panels(scan);
-    const std::uint64_t rows = scan.panel_count * scan.groups * kGroup;
-    const bool is_warm = panel != plan.first_panel(range);  // at first, everything is near
-    if (is_warm && passed > rows / 4) scan.centred_panels = nullptr;
+    if (!filters) {
+      if (rest > 0 && --rest == 0) packed.refresh_filter_bounds();
+    } else if (passed > scan.panel_count * scan.groups * kGroup / 4) {
+      rest = next_rest;
+      next_rest = std::min(2 * next_rest, kLongestRest);
+    } else {
+      next_rest = 1;
+    }
     worker.checkpoint();
   }
 }

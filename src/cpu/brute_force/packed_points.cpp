@@ -137,8 +137,13 @@ void PackedQueries<T>::finish() {
     for (std::uint32_t d = 0; d < dims_; ++d) {
       centred[d * kGroup] = factor == T(0) ? T(0) : factor * centred[d * kGroup];
     }
-    filter_bounds_[i] = filter_bound(bounds_[i], terms_[i]);
   }
+  refresh_filter_bounds();
+}
+
+template <typename T>
+void PackedQueries<T>::refresh_filter_bounds() {
+  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) filter_bounds_[i] = filter_bound(bounds_[i], terms_[i]);
 }
 
 template class PackedPoints<float>;

@@ -55,13 +55,16 @@ class PackedQueries {
   /// Room for `queries` queries.
   PackedQueries(const PackedPoints<T>& points, std::uint32_t queries);
 
-  /// Prepares `count` queries; `row(i, out, stride)` must write query i. All bounds start at `bound`.
+  /// Prepares `count` queries; `copy_row(i, out, stride)` must write query i. All bounds start at `bound`.
   template <typename CopyRow>
   void pack(std::uint32_t count, T bound, CopyRow&& copy_row) {
     start(count, bound);
     for (std::uint32_t i = 0; i < count; ++i) copy_row(i, place_of(i), kStride);
     finish();
   }
+
+  /// Brings the filter's bounds up to date with bounds that fell while the filter was not used.
+  void refresh_filter_bounds();
 
   std::uint32_t groups() const { return groups_; }
   T* bounds() { return bounds_.data(); }

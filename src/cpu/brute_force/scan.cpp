@@ -114,25 +114,46 @@ HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::u
   scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, kWidth);
 }
 
-/// One query against one panel by the chain. Kept out of line: it is the rare path of the filter.
-template <class D, typename T, class Step, std::uint32_t kDims>
-HWY_NOINLINE void scan_one_query(const Scan<T>& scan, const Step& step, std::uint64_t panel, std::uint32_t query,
-                                 std::integral_constant<std::uint32_t, kDims>) {
+/// Up to kGroup queries of any groups against one panel by the chain, all at once to keep the pipelines full.
+template <class D, typename T, std::uint32_t kDims>
+HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, const std::uint32_t* queries,
+                                std::uint32_t count, std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   constexpr std::size_t kWidth = kVectors * kLanes;
   const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
   const T* points = scan.panels + panel * dims * kWidth;
-  const T* coordinates = scan.queries + std::size_t{query / kGroup} * dims * kGroup + query % kGroup;
-  hn::Vec<D> sums[kVectors];
-  for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(lanes);
+  const T* coordinates[kGroup];
+  for (std::uint32_t q = 0; q < kGroup; ++q) {  // places without a query repeat the last one
+    const std::uint32_t query = queries[q < count ? q : count - 1];
+    coordinates[q] = scan.queries + std::size_t{query / kGroup} * dims * kGroup + query % kGroup;
+  }
+  hn::Vec<D> sums[kGroup][kVectors];
+  for (auto& row : sums) {
+    for (auto& sum : row) sum = hn::Zero(lanes);
+  }
   for (std::uint32_t d = 0; d < dims; ++d) {
-    const auto coordinate = hn::Set(lanes, coordinates[d * kGroup]);
+    const hn::Vec<D> query[kGroup] = {
+        hn::Set(lanes, coordinates[0][d * kGroup]), hn::Set(lanes, coordinates[1][d * kGroup]),
+        hn::Set(lanes, coordinates[2][d * kGroup]), hn::Set(lanes, coordinates[3][d * kGroup])};
     for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[v] = step(sums[v], hn::Sub(coordinate, hn::Load(lanes, points + d * kWidth + v * kLanes)));
+      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = L2Step{}(sums[q][v], hn::Sub(query[q], point));
     }
   }
-  report(lanes, scan, query, panel, sums);
+  for (std::uint32_t q = 0; q < count; ++q) {
+    report(lanes, scan, queries[q], panel, sums[q]);
+    scan.filter_bounds[queries[q]] = filter_bound(scan.bounds[queries[q]], scan.query_terms[queries[q]]);
+  }
+}
+
+/// The queries that passed the filter for one panel. Kept out of line: it is the rare path.
+template <class D, typename T, std::uint32_t kDims>
+HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const std::uint32_t* queries, std::uint32_t count,
+                          std::integral_constant<std::uint32_t, kDims> constant_dims) {
+  for (std::uint32_t first = 0; first < count; first += kGroup) {
+    recheck_queries<D>(scan, panel, queries + first, HWY_MIN(kGroup, count - first), constant_dims);
+  }
 }
 
 /// A group of queries against one panel by the chain.
@@ -161,10 +182,12 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, std::uint64_t 
   for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
 }
 
-/// A group of queries against one panel by the product filter. Returns how many of them need the chain.
+/// A group of queries against one panel by the product filter. Appends those that need the chain to
+/// `passed` and returns its new length.
 template <class D, typename T, std::uint32_t kDims>
-HWY_INLINE std::uint64_t filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group,
-                                      std::integral_constant<std::uint32_t, kDims> constant_dims) {
+HWY_INLINE std::uint32_t filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group,
+                                      std::uint32_t* passed, std::uint32_t count,
+                                      std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   constexpr std::size_t kWidth = kVectors * kLanes;
@@ -192,16 +215,13 @@ HWY_INLINE std::uint64_t filter_group(const Scan<T>& scan, std::uint64_t panel, 
     for (std::size_t v = 1; v < kVectors; ++v) least = hn::Min(least, sums[q][v]);
     passes[q] = hn::Le(least, hn::Set(lanes, bounds[q]));
   }
-  if (HWY_LIKELY(hn::AllFalse(lanes, hn::Or(hn::Or(passes[0], passes[1]), hn::Or(passes[2], passes[3]))))) return 0;
-  std::uint64_t passed = 0;
-  for (std::uint32_t q = 0; q < kGroup; ++q) {
-    if (hn::AllFalse(lanes, passes[q])) continue;
-    const std::uint32_t query = group * kGroup + q;
-    scan_one_query<D>(scan, L2Step{}, panel, query, constant_dims);
-    scan.filter_bounds[query] = filter_bound(scan.bounds[query], scan.query_terms[query]);
-    ++passed;
+  if (HWY_LIKELY(hn::AllFalse(lanes, hn::Or(hn::Or(passes[0], passes[1]), hn::Or(passes[2], passes[3]))))) {
+    return count;
   }
-  return passed;
+  for (std::uint32_t q = 0; q < kGroup; ++q) {
+    if (!hn::AllFalse(lanes, passes[q])) passed[count++] = group * kGroup + q;
+  }
+  return count;
 }
 
 template <typename T>
@@ -211,10 +231,14 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
   std::uint64_t passed = 0;
   if (scan.centred_panels != nullptr) {
     core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR {
+      std::uint32_t queries[kMostGroups * kGroup];
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
+        std::uint32_t count = 0;
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
-          passed += filter_group<D>(scan, panel, group, constant_dims);
+          count = filter_group<D>(scan, panel, group, queries, count, constant_dims);
         }
+        if (count > 0) recheck<D>(scan, panel, queries, count, constant_dims);
+        passed += count;
       }
     });
     return passed;

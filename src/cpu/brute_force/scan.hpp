@@ -9,6 +9,8 @@ namespace kith::cpu {
 
 /// Queries are packed in groups of this many: [group][dimension][query].
 inline constexpr std::uint32_t kGroup = 4;
+/// The most groups of one scan.
+inline constexpr std::uint32_t kMostGroups = 64;
 
 /// Told of the distances from one query to `count` points from `first_point` on, at least one of them within the
 /// query's bound. Returns the query's new bound. Panels are padded: points past the end must be ignored.
