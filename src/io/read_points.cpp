@@ -1,0 +1,57 @@
+// See read_points.hpp: opens a file, finds out what it is, and hands it to the reader of its format.
+#include <kith/io/read_points.hpp>
+
+#include "io/formats.hpp"
+#include "io/recognize.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <new>
+
+namespace kith::io {
+namespace {
+
+PointFile read_as(Format format, const runtime::InputFile& file, const ReadOptions& options) {
+  switch (format) {
+    case Format::npy:
+      return read_npy(file, options);
+    case Format::npz:
+      return read_npz(file, options);
+    case Format::ply:
+      return read_ply(file, options);
+    case Format::pcd:
+      return read_pcd(file, options);
+    case Format::las:
+      return read_las(file, options);
+    case Format::fvecs:
+    case Format::bvecs:
+    case Format::ivecs:
+      return read_vecs(file, options, format);
+    case Format::idx:
+      return read_idx(file, options);
+    case Format::automatic:
+    case Format::text:
+      break;
+  }
+  return read_text(file, options);
+}
+
+}  // namespace
+
+PointFile read_points(const runtime::InputFile& file, const ReadOptions& options) {
+  const Format format = options.format == Format::automatic ? recognize(file) : options.format;
+  try {
+    return read_as(format, file, options);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("{}: not enough memory to read its {} bytes", file.name(), file.size()));
+  }
+}
+
+PointFile read_points(const std::string& path, const ReadOptions& options) {
+  const runtime::InputFile file(path, options.progress);
+  return read_points(file, options);
+}
+
+}  // namespace kith::io

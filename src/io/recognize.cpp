@@ -1,0 +1,153 @@
+// See recognize.hpp.
+#include "io/recognize.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace kith::io {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kHeadBytes = 4096;
+constexpr std::string_view kReadable =
+    "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs and IDX are read";
+
+/// A file that kith does not read, and what to do with it.
+struct Refused {
+  std::string_view magic;
+  std::string_view what;
+};
+constexpr std::array<Refused, 16> kRefused = {{
+    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file; save the array as NPY (numpy.save) and read that"},
+    {"PAR1"sv, "a Parquet file; save it as CSV or NPY and read that"},
+    {"ARROW1"sv, "an Arrow file; save it as CSV or NPY and read that"},
+    {"ASTM-E57"sv, "an E57 scan; convert it to PLY, PCD or LAS"},
+    {"%PDF-"sv, "a PDF document; extract its table as CSV"},
+    {"\x89KITH\r\n\x1a"sv, "a kith index, not a file of points; name the file that it was built from"},
+    {"MATLAB 5.0"sv, "a MATLAB file; save the matrix as CSV or NPY"},
+    {"SQLite format 3\0"sv, "an SQLite database; export the table as CSV"},
+    {"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an old Excel or Office document; save the table as CSV"},
+    {"\xFD\x37zXZ\0"sv, "compressed with xz; decompress it first (xz -d)"},
+    {"\x28\xB5\x2F\xFD"sv, "compressed with zstd; decompress it first (zstd -d)"},
+    {"BZh"sv, "compressed with bzip2; decompress it first (bzip2 -d)"},
+    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive; unpack it first"},
+    {"Rar!\x1A\x07"sv, "a RAR archive; unpack it first"},
+    {"<!DOCTYPE"sv, "a web page, not data; was the download a link to a page?"},
+    {"<html"sv, "a web page, not data; was the download a link to a page?"},
+}};
+
+/// In a zip archive the name of the first member stands at byte 30; arrays are members that end with ".npy".
+bool is_zip_of_arrays(std::string_view head) {
+  if (head.size() < 30) return false;
+  const std::size_t length = static_cast<unsigned char>(head[26]) + 256u * static_cast<unsigned char>(head[27]);
+  return head.substr(30, length).ends_with(".npy");
+}
+
+/// PCD begins with an optional comment and then one of its keywords.
+bool is_pcd(std::string_view head) {
+  if (head.starts_with("# .PCD")) return true;
+  while (head.starts_with('#') || head.starts_with('\n') || head.starts_with('\r')) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos) return false;
+    head.remove_prefix(end + 1);
+  }
+  const bool keyword = head.starts_with("VERSION ") || head.starts_with("FIELDS ") || head.starts_with("COLUMNS ");
+  return keyword && head.find("\nSIZE ") != std::string_view::npos;
+}
+
+/// IDX: 0, 0, element type, number of dimensions, the sizes, and exactly as much data as they say.
+bool is_idx(std::string_view head, std::uint64_t file_size) {
+  if (head.size() < 8 || head[0] != 0 || head[1] != 0) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(head[i])); };
+  std::uint64_t bytes = 0;
+  switch (byte(2)) {
+    case 0x08:
+    case 0x09:
+      bytes = 1;
+      break;
+    case 0x0B:
+      bytes = 2;
+      break;
+    case 0x0C:
+    case 0x0D:
+      bytes = 4;
+      break;
+    case 0x0E:
+      bytes = 8;
+      break;
+    default:
+      return false;
+  }
+  const std::uint64_t dims = byte(3);
+  const std::uint64_t header = 4 + 4 * dims;
+  if (dims == 0 || header > head.size()) return false;
+  for (std::uint64_t d = 0; d < dims; ++d) {
+    const std::size_t at = static_cast<std::size_t>(4 + 4 * d);
+    const std::uint64_t size = byte(at) << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3);
+    if (size != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / 2 / size) return false;
+    bytes *= size;
+  }
+  return header + bytes == file_size;
+}
+
+/// What the first bytes say; `automatic` if nothing.
+Format format_of_content(std::string_view head, const runtime::InputFile& file) {
+  if (head.starts_with("\x93NUMPY")) return Format::npy;
+  if (head.starts_with("ply\n") || head.starts_with("ply\r")) return Format::ply;
+  if (head.starts_with("LASF")) return Format::las;
+  if (is_pcd(head)) return Format::pcd;
+  if (is_idx(head, file.size())) return Format::idx;
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
+    if (is_zip_of_arrays(head) || format_of_extension(file.name()) == Format::npz) return Format::npz;
+    throw CorruptFile(fmt::format(
+        "{}: is a zip archive or an Office document without NumPy arrays; unpack it, or save the table as CSV",
+        file.name()));
+  }
+  for (const Refused& refused : kRefused) {
+    if (head.starts_with(refused.magic)) throw CorruptFile(fmt::format("{}: is {}", file.name(), refused.what));
+  }
+  return Format::automatic;
+}
+
+/// Formats that always begin with a magic word.
+bool has_magic(Format format) {
+  return format == Format::npy || format == Format::npz || format == Format::ply || format == Format::pcd ||
+         format == Format::las;
+}
+
+bool begins_as_utf16(std::string_view head) { return head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"); }
+
+}  // namespace
+
+Format recognize(const runtime::InputFile& file) {
+  const std::string head = file.head(kHeadBytes);
+  const Format extension = format_of_extension(file.name());
+  // These have no magic; their first bytes may look like anything.
+  if (extension == Format::fvecs || extension == Format::bvecs || extension == Format::ivecs) return extension;
+  const Format content = format_of_content(head, file);
+  if (content != Format::automatic) return content;
+  if (head.empty() || begins_as_utf16(head)) return Format::text;  // the text reader says what is wrong
+  if (has_magic(extension)) {
+    throw CorruptFile(
+        fmt::format("{}: is named as {} but does not begin as such a file does; it is damaged or of another "
+                    "kind (if it is text, say so: --format text)",
+                    file.name(), name_of(extension)));
+  }
+  if (extension != Format::automatic) return extension;
+  const std::size_t nul = head.find('\0');
+  if (nul != std::string::npos) {
+    throw CorruptFile(fmt::format("{}: is a binary file of a kind that is not known (byte {} is NUL); {}", file.name(),
+                                  nul, kReadable));
+  }
+  return Format::text;
+}
+
+}  // namespace kith::io

@@ -1,0 +1,58 @@
+// How a text file is laid out: what separates its fields, whether it has a header, where its rows begin.
+#pragma once
+
+#include <kith/io/read_points.hpp>
+
+#include "runtime/input_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::io {
+
+/// Lines above this are refused, so that a file without line breaks cannot fill the memory.
+inline constexpr std::size_t kLineLimit = std::size_t{64} << 20;
+/// Rows with more fields than this are refused.
+inline constexpr std::size_t kFieldLimit = std::size_t{1} << 20;
+
+/// What the first lines of a file tell about all of them.
+struct TextLayout {
+  char delimiter = ' ';            ///< kBlankRun for runs of blanks and tabs
+  std::uint64_t rows_begin = 0;    ///< byte where the line of the first row starts
+  std::uint64_t first_line = 1;    ///< number of that line; the first of a file is 1
+  std::uint64_t model_line = 1;    ///< number of the line that says how many fields there are
+  bool has_header = false;         ///< that line is a header
+  std::uint32_t fields = 0;        ///< per row
+  std::vector<std::string> names;  ///< one per field, or empty
+  /// Per field, a value where the first rows hold text and no number, else empty.
+  std::vector<std::string> text_examples;
+  /// The number of rows that a count in the first line promises (PTS and molecule files).
+  std::optional<std::uint64_t> promised_rows = {};
+  bool is_molecule = false;  ///< an XYZ file of atoms: element, x, y, z
+};
+
+/// Looks at the first rows. Throws BadData if there are none, CorruptFile if the file is not text, UsageError if the
+/// options make no sense.
+TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& options);
+
+/// What becomes of each field of a row.
+struct ColumnPlan {
+  static constexpr std::int32_t kSkip = -1;
+  static constexpr std::int32_t kLabel = -2;
+  std::vector<std::int32_t> target_of_field;  ///< a dimension, or one of the above
+  std::uint32_t dims = 0;
+  std::vector<std::string> names;  ///< one per dimension, or empty
+  bool has_label = false;
+};
+
+/// Finds the columns that the options ask for. Throws UsageError if one is not there, BadData if a coordinate column
+/// holds text or there are too many.
+ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, const std::string& file_name);
+
+/// A field's column as a message names it: "column 3 (z)".
+std::string column_name(const TextLayout& layout, std::uint64_t field);
+
+}  // namespace kith::io

@@ -1,0 +1,210 @@
+// See text_rows.hpp. The fast path reads plain numbers; whatever else a field may be goes through `odd_field`.
+#include "io/text_rows.hpp"
+
+#include "io/text_field.hpp"
+#include "io/text_sample.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace kith::io {
+namespace {
+
+template <typename T>
+class RowParser {
+ public:
+  RowParser(const RowFormat& format, const BlockLines& lines, std::uint64_t first_line)
+      : format_(format),
+        targets_(format.plan->target_of_field.data()),
+        fields_(format.layout->fields),
+        delimiter_(format.layout->delimiter),
+        lines_(lines),
+        line_(first_line) {}
+
+  BlockResult run(BlockSize size, T* out, std::uint32_t* codes) {
+    const std::uint32_t dims = format_.plan->dims;
+    std::vector<T> scratch(out == nullptr ? dims : 0);
+    note_nul_byte();
+    std::uint64_t row = 0;
+    const char* next = lines_.begin;
+    while (next < lines_.end) {
+      if (line_ == nul_line_) fail(RowError::Kind::nul_byte, "", nul_byte_message(*format_.file, nul_offset_));
+      if (!starts_row(next)) {
+        next = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(lines_.end - next))) + 1;
+      } else {
+        if (row == size.rows) break;
+        T* const values = out == nullptr ? scratch.data() : out + row * dims;
+        std::uint32_t unused_code = 0;
+        std::uint32_t& code = codes == nullptr ? unused_code : codes[row];
+        next = delimiter_ == kBlankRun ? parse_row<true>(next, values, code) : parse_row<false>(next, values, code);
+        ++row;
+      }
+      ++line_;
+    }
+    if (next < lines_.end || row != size.rows) {
+      fail(RowError::Kind::changed, "", "changed while it was read; read it again when it is complete");
+    }
+    if (lines_.cut_at_long_line) {
+      fail(RowError::Kind::bad_data, fmt::format("line {}", line_),
+           fmt::format("longer than {} MiB; is this a text file with line breaks?", kLineLimit >> 20));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// Parses the row that starts at `row`; returns the start of the next line.
+  template <bool Blanks>
+  const char* parse_row(const char* row, T* values, std::uint32_t& code) {
+    const char* next = row;
+    std::uint32_t field = 0;
+    for (bool last = false; !last; ++field) {
+      if (field == fields_) return fail_ragged(row);
+      const std::int32_t target = targets_[field];
+      if (target >= 0) {
+        const char* const first = skip_blanks<Blanks>(next);
+        T value;
+        const char* const end = parse_number(first, lines_.end, value);
+        // NaN and infinity take the slow path, which tells "inf" from 1e400.
+        if (end != nullptr && value <= std::numeric_limits<T>::max() && value >= std::numeric_limits<T>::lowest()) {
+          const char* const after = skip_blanks<Blanks>(end);
+          const bool ends_line = *after == '\n' || (*after == '\r' && after[1] == '\n');
+          if (ends_line || (Blanks ? after != end : *after == delimiter_)) {
+            values[target] = value;
+            last = ends_line;
+            next = Blanks && !ends_line ? after : after + 1;
+            if (ends_line && *after == '\r') ++next;
+            continue;
+          }
+        }
+      }
+      next = odd_field(next, field, values, code, last);
+    }
+    return field == fields_ ? next : fail_ragged(row);
+  }
+
+  template <bool Blanks>
+  const char* skip_blanks(const char* p) const {
+    if constexpr (Blanks) {
+      while (*p == ' ' || *p == '\t') ++p;
+    } else {
+      while (is_blank(*p, delimiter_)) ++p;
+    }
+    return p;
+  }
+
+  /// A field that is no plain number: label, skipped, quoted, missing or wrong. Sets `last` if it ends its line;
+  /// returns the start of the next field or line.
+  const char* odd_field(const char* first, std::uint32_t field, T* values, std::uint32_t& code, bool& last) {
+    const char* const line_end = end_of_line(first, lines_.end);
+    const FieldCut cut = cut_field(first, line_end, delimiter_, unquoted_);
+    last = cut.last;
+    const std::int32_t target = targets_[field];
+    if (cut.problem != nullptr) {
+      fail(RowError::Kind::bad_data, place_of(field), cut.problem);
+    } else if (target == ColumnPlan::kLabel) {
+      code = result_.labels.code_of(cut.text);
+    } else if (target != ColumnPlan::kSkip) {
+      take_number(cut.text, field, values[target]);
+    }
+    return cut.last ? line_end + (*line_end == '\r' ? 2 : 1) : cut.next;
+  }
+
+  void take_number(std::string_view text, std::uint32_t field, T& value) {
+    const NumberStatus status = number_of_field(text, value);
+    result_.missing += status == NumberStatus::missing ? 1 : 0;
+    const bool fine = status == NumberStatus::ok || (format_.missing_as_nan && status != NumberStatus::not_a_number);
+    if (fine || result_.error) return;  // texts are only made for the first error; a file may hold millions
+    if (status == NumberStatus::missing) {
+      fail(RowError::Kind::missing_value, place_of(field), "");
+    } else if (status == NumberStatus::out_of_range) {
+      fail(RowError::Kind::bad_data, place_of(field),
+           fmt::format("{} is beyond the range of {}; correct it, or leave such rows out (--skip-nonfinite)",
+                       shown(text), sizeof(T) == 4 ? "f32" : "f64"));
+    } else {
+      fail(RowError::Kind::bad_data, place_of(field),
+           fmt::format("{} is not a number{}", shown(text), advice_for(text)));
+    }
+  }
+
+  std::string advice_for(std::string_view text) const {
+    if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is no line end";
+    const bool decimal_comma =
+        std::ranges::count(text, ',') == 1 && text.find_first_not_of("+-0123456789,eE") == std::string_view::npos;
+    if (decimal_comma && delimiter_ != ',') return "; decimal commas are not read, write a point";
+    return "; correct it, or choose other columns (--columns)";
+  }
+
+  const char* fail_ragged(const char* row) {
+    const char* const line_end = end_of_line(row, lines_.end);
+    const char* const next_line = line_end + (*line_end == '\r' ? 2 : 1);
+    if (result_.error) return next_line;
+    const TextLayout& layout = *format_.layout;
+    const std::uint64_t count = count_fields(row, line_end, delimiter_);
+    std::string what = fmt::format("{} field{}, but {} {} has {}", count, count == 1 ? "" : "s",
+                                   layout.has_header ? "the header in line" : "line", layout.model_line, fields_);
+    if (layout.promised_rows) what += "; files with several frames or scans are not read";
+    fail(RowError::Kind::bad_data, fmt::format("line {}", line_), std::move(what));
+    return next_line;
+  }
+
+  std::string place_of(std::uint32_t field) const {
+    return fmt::format("line {}, {}", line_, column_name(*format_.layout, field));
+  }
+
+  void fail(RowError::Kind kind, std::string where, std::string what) {
+    if (!result_.error) result_.error = RowError{kind, line_, std::move(where), std::move(what)};
+  }
+
+  void note_nul_byte() {
+    const auto bytes = static_cast<std::size_t>(lines_.end - lines_.begin);
+    const auto* nul = bytes == 0 ? nullptr : static_cast<const char*>(std::memchr(lines_.begin, 0, bytes));
+    if (nul == nullptr) return;
+    nul_offset_ = lines_.offset + static_cast<std::uint64_t>(nul - lines_.begin);
+    nul_line_ = line_ + static_cast<std::uint64_t>(std::count(lines_.begin, nul, '\n'));
+  }
+
+  const RowFormat& format_;
+  const std::int32_t* targets_;
+  std::uint32_t fields_;
+  char delimiter_;
+  const BlockLines& lines_;
+  std::uint64_t line_;
+  std::uint64_t nul_line_ = 0;  // lines count from 1
+  std::uint64_t nul_offset_ = 0;
+  BlockResult result_;
+  std::string unquoted_;
+};
+
+}  // namespace
+
+std::uint32_t LabelNames::code_of(std::string_view text) {
+  if (last_ < names_.size() && names_[last_] == text) return last_;
+  const auto known = codes_.find(text);
+  if (known != codes_.end()) return last_ = known->second;
+  last_ = static_cast<std::uint32_t>(names_.size());
+  names_.emplace_back(text);
+  codes_.emplace(names_.back(), last_);
+  return last_;
+}
+
+BlockSize count_rows(const BlockLines& lines) {
+  BlockSize size;
+  for (const char* next = lines.begin; next < lines.end; ++size.lines) {
+    size.rows += starts_row(next) ? 1 : 0;
+    next = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(lines.end - next))) + 1;
+  }
+  return size;
+}
+
+template <typename T>
+BlockResult parse_rows(const RowFormat& format, const BlockLines& lines, BlockSize size, std::uint64_t first_line,
+                       T* out, std::uint32_t* codes) {
+  return RowParser<T>(format, lines, first_line).run(size, out, codes);
+}
+template BlockResult parse_rows(const RowFormat&, const BlockLines&, BlockSize, std::uint64_t, float*, std::uint32_t*);
+template BlockResult parse_rows(const RowFormat&, const BlockLines&, BlockSize, std::uint64_t, double*, std::uint32_t*);
+
+}  // namespace kith::io

@@ -1,0 +1,18 @@
+// Writes points as text with a choice of what separates the fields.
+#pragma once
+
+#include "io/formats.hpp"
+
+namespace kith::io {
+
+/// CSV unless said otherwise.
+struct TextStyle {
+  char delimiter = ',';
+  bool header = true;
+};
+
+/// Numbers are the shortest that read back as the same bits. Throws UsageError if names or labels do not fit the
+/// points, IoError, Interrupted.
+void write_text_as(runtime::OutputFile& file, PointView points, const WriteOptions& options, TextStyle style);
+
+}  // namespace kith::io
