@@ -1,0 +1,22 @@
+// Every command of kith, one file each beside this one.
+#pragma once
+
+#include "command.hpp"
+
+#include <vector>
+
+namespace kith::cli {
+
+Command generate_command();
+Command info_command();
+Command knn_command();
+Command radius_command();
+Command verify_command();
+Command bench_command();
+Command completion_command();
+Command help_command();
+
+/// In the order in which a newcomer meets them.
+std::vector<Command> all_commands();
+
+}  // namespace kith::cli

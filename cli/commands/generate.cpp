@@ -1,0 +1,165 @@
+// kith generate: makes up points of a given shape and writes them to a file.
+#include "commands/all_commands.hpp"
+
+#include "input_flags.hpp"
+#include "interrupt.hpp"
+#include "number_arguments.hpp"
+#include "output_flags.hpp"
+#include "physical_memory.hpp"
+#include "readable.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/apps/generate.hpp>
+#include <kith/error.hpp>
+#include <kith/io/write_points.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace kith::cli {
+namespace {
+
+constexpr const char* kShapes = "uniform|clusters|surface|lidar|grid|line|duplicates|classes";
+constexpr const char* kFormats = "auto|csv|npy|npz|ply|pcd";
+constexpr std::uint64_t kMostPoints = 0xfffffffe;  // one index holds 2^32 - 2
+constexpr std::uint64_t kMostDims = 4096;
+constexpr std::uint64_t kMostClasses = 1000000;
+
+struct GenerateFlags {
+  apps::GenerateOptions options;
+  io::WriteOptions write;
+  std::string out = "-";
+  bool classes_given = false;
+  OutputFlags output;
+};
+
+io::Labels labels_of(const apps::Generated& generated, std::uint32_t classes) {
+  io::Labels labels;
+  labels.codes = generated.labels;
+  for (std::uint32_t label = 0; label < classes; ++label) labels.names.push_back(std::to_string(label));
+  return labels;
+}
+
+/// The format that will be written, also for standard output, which has no extension.
+io::Format chosen_format(const GenerateFlags& flags) {
+  if (flags.write.format != io::Format::automatic) return flags.write.format;
+  if (flags.out == "-") return io::Format::text;
+  const io::Format format = io::format_of_extension(flags.out);
+  switch (format) {
+    case io::Format::text:
+    case io::Format::npy:
+    case io::Format::npz:
+    case io::Format::ply:
+    case io::Format::pcd:
+      return format;
+    default:
+      throw UsageError(fmt::format(
+          "--out: {}: points are written as .csv, .npy, .npz, .ply or .pcd; choose one of these extensions or --format",
+          flags.out));
+  }
+}
+
+int run_generate(GenerateFlags flags) {
+  if (flags.classes_given && flags.options.shape != apps::Shape::classes) {
+    throw UsageError("--classes goes with --shape classes only");
+  }
+  check_output_path(flags.out);
+  flags.write.format = chosen_format(flags);
+  const std::uint64_t coordinate_bytes = size_of(flags.options.dtype);
+  require_memory("the points", flags.options.points, flags.options.dims, coordinate_bytes, "make fewer points");
+
+  TerminalProgress progress(flags.output.quiet);
+  const Stopwatch generate_watch;
+  flags.options.progress = progress.callback();
+  const apps::Generated generated = apps::generate(flags.options);
+  const double generate_ms = generate_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch write_watch;
+  io::Labels labels;
+  if (!generated.labels.empty() && flags.write.format == io::Format::text) {
+    labels = labels_of(generated, flags.options.classes);
+    flags.write.labels = &labels;
+  } else if (!generated.labels.empty()) {
+    progress.erase();
+    flags.output.note(fmt::format("{} files hold no labels, so they are left out; write .csv to keep them",
+                                  io::name_of(flags.write.format)));
+  }
+  flags.write.progress = progress.callback();
+  {
+    const ExitOnInterrupt leave(flags.out == "-");
+    io::write_points(flags.out, generated.points.view(), flags.write);
+  }
+  progress.erase();
+  flags.output.summary(fmt::format(
+      "{} of {} ({}, {}, seed {}) {}: generate {}, write {}", counted(generated.points.rows(), "point"),
+      counted(generated.points.dims(), "dimension"), apps::name_of(flags.options.shape), name_of(flags.options.dtype),
+      flags.options.seed, flags.out == "-" ? "on standard output" : "in " + flags.out, readable_duration(generate_ms),
+      readable_duration(write_watch.milliseconds())));
+  return 0;
+}
+
+FlagGroup point_flags(GenerateFlags& flags) {
+  return {
+      "Points",
+      {{"--shape", kShapes, "what the points look like; uniform by default",
+        [&flags](const std::string& value) {
+          require_choice("--shape", kShapes, value);
+          flags.options.shape = apps::parse_shape(value);
+        }},
+       {"-n,--points", "N", "how many: 1000, 1e6, 100k, 2M; 1000 by default",
+        [&flags](const std::string& value) { flags.options.points = parse_whole("--points", value, 0, kMostPoints); }},
+       {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
+        [&flags](const std::string& value) {
+          flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
+        }},
+       seed_flag(flags.options.seed, "the same seed gives the same bytes on every machine; 1 by default"),
+       dtype_flag("the type of the coordinates; f32 by default",
+                  [&flags](DType dtype) { flags.options.dtype = dtype; }),
+       {"--classes", "C", "shape classes: how many labels; 10 by default",
+        [&flags](const std::string& value) {
+          flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
+          flags.classes_given = true;
+        }},
+       threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
+}
+
+FlagGroup file_flags(GenerateFlags& flags) {
+  return {"Result",
+          {{"-o,--out", "FILE", "where they go; without it CSV goes to standard output",
+            [&flags](const std::string& path) { flags.out = path; }},
+           {"--format", kFormats, "the format; by default the extension of FILE tells",
+            [&flags](const std::string& value) {
+              require_choice("--format", kFormats, value);
+              flags.write.format = io::parse_format(value);
+            }},
+           {"--ascii", "", "write ply and pcd as text instead of binary",
+            [&flags](const std::string&) { flags.write.ascii = true; }},
+           quiet_flag(flags.output)}};
+}
+
+}  // namespace
+
+Command generate_command() {
+  const auto flags = std::make_shared<GenerateFlags>();
+  Command command;
+  command.name = "generate";
+  command.summary = "make up points: uniform, clusters, a lidar scan, ...";
+  command.synopsis = "--shape SHAPE --points N [--dims D] [--seed S] [--dtype f32|f64] [--out FILE]";
+  command.description =
+      "Makes up points for trying things out. The same flags give the same bytes on every machine and for every number "
+      "of "
+      "threads. The shape classes also makes a label per point, the last column of a CSV file.";
+  command.groups = {point_flags(*flags), file_flags(*flags)};
+  command.examples = {
+      {"100 000 points like those of a laser scanner", "kith generate --shape lidar --points 100k --out scan.npy"},
+      {"a CSV file with 5 classes and their labels",
+       "kith generate --shape classes --classes 5 --points 1000 --dims 4 --out flowers.csv"},
+      {"look at the first few", "kith generate --shape clusters --points 1e6 --dims 2 | head -5"}};
+  command.run = [flags] { return run_generate(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

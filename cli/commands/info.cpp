@@ -1,0 +1,183 @@
+// kith info: what a file of points holds, and which devices there are.
+#include "commands/all_commands.hpp"
+
+#include "input_flags.hpp"
+#include "output_flags.hpp"
+#include "readable.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/apps/summarize.hpp>
+#include <kith/device.hpp>
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace kith::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint32_t kBoundsShown = 8;
+constexpr std::size_t kLabelsShown = 10;
+
+struct InfoFlags {
+  std::string path;
+  bool devices = false;
+  io::ReadOptions read;
+  OutputFlags output;
+};
+
+std::vector<std::uint64_t> rows_per_label(const io::Labels& labels) {
+  std::vector<std::uint64_t> rows(labels.names.size());
+  for (const std::uint32_t code : labels.codes) ++rows[code];
+  return rows;
+}
+
+ordered_json json_of(const io::PointFile& file, const apps::Summary& summary) {
+  ordered_json report;
+  report["format"] = io::name_of(file.format);
+  report["points"] = summary.points;
+  report["dims"] = summary.dims;
+  report["dtype"] = name_of(summary.dtype);
+  report["nonfinite"] = summary.nonfinite;
+  report["duplicates"] = summary.duplicates;
+  report["lower"] = summary.lower;
+  report["upper"] = summary.upper;
+  report["bytes"] = summary.bytes;
+  report["columns"] = file.columns;
+  if (file.labels) {
+    const std::vector<std::uint64_t> rows = rows_per_label(*file.labels);
+    ordered_json labels = ordered_json::array();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      labels.push_back({{"label", file.labels->names[i]}, {"points", rows[i]}});
+    report["labels"] = labels;
+  }
+  return report;
+}
+
+std::string bounds_text(const io::PointFile& file, const apps::Summary& summary) {
+  if (summary.lower.empty()) return "";
+  std::string text = "bounds\n";
+  for (std::uint32_t d = 0; d < std::min(summary.dims, kBoundsShown); ++d) {
+    const std::string name = d < file.columns.size() ? file.columns[d] : std::to_string(d + 1);
+    text += fmt::format("  {:<12} {:>14.7g} to {:.7g}\n", name, summary.lower[d], summary.upper[d]);
+  }
+  if (summary.dims > kBoundsShown)
+    text += fmt::format("  and {} more; --json shows all\n", summary.dims - kBoundsShown);
+  return text;
+}
+
+std::string labels_text(const io::Labels& labels) {
+  const std::vector<std::uint64_t> rows = rows_per_label(labels);
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows[a] > rows[b]; });
+  std::string text = fmt::format("labels        {} different\n", readable_count(rows.size()));
+  for (std::size_t i = 0; i < std::min(order.size(), kLabelsShown); ++i) {
+    text += fmt::format("  {:<12} {:>14}\n", labels.names[order[i]], readable_count(rows[order[i]]));
+  }
+  if (order.size() > kLabelsShown)
+    text += fmt::format("  and {} more; --json shows all\n", order.size() - kLabelsShown);
+  return text;
+}
+
+std::string text_of(const std::string& path, const io::PointFile& file, const apps::Summary& summary) {
+  std::string text = fmt::format("file          {}\nformat        {}\n", path == "-" ? "standard input" : path,
+                                 io::name_of(file.format));
+  text += fmt::format("points        {}\ndims          {}\ndtype         {}\n", readable_count(summary.points),
+                      summary.dims, name_of(summary.dtype));
+  text += fmt::format("nonfinite     {}{}\n", readable_count(summary.nonfinite),
+                      summary.nonfinite > 0 ? "   (rows with NaN or infinity; search with --skip-nonfinite)" : "");
+  text += fmt::format("duplicates    {}\n", readable_count(summary.duplicates));
+  text += fmt::format("memory        {}\n", readable_bytes(static_cast<double>(summary.bytes)));
+  text += bounds_text(file, summary);
+  if (file.labels) text += labels_text(*file.labels);
+  return text;
+}
+
+int show_devices(const InfoFlags& flags) {
+  const std::vector<DeviceInfo> devices = available_devices();
+  if (flags.output.json) {
+    ordered_json list = ordered_json::array();
+    for (const DeviceInfo& info : devices) {
+      list.push_back({{"device", info.device.name()},
+                      {"name", info.name},
+                      {"memory_bytes", info.memory_bytes},
+                      {"threads", info.threads}});
+    }
+    const ordered_json report = {{"built_with_cuda", built_with_cuda()}, {"devices", list}};
+    write_to_stdout(report.dump(2) + "\n");
+    return 0;
+  }
+  std::string text;
+  for (const DeviceInfo& info : devices) {
+    const bool cpu = info.device.kind() == Device::Kind::cpu;
+    text +=
+        fmt::format("{:<8} {:<28} {:>9} memory   {}\n", info.device.name(), cpu ? "this machine" : info.name,
+                    readable_bytes(static_cast<double>(info.memory_bytes)),
+                    counted(static_cast<std::uint64_t>(std::max(0, info.threads)), cpu ? "thread" : "multiprocessor"));
+  }
+  write_to_stdout(text);
+  if (!built_with_cuda()) flags.output.note("this kith was built without CUDA, so no GPU is looked for");
+  return 0;
+}
+
+int run_info(const InfoFlags& flags) {
+  if (flags.devices) {
+    if (!flags.path.empty()) throw UsageError("info: --devices takes no file");
+    return show_devices(flags);
+  }
+  if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
+  TerminalProgress progress(flags.output.quiet);
+  const io::PointFile file = read_input(flags.path, flags.read, flags.output, progress.callback());
+  apps::SummarizeOptions options;
+  options.threads = flags.read.threads;
+  options.progress = progress.callback();
+  const apps::Summary summary = apps::summarize(file.view(), options);
+  progress.erase();
+  write_to_stdout(flags.output.json
+                      ? json_of(file, summary).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
+                      : text_of(flags.path, file, summary));
+  return 0;
+}
+
+}  // namespace
+
+Command info_command() {
+  const auto flags = std::make_shared<InfoFlags>();
+  Command command;
+  command.name = "info";
+  command.summary = "describe a file of points, or list the devices";
+  command.synopsis = "FILE [--json] [flags] | --devices";
+  command.description =
+      "Reads the file as the other commands would and tells how many points and dimensions it has, their type and "
+      "bounds, "
+      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take.";
+  command.arguments = {
+      {"FILE", "FILE", "the points; - is standard input", [flags](const std::string& path) { flags->path = path; }}};
+  command.groups = {{"What to show",
+                     {{"--devices", "", "list the devices that searches can run on",
+                       [flags](const std::string&) { flags->devices = true; }},
+                      json_flag(flags->output, "print JSON"),
+                      {"--skip-nonfinite", "", "count missing values as NaN instead of refusing the file",
+                       [flags](const std::string&) { flags->read.missing_as_nan = true; }},
+                      threads_flag([flags](int threads) { flags->read.threads = threads; }),
+                      quiet_flag(flags->output),
+                      explain_flag(flags->output)}},
+                    input_flags(flags->read)};
+  command.examples = {{"what is in this file", "kith info scan.ply"},
+                      {"the same for programs", "kith info scan.ply --json"},
+                      {"a table with a column that is no coordinate", "kith info flowers.csv --label class"},
+                      {"which GPUs can be used", "kith info --devices"}};
+  command.run = [flags] { return run_info(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

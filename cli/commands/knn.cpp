@@ -1,0 +1,112 @@
+// kith knn: the k nearest neighbours of every query.
+#include "commands/all_commands.hpp"
+
+#include "interrupt.hpp"
+#include "number_arguments.hpp"
+#include "physical_memory.hpp"
+#include "readable.hpp"
+#include "search_flags.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+
+#include <kith/io/neighbors_file.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+namespace kith::cli {
+namespace {
+
+struct KnnFlags {
+  SearchFlags search;
+  std::uint32_t k = 0;
+};
+
+void estimate_result(const KnnFlags& flags, std::uint64_t queries, DType dtype) {
+  const std::uint64_t bytes_each = sizeof(std::uint32_t) + size_of(dtype);
+  flags.search.output.explanation(
+      fmt::format("the result will take {}: {} x {}, {} bytes each",
+                  readable_bytes(static_cast<double>(queries) * flags.k * static_cast<double>(bytes_each)),
+                  counted(queries, "query", "queries"), counted(flags.k, "neighbour"), bytes_each));
+  require_memory("the result", queries, flags.k, bytes_each,
+                 "ask for a smaller k or search with fewer queries at a time");
+}
+
+int run_knn(const KnnFlags& knn) {
+  const SearchFlags& flags = knn.search;
+  check_search_flags(flags);
+  TerminalProgress progress(flags.output.quiet);
+  const PreparedSearch prepared(flags, progress,
+                                [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); });
+
+  const Stopwatch query_watch;
+  SearchOptions options = flags.search;
+  options.progress = progress.callback();
+  const Neighbors found = flags.self() ? prepared.index().knn_self(knn.k, options)
+                                       : prepared.index().knn(prepared.queries(), knn.k, options);
+  const double query_ms = query_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch write_watch;
+  const std::string path = flags.result_path();
+  if (!path.empty()) {
+    const ExitOnInterrupt leave(path == "-");
+    io::write_neighbors(path, found, progress.callback());
+  }
+  const double write_ms = write_watch.milliseconds();
+  progress.erase();
+
+  if (flags.output.json) {
+    nlohmann::ordered_json report = prepared.report();
+    report["k"] = knn.k;
+    report["query_ms"] = query_ms;
+    report["write_ms"] = write_ms;
+    write_to_stdout(report.dump(2) + "\n");
+  }
+  flags.output.summary(fmt::format(
+      "{} of each of {} among {} ({})\n{}, search {}, write {}", counted(knn.k, "nearest neighbour"),
+      counted(prepared.query_count(), "query", "queries"), counted(prepared.index().size(), "point"),
+      prepared.engine_text(), prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
+  if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
+  return 0;
+}
+
+}  // namespace
+
+Command knn_command() {
+  const auto flags = std::make_shared<KnnFlags>();
+  Command command;
+  command.name = "knn";
+  command.summary = "find the k nearest neighbours of every query";
+  command.synopsis = "POINTS [QUERIES] -k K [--out n.npz|n.csv] [flags]";
+  command.description =
+      "For each row of QUERIES the K nearest rows of POINTS, ordered by distance, ties by the lower number. Without "
+      "QUERIES every point asks for its own neighbours and finds itself first, unless --exclude-self. Rows are "
+      "numbered "
+      "from 0. If there are fewer than K points, the rest of a list holds the number of points and the distance inf. "
+      "QUERIES are read with the same flags as POINTS and as the same type.";
+  command.arguments = search_arguments(flags->search);
+  command.groups = {{"What to find",
+                     {{"-k", "K", "how many neighbours; 0 and more than there are points is fine",
+                       [flags](const std::string& value) {
+                         flags->k = static_cast<std::uint32_t>(
+                             parse_whole("-k", value, 0, std::numeric_limits<std::uint32_t>::max()));
+                       },
+                       true}}},
+                    search_flags(flags->search),
+                    input_flags(flags->search.read),
+                    result_flags(flags->search)};
+  command.examples = {
+      {"the 8 nearest neighbours of every point of a scan", "kith knn scan.ply -k 8 --exclude-self --out near.npz"},
+      {"the nearest training row of each test row, as CSV", "kith knn train.csv test.csv -k 1 --label class"},
+      {"points from another program, Manhattan distance", "cat points.csv | kith knn - -k 3 --metric l1"},
+      {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
+  // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
+  command.run = [flags] { return run_knn(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

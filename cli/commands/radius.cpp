@@ -1,0 +1,147 @@
+// kith radius: all neighbours within a distance, or how many there are.
+#include "commands/all_commands.hpp"
+
+#include "interrupt.hpp"
+#include "number_arguments.hpp"
+#include "physical_memory.hpp"
+#include "readable.hpp"
+#include "search_flags.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io/neighbors_file.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <variant>
+#include <vector>
+
+namespace kith::cli {
+namespace {
+
+using Counts = std::vector<std::uint32_t>;
+using Found = std::variant<NeighborLists, Counts>;
+
+struct RadiusFlags {
+  SearchFlags search;
+  double radius = 0;
+  bool count = false;
+};
+
+Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+  const Index& index = prepared.index();
+  const bool self = flags.search.self();
+  if (flags.count) {
+    return self ? index.count_self(flags.radius, options) : index.count(prepared.queries(), flags.radius, options);
+  }
+  return self ? index.radius_self(flags.radius, options) : index.radius(prepared.queries(), flags.radius, options);
+}
+
+std::uint64_t neighbors_in(const Found& found) {
+  if (const auto* lists = std::get_if<NeighborLists>(&found)) return lists->indices().size();
+  const Counts& counts = std::get<Counts>(found);
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+void write(const std::string& path, const Found& found, const ProgressCallback& progress) {
+  const ExitOnInterrupt leave(path == "-");
+  if (const auto* lists = std::get_if<NeighborLists>(&found)) {
+    io::write_neighbors(path, *lists, progress);
+  } else {
+    io::write_counts(path, std::get<Counts>(found), progress);
+  }
+}
+
+void check_flags(const RadiusFlags& flags) {
+  check_search_flags(flags.search);
+  if (!flags.count) return;
+  if (flags.search.search.max_neighbors > 0) {
+    throw UsageError("--count counts all neighbours; leave --max-neighbors out");
+  }
+  if (flags.search.search.squared) throw UsageError("--count reports no distances; leave --squared out");
+}
+
+int run_radius(const RadiusFlags& radius) {
+  const SearchFlags& flags = radius.search;
+  check_flags(radius);
+  TerminalProgress progress(flags.output.quiet);
+  const PreparedSearch prepared(flags, progress, [&](std::uint64_t queries, DType dtype) {
+    const std::uint64_t bytes_each = sizeof(std::uint32_t) + size_of(dtype);
+    flags.output.explanation(
+        radius.count
+            ? fmt::format("the result will take {}", readable_bytes(static_cast<double>(queries) * 4))
+            : fmt::format("the result will take {} per neighbour found and 8 bytes per query; --count tells how "
+                          "many there are without keeping them",
+                          readable_bytes(static_cast<double>(bytes_each))));
+  });
+
+  const Stopwatch query_watch;
+  SearchOptions options = flags.search;
+  options.progress = progress.callback();
+  const Found found = search(radius, prepared, options);
+  const double query_ms = query_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch write_watch;
+  const std::string path = flags.result_path();
+  if (!path.empty()) write(path, found, progress.callback());
+  const double write_ms = write_watch.milliseconds();
+  progress.erase();
+
+  if (flags.output.json) {
+    nlohmann::ordered_json report = prepared.report();
+    report["radius"] = radius.radius;
+    report["max_neighbors"] = flags.search.max_neighbors;
+    report["neighbors"] = neighbors_in(found);
+    report["query_ms"] = query_ms;
+    report["write_ms"] = write_ms;
+    write_to_stdout(report.dump(2) + "\n");
+  }
+  flags.output.summary(fmt::format(
+      "{} within {} of {} among {} ({})\n{}, search {}, write {}", counted(neighbors_in(found), "neighbour"),
+      radius.radius, counted(prepared.query_count(), "query", "queries"), counted(prepared.index().size(), "point"),
+      prepared.engine_text(), prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
+  if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
+  return 0;
+}
+
+}  // namespace
+
+Command radius_command() {
+  const auto flags = std::make_shared<RadiusFlags>();
+  Command command;
+  command.name = "radius";
+  command.summary = "find all neighbours within a distance, or count them";
+  command.synopsis = "POINTS [QUERIES] -r R [--max-neighbors M] [--count] [--out n.npz|n.csv] [flags]";
+  command.description =
+      "For each row of QUERIES all rows of POINTS at a distance of at most R, ordered by distance, ties by the lower "
+      "number. Without QUERIES every point asks for its own neighbours and finds itself first, unless --exclude-self. "
+      "Rows are numbered from 0.";
+  command.arguments = search_arguments(flags->search);
+  command.groups = {{"What to find",
+                     {{"-r,--radius", "R", "the largest distance, itself included",
+                       [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }, true},
+                      {"--max-neighbors", "M", "keep the nearest M of each list",
+                       [flags](const std::string& value) {
+                         flags->search.search.max_neighbors = static_cast<std::uint32_t>(
+                             parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
+                       }},
+                      {"--count", "", "only how many there are: one number per query",
+                       [flags](const std::string&) { flags->count = true; }}}},
+                    search_flags(flags->search),
+                    input_flags(flags->search.read),
+                    result_flags(flags->search)};
+  command.examples = {
+      {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
+      {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
+      {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
+  command.run = [flags] { return run_radius(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,185 @@
+// kith verify: checks the result of a search against the plain definition.
+#include "commands/all_commands.hpp"
+
+#include "input_flags.hpp"
+#include "interrupt.hpp"
+#include "number_arguments.hpp"
+#include "output_flags.hpp"
+#include "readable.hpp"
+#include "search_flags.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/apps/verify_neighbors.hpp>
+#include <kith/error.hpp>
+#include <kith/io/neighbors_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace kith::cli {
+namespace {
+
+using Found = std::variant<Neighbors, NeighborLists>;
+
+struct VerifyFlags {
+  std::string neighbors_path;
+  std::string points_path;
+  std::string queries_path;
+  std::optional<double> radius;
+  io::ReadOptions read;
+  apps::VerifyOptions options;
+  OutputFlags output;
+};
+
+void check_flags(const VerifyFlags& flags) {
+  if (flags.points_path == "-" && flags.queries_path == "-") {
+    throw UsageError("POINTS and QUERIES cannot both be standard input; put one of them into a file");
+  }
+  if (flags.neighbors_path == "-") throw UsageError("NEIGHBORS cannot be standard input; give an .npz file");
+  if (flags.options.exclude_self && !flags.queries_path.empty()) {
+    throw UsageError("--exclude-self is for searches of the points among themselves; leave QUERIES out");
+  }
+}
+
+void check_kind(const VerifyFlags& flags, const Found& found) {
+  const bool lists = std::holds_alternative<NeighborLists>(found);
+  if (lists && !flags.radius) {
+    throw UsageError(
+        fmt::format("{} is the result of a radius search; give its radius with --radius", flags.neighbors_path));
+  }
+  if (!lists && flags.radius) {
+    throw UsageError(
+        fmt::format("{} holds k nearest neighbours, not a radius search; leave --radius out", flags.neighbors_path));
+  }
+  if (!lists && flags.options.max_neighbors > 0) {
+    throw UsageError("--max-neighbors goes with the result of a radius search only");
+  }
+}
+
+std::string checked_text(const VerifyFlags& flags, const Found& found, const apps::Verdict& verdict, PointView points) {
+  const std::uint64_t queries = std::visit([](const auto& lists) { return lists.queries(); }, found);
+  const std::string what = flags.radius ? fmt::format("all within {}", *flags.radius)
+                                        : counted(std::get<Neighbors>(found).k(), "nearest neighbour");
+  return fmt::format("{} of {} checked against {} ({}, {}{}{})", readable_count(verdict.checked),
+                     counted(queries, "list"), counted(points.rows(), "point"), what, flags.options.metric.name(),
+                     flags.options.squared ? ", squared" : "", flags.options.exclude_self ? ", self excluded" : "");
+}
+
+int run_verify(VerifyFlags flags) {
+  check_flags(flags);
+  TerminalProgress progress(flags.output.quiet);
+  const Stopwatch read_watch;
+  const Found found = io::read_neighbors(flags.neighbors_path);
+  stop_if_interrupted();
+  check_kind(flags, found);
+  // The search may have converted the points; the type of its distances tells to what.
+  if (!flags.read.dtype) flags.read.dtype = std::visit([](const auto& lists) { return lists.dtype(); }, found);
+  const io::PointFile points = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  io::PointFile queries;
+  if (!flags.queries_path.empty()) {
+    queries = read_input(flags.queries_path, flags.read, flags.output, progress.callback());
+  }
+  const PointView asked = flags.queries_path.empty() ? points.view() : queries.view();
+  const double read_ms = read_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch check_watch;
+  flags.options.progress = progress.callback();
+  const apps::Verdict verdict =
+      flags.radius
+          ? apps::verify_neighbors(std::get<NeighborLists>(found), *flags.radius, points.view(), asked, flags.options)
+          : apps::verify_neighbors(std::get<Neighbors>(found), points.view(), asked, flags.options);
+  const double check_ms = check_watch.milliseconds();
+  stop_if_interrupted();
+  progress.erase();
+
+  if (flags.output.json) {
+    nlohmann::ordered_json report;
+    report["checked"] = verdict.checked;
+    report["wrong"] = verdict.wrong;
+    report["first_violation"] = verdict.first_violation;
+    report["points"] = points.points.rows();
+    report["queries"] = asked.rows();
+    report["metric"] = flags.options.metric.name();
+    report["read_ms"] = read_ms;
+    report["check_ms"] = check_ms;
+    write_to_stdout(report.dump(2) + "\n");
+  }
+  const std::string checked = checked_text(flags, found, verdict, points.view());
+  if (verdict.wrong > 0) {
+    throw BadData(fmt::format("{}: {} wrong, {}; first: {}", flags.neighbors_path, counted(verdict.wrong, "list"),
+                              checked, verdict.first_violation));
+  }
+  if (!flags.output.json && !flags.output.quiet) {
+    write_to_stdout(fmt::format("right: {}\n", checked));
+    flags.output.summary(fmt::format("read {}, check {}", readable_duration(read_ms), readable_duration(check_ms)));
+  }
+  return 0;
+}
+
+FlagGroup check_flag_group(VerifyFlags& flags) {
+  return {
+      "What was searched (as it was given to the search)",
+      {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
+        [&flags](const std::string& value) { flags.radius = parse_distance("--radius", value); }},
+       {"--max-neighbors", "M", "the cap of the radius search",
+        [&flags](const std::string& value) {
+          flags.options.max_neighbors = static_cast<std::uint32_t>(
+              parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
+        }},
+       metric_flag(flags.options.metric),
+       {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
+       {"--exclude-self", "", "no point is its own neighbour",
+        [&flags](const std::string&) { flags.options.exclude_self = true; }},
+       {"--skip-nonfinite", "", "rows with NaN, infinity or missing values were left out",
+        [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
+}
+
+}  // namespace
+
+Command verify_command() {
+  const auto flags = std::make_shared<VerifyFlags>();
+  Command command;
+  command.name = "verify";
+  command.summary = "check the result of a search, one pair at a time";
+  command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags]";
+  command.description =
+      "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
+      "with 0 "
+      "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
+      "every "
+      "pair; --sample N checks N lists chosen by --seed.";
+  command.arguments = {{"NEIGHBORS", "FILE", "the .npz file that kith knn or kith radius wrote",
+                        [flags](const std::string& path) { flags->neighbors_path = path; }, true},
+                       {"POINTS", "FILE", "the points that were searched",
+                        [flags](const std::string& path) { flags->points_path = path; }, true},
+                       {"QUERIES", "FILE", "the queries, if there were any",
+                        [flags](const std::string& path) { flags->queries_path = path; }}};
+  command.groups = {check_flag_group(*flags),
+                    {"Checking",
+                     {{"--sample", "N", "check only N lists; 0, the default, checks all",
+                       [flags](const std::string& value) {
+                         flags->options.sample =
+                             parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
+                       }},
+                      seed_flag(flags->options.seed, "which lists --sample takes; 1 by default"),
+                      threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
+                      json_flag(flags->output, "print the verdict as JSON"),
+                      quiet_flag(flags->output),
+                      explain_flag(flags->output)}},
+                    input_flags(flags->read)};
+  command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
+                      {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
+                      {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
+  command.run = [flags] { return run_verify(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,88 @@
+// See help_text.hpp.
+#include "help_text.hpp"
+
+#include <kith/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kith::cli {
+namespace {
+
+constexpr std::size_t kTextColumn = 30;
+constexpr std::size_t kLineWidth = 100;
+
+/// Breaks `text` into lines between words; the first line starts at `column`, the others are indented to it.
+std::string wrapped(const std::string& text, std::size_t column) {
+  std::string out;
+  std::size_t at = column;
+  for (const std::string& word : split(text, ' ')) {
+    if (at > column && at + 1 + word.size() > kLineWidth) {
+      out += fmt::format("\n{:{}}", "", column);
+      at = column;
+    } else if (at > column) {
+      out += ' ';
+      ++at;
+    }
+    out += word;
+    at += word.size();
+  }
+  return out;
+}
+
+std::string entry(const std::string& left, const std::string& text) {
+  const std::string head = fmt::format("  {}", left);
+  if (head.size() + 2 > kTextColumn) {
+    return fmt::format("{}\n{:{}}{}\n", head, "", kTextColumn, wrapped(text, kTextColumn));
+  }
+  return fmt::format("{:<{}}{}\n", head, kTextColumn, wrapped(text, kTextColumn));
+}
+
+std::string flag_heading(const Flag& flag) {
+  std::string names = fmt::format("{}", fmt::join(split(flag.names, ','), ", "));
+  return flag.value.empty() ? names : names + " " + flag.value;
+}
+
+}  // namespace
+
+std::string guide(const std::vector<Command>& commands) {
+  std::string text = fmt::format(
+      "kith {} finds nearest neighbours: exact, the same answer on every machine.\n\n"
+      "Try these five, one after the other:\n"
+      "  kith generate --shape lidar --points 20k --out scan.npy     make some points\n"
+      "  kith info scan.npy                                          look at them\n"
+      "  kith knn scan.npy -k 8 --out near.npz                       the 8 nearest of each\n"
+      "  kith radius scan.npy -r 0.5 --count                         how many lie within 0.5\n"
+      "  kith verify near.npz scan.npy --sample 1000                 check the answer\n\n"
+      "Commands:\n",
+      KITH_VERSION);
+  for (const Command& command : commands) text += fmt::format("  {:<12}{}\n", command.name, command.summary);
+  text +=
+      "\nkith help COMMAND shows its flags and examples; kith --version the version. Points come from CSV and other\n"
+      "text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs and IDX files, or from standard input (\"-\").\n";
+  return text;
+}
+
+std::string help_of(const Command& command) {
+  std::string text = fmt::format("kith {}: {}\n\nUsage: kith {} {}\n\n{}\n", command.name, command.summary,
+                                 command.name, command.synopsis, wrapped(command.description, 0));
+  if (!command.arguments.empty()) {
+    text += "\nArguments:\n";
+    for (const Argument& argument : command.arguments) text += entry(argument.name, argument.text);
+  }
+  for (const FlagGroup& group : command.groups) {
+    text += fmt::format("\n{}:\n", group.title);
+    for (const Flag& flag : group.flags) {
+      text += entry(flag_heading(flag), flag.required ? flag.text + " (required)" : flag.text);
+    }
+  }
+  text += fmt::format("\n{}", entry("-h, --help", "show this"));
+  text += "\nExamples:\n";
+  for (const Example& example : command.examples) {
+    text += fmt::format("  # {}\n  {}\n", example.text, example.line);
+  }
+  return text;
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,17 @@
+// The guide that "kith" prints, and the help of each command.
+#pragma once
+
+#include "command.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+/// What kith is and what to try first.
+std::string guide(const std::vector<Command>& commands);
+
+/// Usage, description, arguments, flags and examples of one command.
+std::string help_of(const Command& command);
+
+}  // namespace kith::cli

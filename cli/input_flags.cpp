@@ -1,0 +1,100 @@
+// See input_flags.hpp.
+#include "input_flags.hpp"
+
+#include "number_arguments.hpp"
+#include "readable.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace kith::cli {
+namespace {
+
+constexpr const char* kFormats = "auto|text|csv|tsv|xyz|npy|npz|ply|pcd|las|fvecs|bvecs|ivecs|idx";
+constexpr int kMostThreads = 1024;
+
+char delimiter_of(const std::string& text) {
+  if (text == "auto") return 0;
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space" || text == "blank") return ' ';
+  if (text == "comma") return ',';
+  if (text == "semicolon") return ';';
+  if (text.size() == 1) return text[0];
+  throw UsageError(
+      fmt::format("--delimiter: \"{}\" is neither one character nor one of auto, comma, semicolon, space, tab", text));
+}
+
+std::vector<std::string> columns_of(const std::string& text) {
+  std::vector<std::string> columns = split(text, ',');
+  for (const std::string& column : columns) {
+    if (column.empty())
+      throw UsageError(fmt::format("--columns: \"{}\" has an empty name; write a,b,c or 1,2,3", text));
+  }
+  return columns;
+}
+
+}  // namespace
+
+Flag dtype_flag(const std::string& text, std::function<void(DType)> take) {
+  return {"--dtype", "f32|f64", text, [take = std::move(take)](const std::string& value) {
+            require_choice("--dtype", "f32|f64", value);
+            take(value == "f32" ? DType::f32 : DType::f64);
+          }};
+}
+
+Flag threads_flag(std::function<void(int)> take) {
+  return {"--threads", "N", "threads on the CPU; 0, the default, takes all cores",
+          [take = std::move(take)](const std::string& value) {
+            take(static_cast<int>(parse_whole("--threads", value, 0, kMostThreads)));
+          }};
+}
+
+Flag seed_flag(std::uint64_t& seed, const std::string& text) {
+  return {"--seed", "S", text, [&seed](const std::string& value) {
+            seed = parse_whole("--seed", value, 0, std::numeric_limits<std::uint64_t>::max());
+          }};
+}
+
+FlagGroup input_flags(io::ReadOptions& options) {
+  return {"Reading points",
+          {{"--format", kFormats, "the format of the input; by default its content and extension tell",
+            [&options](const std::string& value) {
+              require_choice("--format", kFormats, value);
+              options.format = io::parse_format(value);
+            }},
+           dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
+                      [&options](DType dtype) { options.dtype = dtype; }),
+           {"--columns", "A,B,C", "take these columns, by name or position (1 is the first), in this order",
+            [&options](const std::string& value) { options.columns = columns_of(value); }},
+           {"--label", "COLUMN", "this column holds labels and is no coordinate",
+            [&options](const std::string& value) { options.label = value; }},
+           {"--delimiter", "auto|comma|semicolon|space|tab",
+            "text: what separates fields; any other single character works too",
+            [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
+           {"--header", "yes|no|auto", "text: whether the first row names the columns",
+            [&options](const std::string& value) {
+              require_choice("--header", "yes|no|auto", value);
+              if (value != "auto") options.header = value == "yes";
+            }},
+           {"--array", "NAME", "npz: which array holds the points",
+            [&options](const std::string& value) { options.array = value; }}}};
+}
+
+io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
+                         const ProgressCallback& progress) {
+  io::ReadOptions with_progress = options;
+  with_progress.progress = progress;
+  io::PointFile file = io::read_points(path, with_progress);
+  for (const std::string& note : file.notes) output.note(note);
+  output.explanation(fmt::format("read {}: {}, {} of {}, {}, {}", path == "-" ? "standard input" : path,
+                                 io::name_of(file.format), counted(file.points.rows(), "point"),
+                                 counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
+                                 readable_bytes(static_cast<double>(file.points.bytes()))));
+  return file;
+}
+
+}  // namespace kith::cli

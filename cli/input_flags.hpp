@@ -1,0 +1,32 @@
+// The flags of every command that reads points, and the reading itself.
+#pragma once
+
+#include "command.hpp"
+#include "output_flags.hpp"
+
+#include <kith/io/read_points.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace kith::cli {
+
+/// --format, --dtype, --columns, --label, --delimiter, --header, --array, filled into `options`.
+FlagGroup input_flags(io::ReadOptions& options);
+
+/// The flag --dtype alone, as the other commands have it.
+Flag dtype_flag(const std::string& text, std::function<void(DType)> take);
+
+/// The flag --threads.
+Flag threads_flag(std::function<void(int)> take);
+
+/// The flag --seed.
+Flag seed_flag(std::uint64_t& seed, const std::string& text);
+
+/// Reads the file, prints its notes and, with --explain, what it held.
+io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
+                         const ProgressCallback& progress);
+
+}  // namespace kith::cli

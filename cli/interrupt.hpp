@@ -1,0 +1,25 @@
+// Ctrl-C and SIGTERM: noticed at once, obeyed where nothing is left half done.
+#pragma once
+
+namespace kith::cli {
+
+/// Installs the handlers, and ignores SIGPIPE so that a closed pipe is an error with a message.
+void watch_for_interrupts();
+
+/// True once the user or the system asked to stop.
+bool interrupted();
+
+/// Throws Interrupted if `interrupted()`.
+void stop_if_interrupted();
+
+/// While one of these lives, a signal ends the process at once with 130. For writing to standard output: a write to a
+/// pipe that nobody reads would wait for ever, and there is no temporary file to remove.
+class ExitOnInterrupt {
+ public:
+  explicit ExitOnInterrupt(bool active);
+  ~ExitOnInterrupt();
+  ExitOnInterrupt(const ExitOnInterrupt&) = delete;
+  ExitOnInterrupt& operator=(const ExitOnInterrupt&) = delete;
+};
+
+}  // namespace kith::cli

@@ -1,0 +1,71 @@
+// See output_flags.hpp.
+#include "output_flags.hpp"
+
+#include "standard_output.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace kith::cli {
+
+void OutputFlags::note(std::string_view text) const {
+  if (!quiet) write_to_stderr(fmt::format("kith: note: {}\n", text));
+}
+
+void OutputFlags::summary(std::string_view text) const {
+  if (!quiet && !json) write_to_stderr(fmt::format("{}\n", text));
+}
+
+void OutputFlags::explanation(std::string_view text) const {
+  if (!explain) return;
+  std::string out;
+  for (const std::string& line : split(std::string(text), '\n')) {
+    if (!line.empty()) out += fmt::format("explain: {}\n", line);
+  }
+  write_to_stderr(out);
+}
+
+Flag json_flag(OutputFlags& flags, const std::string& text) {
+  return {"--json", "", text, [&flags](const std::string&) { flags.json = true; }};
+}
+
+Flag quiet_flag(OutputFlags& flags) {
+  return {"-q,--quiet", "", "no progress, notes or summary; errors are still shown",
+          [&flags](const std::string&) { flags.quiet = true; }};
+}
+
+Flag explain_flag(OutputFlags& flags) {
+  return {"--explain", "", "say on standard error what was read, which engine and device were chosen and why",
+          [&flags](const std::string&) { flags.explain = true; }};
+}
+
+void check_output_path(const std::string& path) {
+  if (path.empty()) throw UsageError("--out: the name of the file is empty");
+  if (path == "-") return;
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw IoError(fmt::format("{}: is a directory; name a file in it", path));
+    if (!S_ISREG(status.st_mode)) return;
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(directory.c_str(), W_OK) != 0) {
+    throw IoError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
+  }
+}
+
+void check_result_path(const std::string& path) {
+  check_output_path(path);
+  struct stat status {};
+  const bool in_place = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);  // a device or a pipe
+  if (path == "-" || path.ends_with(".npz") || path.ends_with(".csv") || in_place) return;
+  throw UsageError(fmt::format("--out: {}: results are written as .npz or .csv; choose one of these extensions", path));
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,95 @@
+// See run_command.hpp.
+#include "run_command.hpp"
+
+#include "commands/all_commands.hpp"
+#include "help_text.hpp"
+#include "parse_command_line.hpp"
+#include "standard_output.hpp"
+#include "suggestion.hpp"
+
+#include <kith/error.hpp>
+#include <kith/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace kith::cli {
+namespace {
+
+constexpr int kInternalError = 1;
+constexpr int kInputOutput = 5;
+constexpr int kNotEnoughMemory = 6;
+
+const Command& command_called(const std::vector<Command>& commands, const std::string& name) {
+  const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == name; });
+  if (found != commands.end()) return *found;
+  if (name.starts_with("-")) {
+    throw UsageError(
+        fmt::format("{}: flags come after the command: kith COMMAND {}; \"kith help\" lists the commands", name, name));
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  const std::string suggestion = did_you_mean(name, names);
+  throw UsageError(fmt::format("there is no command \"{}\"{}", name,
+                               suggestion.empty() ? "; \"kith help\" lists the commands" : suggestion));
+}
+
+int run(const std::vector<std::string>& words) {
+  guard_standard_descriptors();
+  const std::vector<Command> commands = all_commands();
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    write_to_stdout(guide(commands));
+    return 0;
+  }
+  if (words[0] == "--version" || words[0] == "-V") {
+    write_to_stdout(fmt::format("kith {}\n", KITH_VERSION));
+    return 0;
+  }
+  const Command& command = command_called(commands, words[0]);
+  if (!parse_words(command, {words.begin() + 1, words.end()})) {
+    write_to_stdout(help_of(command));
+    return 0;
+  }
+  return command.run();
+}
+
+/// One line, whatever the message holds: a file name may contain a line break.
+int complain(const std::string& message, int code) {
+  std::string line = "kith: " + message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  write_to_stderr(line + "\n");
+  return code;
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& words) noexcept {
+  try {
+    try {
+      return run(words);
+    } catch (const Interrupted& error) {
+      return complain("interrupted; nothing was written", error.exit_code());
+    } catch (const Error& error) {
+      return complain(error.what(), error.exit_code());
+    } catch (const std::bad_alloc&) {
+      return complain("not enough memory for this; try fewer points, fewer queries at a time or a smaller k",
+                      kNotEnoughMemory);
+    } catch (const std::length_error&) {
+      return complain("the result would be larger than any memory; try fewer points or a smaller k", kNotEnoughMemory);
+    } catch (const std::system_error& error) {
+      return complain(error.what(), kInputOutput);
+    } catch (const std::exception& error) {
+      return complain(fmt::format("internal error, please report it: {}", error.what()), kInternalError);
+    }
+  } catch (...) {  // even the message found no memory
+    write_to_stderr("kith: not enough memory\n");
+    return kNotEnoughMemory;
+  }
+}
+
+}  // namespace kith::cli
