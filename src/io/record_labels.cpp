@@ -8,6 +8,7 @@
 #include <bit>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace kith::io {
 
@@ -37,6 +38,12 @@ std::uint32_t LabelCollector::code_of(std::string_view text) {
   labels_.names.emplace_back(text);
   codes_by_text_.emplace(std::string(text), code);
   return code;
+}
+
+void LabelCollector::append(const Labels& part) {
+  std::vector<std::uint32_t> codes;
+  for (const std::string& name : part.names) codes.push_back(code_of(name));
+  for (const std::uint32_t code : part.codes) labels_.codes.push_back(codes[code]);
 }
 
 void LabelCollector::add_numbers(std::span<const std::uint64_t> bits, NumberType type) {

@@ -18,12 +18,14 @@ namespace kith::io {
 /// Collects the labels of one file, row by row.
 class LabelCollector {
  public:
-  /// Throws OutOfMemory-sized std::bad_alloc.
+  /// Room for `rows` labels. Throws std::bad_alloc.
   explicit LabelCollector(std::uint64_t rows) { labels_.codes.reserve(static_cast<std::size_t>(rows)); }
 
   void add(std::string_view text) { labels_.codes.push_back(code_of(text)); }
   /// Numbers of a file, each widened to 64 bits without change; their texts are the shortest that read back.
   void add_numbers(std::span<const std::uint64_t> bits, NumberType type);
+  /// The labels of the rows that follow, with codes of their own.
+  void append(const Labels& part);
   Labels take() { return std::move(labels_); }
 
  private:

@@ -20,8 +20,10 @@ struct RecordField {
   std::string name;  ///< empty if the file names nothing
   NumberType type = NumberType::f32;
   std::uint64_t offset = 0;  ///< bytes from the start of the data to the value of row 0
-  std::uint8_t mask = 0xff;  ///< u8 only: the bits that hold the value, the lowest included
-  bool scaled = false;       ///< i32 only: the value is number * scale + origin, in doubles
+  std::uint64_t stride = 0;  ///< planes only: bytes between two rows; 0 if the values lie side by side
+  std::uint8_t shift = 0;    ///< u8 only: the value is (byte >> shift) & mask
+  std::uint8_t mask = 0xff;
+  bool scaled = false;  ///< i32 only: the value is number * scale + origin, in doubles
   double scale = 1;
   double origin = 0;
 };

@@ -29,7 +29,7 @@ struct ColumnRun {
   std::uint32_t count;
 };
 
-bool is_plain(const RecordField& field) { return !field.scaled && field.mask == 0xff; }
+bool is_plain(const RecordField& field) { return !field.scaled && field.shift == 0 && field.mask == 0xff; }
 
 std::vector<ColumnRun> runs_of(const RecordLayout& layout, const ColumnChoice& choice) {
   std::vector<ColumnRun> runs;
@@ -55,7 +55,7 @@ void convert_run(const RecordField& field, const char* from, std::uint64_t strid
     for (std::uint32_t i = 0; i < count; ++i) {
       const S value = load_value<S, kSwap>(from + i * sizeof(S));
       if constexpr (std::is_same_v<S, std::uint8_t>) {
-        to[i] = static_cast<D>(value & field.mask);
+        to[i] = static_cast<D>((value >> field.shift) & field.mask);
       } else if constexpr (std::is_same_v<S, std::int32_t>) {
         if (field.scaled) {
           const double scaled = static_cast<double>(value) * field.scale;
@@ -97,7 +97,7 @@ void take_labels(const RecordField& field, bool swap, const char* from, std::uin
       } else if constexpr (std::is_same_v<S, double>) {
         to[row] = std::bit_cast<std::uint64_t>(value);
       } else if constexpr (std::is_same_v<S, std::uint8_t>) {
-        to[row] = value & field.mask;
+        to[row] = (value >> field.shift) & field.mask;
       } else if constexpr (std::is_same_v<S, std::int32_t>) {
         to[row] = field.scaled ? std::bit_cast<std::uint64_t>(static_cast<double>(value) * field.scale + field.origin)
                                : static_cast<std::uint64_t>(value);
@@ -162,18 +162,18 @@ class BlockReader {
       return;
     }
     const auto read_plane = [&](const RecordField& field) {
-      const std::uint64_t size = size_of(field.type);
-      scratch.resize(static_cast<std::size_t>(rows * size));
-      file_.read_exact(layout_.first_byte + field.offset + row * size, scratch.data(), scratch.size());
-      return size;
+      const std::uint64_t stride = field.stride != 0 ? field.stride : size_of(field.type);
+      scratch.resize(static_cast<std::size_t>(rows * stride));
+      file_.read_exact(layout_.first_byte + field.offset + row * stride, scratch.data(), scratch.size());
+      return stride;
     };
     for (const ColumnRun& run : runs_) {
-      const std::uint64_t size = read_plane(*run.field);
-      convert<D>(*run.field, swap_, scratch.data(), size, rows, 1, to + run.destination, dims, losses);
+      const std::uint64_t stride = read_plane(*run.field);
+      convert<D>(*run.field, swap_, scratch.data(), stride, rows, 1, to + run.destination, dims, losses);
     }
     if (label_ != nullptr) {
-      const std::uint64_t size = read_plane(*label_);
-      take_labels(*label_, swap_, scratch.data(), size, rows, labels);
+      const std::uint64_t stride = read_plane(*label_);
+      take_labels(*label_, swap_, scratch.data(), stride, rows, labels);
     }
   }
 

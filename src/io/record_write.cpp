@@ -5,12 +5,15 @@
 
 #include <kith/error.hpp>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <set>
 
 namespace kith::io {
 
@@ -38,6 +41,36 @@ void for_each_block(PointView points, std::string_view stage, const ProgressCall
     }
     meter.report((row + block.rows()) * row_bytes);
   }
+  meter.finish();
+}
+
+void require_plain_names(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' ' && c != 0x7f; });
+    if (name.empty() || !plain) {
+      throw UsageError(fmt::format("\"{}\" cannot be a column name of this format: blanks are not allowed", name));
+    }
+    if (!seen.insert(name).second) throw UsageError(fmt::format("the column name \"{}\" is given twice", name));
+  }
+}
+
+void write_lines(runtime::OutputFile& file, PointView points, const ProgressCallback& progress) {
+  runtime::ProgressMeter meter(&progress, "writing", points.rows());
+  fmt::memory_buffer line;
+  const auto write_rows = [&]<typename T>(T) {
+    for (std::uint64_t i = 0; i < points.rows(); ++i) {
+      const T* row = points.row<T>(i);
+      line.clear();
+      for (std::uint32_t d = 0; d < points.dims(); ++d) {
+        fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}"), row[d]);
+        line.push_back(d + 1 < points.dims() ? ' ' : '\n');
+      }
+      file.write(line.data(), line.size());
+      if ((i & 0xfff) == 0) meter.report(i);
+    }
+  };
+  points.dtype() == DType::f32 ? write_rows(float{}) : write_rows(double{});
   meter.finish();
 }
 

@@ -1,0 +1,186 @@
+// Writes the results of a search, as .npz or as lines of text. Reading back: neighbors_read.cpp.
+#include <kith/io/neighbors_file.hpp>
+
+#include "io/npy_header.hpp"
+#include "io/zip_write.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace kith::io {
+namespace {
+
+enum class ResultForm : std::uint8_t { npz, comma_separated, tab_separated };
+
+ResultForm form_of(const std::string& path) {
+  const auto ends_with = [&](std::string_view extension) {
+    return path.size() >= extension.size() &&
+           strcasecmp(path.c_str() + path.size() - extension.size(), extension.data()) == 0;
+  };
+  if (path == "-" || ends_with(".csv")) return ResultForm::comma_separated;
+  if (ends_with(".tsv")) return ResultForm::tab_separated;
+  if (ends_with(".npz")) return ResultForm::npz;
+  throw UsageError(
+      fmt::format("{}: results are written as .npz, .csv or .tsv, or as CSV to \"-\"; change the extension", path));
+}
+
+/// One archive whose arrays are all in memory.
+class ArrayArchive {
+ public:
+  /// `bytes` of all arrays together, for the report; each is gone through twice.
+  ArrayArchive(runtime::OutputFile& file, const ProgressCallback& progress, std::uint64_t bytes)
+      : archive_(file), meter_(&progress, "writing", 2 * bytes) {}
+
+  void add(std::string_view name, std::string_view descr, std::span<const std::uint64_t> shape, const void* data,
+           std::size_t bytes) {
+    const std::string header = npy_header_bytes(descr, shape);
+    archive_.add(fmt::format("{}.npy", name), [&](const ZipWriter::Sink& sink) {
+      constexpr std::size_t kStep = std::size_t{1} << 22;
+      sink(header.data(), header.size());
+      for (std::size_t done = 0; done < bytes; done += kStep) {
+        sink(static_cast<const char*>(data) + done, std::min(kStep, bytes - done));
+        done_ += std::min(kStep, bytes - done);
+        meter_.report(done_);
+      }
+    });
+  }
+
+  template <typename T>
+  void add_values(std::string_view name, std::string_view descr, std::span<const std::uint64_t> shape,
+                  std::span<const T> values) {
+    add(name, descr, shape, values.data(), values.size_bytes());
+  }
+
+  void add_distances(std::span<const std::uint64_t> shape, const Distances& distances) {
+    if (distances.dtype() == DType::f32) {
+      add_values("distances", "<f4", shape, distances.values<float>());
+    } else {
+      add_values("distances", "<f8", shape, distances.values<double>());
+    }
+  }
+
+  void add_points(std::uint64_t points) { add("points", "<u8", {}, &points, sizeof(points)); }
+
+  /// Of indices and distances.
+  static std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& distances) {
+    return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
+  }
+
+  void finish() {
+    archive_.finish();
+    meter_.finish();
+  }
+
+ private:
+  ZipWriter archive_;
+  runtime::ProgressMeter meter_;
+  std::uint64_t done_ = 0;
+};
+
+/// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays.
+template <typename Range>
+void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_t queries,
+                         std::span<const std::uint32_t> indices, const Distances& distances,
+                         const ProgressCallback& progress, Range&& range) {
+  runtime::ProgressMeter meter(&progress, "writing", queries);
+  file.write(fmt::format("query{0}rank{0}index{0}distance\n", separator));
+  const auto write_all = [&]<typename T>(std::span<const T> values) {
+    fmt::memory_buffer text;
+    for (std::uint64_t query = 0; query < queries; ++query) {
+      const auto [first, last] = range(query);
+      text.clear();
+      for (std::uint64_t i = first; i < last; ++i) {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}{}{}{}{}\n"), query, separator, i - first,
+                       separator, indices[i], separator, values[i]);
+      }
+      file.write(text.data(), text.size());
+      if ((query & 0xff) == 0) meter.report(query);
+    }
+  };
+  distances.dtype() == DType::f32 ? write_all(distances.values<float>()) : write_all(distances.values<double>());
+  meter.finish();
+}
+
+char separator_of(ResultForm form) { return form == ResultForm::tab_separated ? '\t' : ','; }
+
+}  // namespace
+
+void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path);
+  if (form == ResultForm::npz) {
+    const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
+    ArrayArchive archive(file, progress, ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()));
+    archive.add_values("indices", "<u4", shape, neighbors.indices());
+    archive.add_distances(shape, neighbors.distances());
+    archive.add_points(neighbors.missing());
+    archive.finish();
+  } else {
+    const std::uint64_t k = neighbors.k();
+    write_lists_as_text(file, separator_of(form), neighbors.queries(), neighbors.indices(), neighbors.distances(),
+                        progress, [k](std::uint64_t query) {
+                          return std::pair{query * k, (query + 1) * k};
+                        });
+  }
+  file.commit();
+}
+
+void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path);
+  if (form == ResultForm::npz) {
+    const std::uint64_t offsets[] = {lists.offsets().size()};
+    const std::uint64_t entries[] = {lists.indices().size()};
+    ArrayArchive archive(file, progress,
+                         lists.offsets().size_bytes() + ArrayArchive::bytes_of(lists.indices(), lists.distances()));
+    archive.add_values("offsets", "<u8", offsets, lists.offsets());
+    archive.add_values("indices", "<u4", entries, lists.indices());
+    archive.add_distances(entries, lists.distances());
+    archive.add_points(lists.points());
+    archive.finish();
+  } else {
+    const auto offsets = lists.offsets();
+    write_lists_as_text(file, separator_of(form), lists.queries(), lists.indices(), lists.distances(), progress,
+                        [offsets](std::uint64_t query) {
+                          return std::pair{offsets[query], offsets[query + 1]};
+                        });
+  }
+  file.commit();
+}
+
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path);
+  if (form == ResultForm::npz) {
+    const std::uint64_t shape[] = {counts.size()};
+    ArrayArchive archive(file, progress, counts.size() * sizeof(std::uint32_t));
+    archive.add_values("counts", "<u4", shape, std::span<const std::uint32_t>(counts));
+    archive.finish();
+  } else {
+    const char separator = separator_of(form);
+    runtime::ProgressMeter meter(&progress, "writing", counts.size());
+    file.write(fmt::format("query{}count\n", separator));
+    fmt::memory_buffer line;
+    for (std::size_t query = 0; query < counts.size(); ++query) {
+      line.clear();
+      fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}{}{}\n"), query, separator, counts[query]);
+      file.write(line.data(), line.size());
+      if ((query & 0xfff) == 0) meter.report(query);
+    }
+    meter.finish();
+  }
+  file.commit();
+}
+
+}  // namespace kith::io
