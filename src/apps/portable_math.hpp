@@ -21,15 +21,23 @@ inline SineCosine sine_cosine_of_turns(double turns) {
   const auto quarter = static_cast<std::int64_t>(quarters < 0 ? quarters - 0.5 : quarters + 0.5);
   const double x = (quarters - static_cast<double>(quarter)) * 1.5707963267948966;
   const double y = x * x;
-  const double sine =
-      x * (1 + y * (-1.0 / 6 +
-                    y * (1.0 / 120 +
-                         y * (-1.0 / 5040 + y * (1.0 / 362880 + y * (-1.0 / 39916800 + y * (1.0 / 6227020800.0)))))));
-  const double cosine =
-      1 + y * (-1.0 / 2 +
-               y * (1.0 / 24 +
-                    y * (-1.0 / 720 + y * (1.0 / 40320 + y * (-1.0 / 3628800 +
-                                                              y * (1.0 / 479001600.0 + y * (-1.0 / 87178291200.0)))))));
+  // The series of Taylor up to x^15 and x^16.
+  constexpr double kSine[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
+                              -1.0 / 5040,          1.0 / 120,        -1.0 / 6,        1.0};
+  constexpr double kCosine[] = {1.0 / 20922789888000,
+                                -1.0 / 87178291200,
+                                1.0 / 479001600,
+                                -1.0 / 3628800,
+                                1.0 / 40320,
+                                -1.0 / 720,
+                                1.0 / 24,
+                                -1.0 / 2,
+                                1.0};
+  double sine = 0;
+  for (const double coefficient : kSine) sine = sine * y + coefficient;
+  sine *= x;
+  double cosine = 0;
+  for (const double coefficient : kCosine) cosine = cosine * y + coefficient;
   switch (quarter & 3) {
     case 0:
       return {sine, cosine};
