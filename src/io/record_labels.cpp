@@ -6,29 +6,26 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace kith::io {
 
 std::string text_of_number(std::uint64_t bits, NumberType type) {
-  std::string text;
-  with_number_type(type, [&]<typename S>(S) {
-    if constexpr (std::is_same_v<S, Boolean>) {
-      text = bits != 0 ? "1" : "0";
-    } else if constexpr (std::is_same_v<S, Half>) {
-      text = fmt::format("{}", float_of(Half{static_cast<std::uint16_t>(bits)}));
-    } else if constexpr (std::is_same_v<S, float>) {
-      text = fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    } else if constexpr (std::is_same_v<S, double>) {
-      text = fmt::format("{}", std::bit_cast<double>(bits));
-    } else {
-      text = fmt::format("{}", static_cast<std::int64_t>(static_cast<S>(bits)));
-      if constexpr (std::is_same_v<S, std::uint64_t>) text = fmt::format("{}", bits);
-    }
-  });
-  return text;
+  switch (type) {
+    case NumberType::boolean:
+      return fmt::format("{}", bits != 0 ? 1 : 0);
+    case NumberType::f16:
+      return fmt::format("{}", float_of(Half{static_cast<std::uint16_t>(bits)}));
+    case NumberType::f32:
+      return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case NumberType::f64:
+      return fmt::format("{}", std::bit_cast<double>(bits));
+    case NumberType::u64:
+      return fmt::format("{}", bits);
+    default:  // smaller integers were widened with their sign
+      return fmt::format("{}", static_cast<std::int64_t>(bits));
+  }
 }
 
 std::uint32_t LabelCollector::code_of(std::string_view text) {
