@@ -33,11 +33,8 @@ void watch_for_interrupts() {
   note.sa_handler = note_signal;
   sigemptyset(&note.sa_mask);
   note.sa_flags = 0;  // no SA_RESTART: a read that waits for a pipe must wake up
-  for (const int signal_number : {SIGINT, SIGTERM}) {
-    struct sigaction before {};
-    sigaction(signal_number, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal_number, &note, nullptr);  // nohup and "&" in scripts ignore it
-  }
+  // Also where SIGINT was ignored, as shells do for background jobs: who sends it then, means it.
+  for (const int signal_number : {SIGINT, SIGTERM}) sigaction(signal_number, &note, nullptr);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);

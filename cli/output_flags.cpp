@@ -6,6 +6,7 @@
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,10 +63,13 @@ void check_output_path(const std::string& path) {
 
 void check_result_path(const std::string& path) {
   check_output_path(path);
-  struct stat status {};
-  const bool in_place = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);  // a device or a pipe
-  if (path == "-" || path.ends_with(".npz") || path.ends_with(".csv") || in_place) return;
-  throw UsageError(fmt::format("--out: {}: results are written as .npz or .csv; choose one of these extensions", path));
+  const auto ends_with = [&](const std::string& extension) {
+    return path.size() >= extension.size() &&
+           strcasecmp(path.c_str() + path.size() - extension.size(), extension.c_str()) == 0;
+  };
+  if (path == "-" || ends_with(".npz") || ends_with(".csv") || ends_with(".tsv")) return;
+  throw UsageError(fmt::format(
+      "--out: {}: results are written as .npz, .csv or .tsv, or as CSV to -; choose one of these extensions", path));
 }
 
 }  // namespace kith::cli

@@ -95,7 +95,7 @@ FlagGroup search_flags(SearchFlags& flags) {
 
 FlagGroup result_flags(SearchFlags& flags) {
   return {"Result",
-          {{"-o,--out", "FILE", "write the result as .npz or .csv; without it CSV goes to standard output",
+          {{"-o,--out", "FILE", "write the result as .npz, .csv or .tsv; without it CSV goes to standard output",
             [&flags](const std::string& path) {
               check_result_path(path);
               flags.out = path;

@@ -6,6 +6,7 @@
 #include "standard_output.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,12 @@ std::string clock_text(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::min(seconds, 359999.0) + 0.5);
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+/// Columns of the terminal; a line that wraps could not be erased.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -73,7 +80,8 @@ void TerminalProgress::show(const Progress& progress) {
   last_drawn_ = now;
   drawn_ = true;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
-  write_to_stderr(std::string(kEraseLine) + progress_line(progress, seconds));
+  const std::string line = progress_line(progress, seconds);
+  write_to_stderr(fmt::format("{}{}", kEraseLine, line.substr(0, terminal_columns() - 1)));
 }
 
 void TerminalProgress::erase() noexcept {

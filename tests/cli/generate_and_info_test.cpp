@@ -1,0 +1,174 @@
+// kith generate and kith info, and that what the one writes the other describes truthfully.
+#include "cli/run_command.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace kith::test {
+namespace {
+
+using nlohmann::json;
+
+class GenerateCommand : public CommandTest {};
+class InfoCommand : public CommandTest {
+ protected:
+  static json info(const std::string& file, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"info", file, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_kith(words);
+    EXPECT_EQ(outcome.code, 0) << outcome;
+    return json::parse(outcome.out, nullptr, false);
+  }
+};
+
+TEST_F(GenerateCommand, WritesEveryFormatWithTheSamePoints) {
+  const std::vector<std::string> make = {"generate", "--shape", "clusters", "--points", "500",
+                                         "--dims",   "3",       "--seed",   "7"};
+  json first;
+  for (const std::string extension : {"npy", "npz", "ply", "pcd", "csv"}) {
+    SCOPED_TRACE(extension);
+    std::vector<std::string> words = make;
+    words.insert(words.end(), {"--out", path("p." + extension)});
+    const Outcome outcome = run_kith(words);
+    ASSERT_EQ(outcome.code, 0) << outcome;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_PRED2(has, outcome.err, "500 points of 3 dimensions");
+    const Outcome described = run_kith({"info", path("p." + extension), "--json", "--dtype", "f32"});
+    ASSERT_EQ(described.code, 0) << described;
+    const json info = json::parse(described.out);
+    EXPECT_EQ(info["points"], 500);
+    EXPECT_EQ(info["dims"], 3);
+    if (first.is_null()) first = info;
+    EXPECT_EQ(info["lower"], first["lower"]);
+    EXPECT_EQ(info["upper"], first["upper"]);
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"p.csv", "p.npy", "p.npz", "p.pcd", "p.ply"}));
+}
+
+TEST_F(GenerateCommand, EveryShapeIsThere) {
+  for (const std::string shape : {"uniform", "clusters", "surface", "lidar", "grid", "line", "duplicates", "classes"}) {
+    SCOPED_TRACE(shape);
+    const Outcome outcome =
+        run_kith({"generate", "--shape", shape, "--points", "200", "--out", path("p.npy"), "--quiet"});
+    EXPECT_EQ(outcome.code, 0) << outcome;
+    EXPECT_EQ(outcome.out + outcome.err, shape == "classes" ? outcome.err : "");
+    EXPECT_EQ(json::parse(run_kith({"info", path("p.npy"), "--json"}).out)["points"], 200);
+  }
+}
+
+TEST_F(GenerateCommand, CountsMayBeWrittenInShort) {
+  for (const auto& [text, points] :
+       std::vector<std::pair<std::string, int>>{{"2k", 2000}, {"1e3", 1000}, {"2.5k", 2500}, {"0", 0}}) {
+    SCOPED_TRACE(text);
+    ASSERT_EQ(run_kith({"generate", "--points", text, "--dims", "2", "--dtype", "f64", "--out", path("p.npy")}).code,
+              0);
+    const json info = json::parse(run_kith({"info", path("p.npy"), "--json"}).out);
+    EXPECT_EQ(info["points"], points);
+    EXPECT_EQ(info["dims"], 2);
+    EXPECT_EQ(info["dtype"], "f64");
+    EXPECT_EQ(info["bytes"], points * 16);
+  }
+}
+
+TEST_F(GenerateCommand, TheSeedDecidesTheBytes) {
+  const auto make = [&](const std::string& name, const std::string& seed, const std::string& threads) {
+    EXPECT_EQ(
+        run_kith({"generate", "--points", "5000", "--seed", seed, "--threads", threads, "--out", path(name)}).code, 0);
+    return content(path(name));
+  };
+  const std::string first = make("a.npy", "5", "1");
+  EXPECT_EQ(make("b.npy", "5", "3"), first);
+  EXPECT_NE(make("c.npy", "6", "1"), first);
+}
+
+TEST_F(GenerateCommand, WithoutOutCsvGoesToStandardOutput) {
+  const Outcome outcome = run_kith({"generate", "--points", "3", "--dims", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_TRUE(outcome.out.starts_with("x,y\n")) << outcome;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4) << outcome;
+}
+
+TEST_F(GenerateCommand, LabelsAreTheLastColumnOfACsvFileAndMentionedElsewhere) {
+  ASSERT_EQ(
+      run_kith({"generate", "--shape", "classes", "--classes", "3", "--points", "300", "--out", path("c.csv")}).code,
+      0);
+  EXPECT_TRUE(content(path("c.csv")).starts_with("x,y,z,label\n"));
+  const json info = json::parse(run_kith({"info", path("c.csv"), "--json", "--label", "label"}).out);
+  EXPECT_EQ(info["dims"], 3);
+  ASSERT_EQ(info["labels"].size(), 3u);
+  int total = 0;
+  for (const json& label : info["labels"]) total += label["points"].get<int>();
+  EXPECT_EQ(total, 300);
+  const Outcome npy = run_kith({"generate", "--shape", "classes", "--points", "300", "--out", path("c.npy")});
+  EXPECT_EQ(npy.code, 0);
+  EXPECT_PRED2(has, npy.err, "npy files hold no labels");
+}
+
+TEST_F(GenerateCommand, WhatCannotBeIsRefused) {
+  expect_failure(run_kith({"generate", "--out", path("p.las")}), 2, "points are written as");
+  expect_failure(run_kith({"generate", "--classes", "3", "--out", path("p.csv")}), 2, "--shape classes only");
+  expect_failure(run_kith({"generate", "--out", path("no/such/p.csv")}), 5, "cannot be created");
+  expect_failure(run_kith({"generate", "--out", folder_}), 5, "is a directory");
+  expect_failure(run_kith({"generate", "--out", ""}), 2, "empty");
+  expect_failure(run_kith({"generate", "--points", "4e9", "--dims", "4096", "--out", path("p.npy")}), 6, "memory");
+  expect_failure(run_kith({"generate", "--shape", "lidar", "--dims", "7", "--out", path("p.npy")}), 2, "lidar");
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(InfoCommand, TellsTheTruthAsJson) {
+  const std::string file = write("p.csv", "a,b\n1,2\n3,-4\n1,2\n0,0\n-0,0\n");
+  const json report = info(file);
+  EXPECT_EQ(report["points"], 5);
+  EXPECT_EQ(report["dims"], 2);
+  EXPECT_EQ(report["dtype"], "f64");
+  EXPECT_EQ(report["nonfinite"], 0);
+  EXPECT_EQ(report["duplicates"], 2);
+  EXPECT_EQ(report["lower"], json::parse("[0.0, -4.0]"));
+  EXPECT_EQ(report["upper"], json::parse("[3.0, 2.0]"));
+  EXPECT_EQ(report["bytes"], 80);
+  EXPECT_EQ(report["format"], "text");
+  EXPECT_EQ(report["columns"], json::parse(R"(["a", "b"])"));
+  EXPECT_FALSE(report.contains("labels"));
+}
+
+TEST_F(InfoCommand, CountsRowsThatAreNotFinite) {
+  const json report = info(write("p.csv", "x,y\n1,nan\n2,3\ninf,nan\n"));
+  EXPECT_EQ(report["nonfinite"], 2);
+  EXPECT_EQ(report["points"], 3);
+  EXPECT_EQ(report["lower"], json::parse("[2.0, 3.0]"));
+}
+
+TEST_F(InfoCommand, MissingValuesAreRefusedUnlessTheyMayBeSkipped) {
+  const std::string file = write("p.csv", "x,y\n1,2\n3,\n5,6\n");
+  expect_failure(run_kith({"info", file}), 3, "p.csv");
+  EXPECT_EQ(info(file, {"--skip-nonfinite"})["nonfinite"], 1);
+}
+
+TEST_F(InfoCommand, ReadsAsTold) {
+  const std::string file = write("p.txt", "1;2;u\n3;4;v\n5;6;u\n");
+  const json report = info(file, {"--delimiter", "semicolon", "--header", "no", "--label", "3", "--dtype", "f32"});
+  EXPECT_EQ(report["points"], 3);
+  EXPECT_EQ(report["dims"], 2);
+  EXPECT_EQ(report["dtype"], "f32");
+  EXPECT_EQ(report["labels"], json::parse(R"([{"label": "u", "points": 2}, {"label": "v", "points": 1}])"));
+  EXPECT_EQ(info(file, {"--columns", "2", "--header", "no"})["lower"], json::parse("[2.0]"));
+  EXPECT_EQ(info(write("t.tsv", "1\t2\n3\t4\n"), {"--delimiter", "tab", "--format", "tsv"})["points"], 2);
+}
+
+TEST_F(InfoCommand, ReadsStandardInput) {
+  const Outcome outcome = run_kith({"info", "-"}, "1,2\n3,4\n");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_PRED2(has, outcome.out, "standard input");
+  EXPECT_PRED2(has, outcome.out, "points        2\n");
+}
+
+TEST_F(InfoCommand, ListsTheDevices) {
+  const json report = json::parse(run_kith({"info", "--devices", "--json"}).out);
+  EXPECT_EQ(report["devices"][0]["device"], "cpu");
+  EXPECT_GT(report["devices"][0]["memory_bytes"].get<std::uint64_t>(), 0u);
+  EXPECT_GE(report["devices"][0]["threads"].get<int>(), 1);
+  EXPECT_TRUE(run_kith({"info", "--devices"}).out.starts_with("cpu "));
+  expect_failure(run_kith({"info", "a.csv", "--devices"}), 2, "--devices takes no file");
+}
+
+}  // namespace
+}  // namespace kith::test
