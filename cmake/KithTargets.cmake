@@ -6,7 +6,8 @@ function(kith_settings target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   # The contract: only the fma that is written down, nothing contracted behind our back.
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi>
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi
+      -Wno-restrict>
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off>)
   if(KITH_WERROR)
     target_compile_options(${target} PRIVATE

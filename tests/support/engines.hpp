@@ -1,0 +1,25 @@
+// Every engine on every device that is there, for parameterised tests.
+#pragma once
+
+#include <kith/device.hpp>
+#include <kith/index.hpp>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+
+struct EngineOnDevice {
+  Engine engine;
+  Device device;
+
+  friend std::ostream& operator<<(std::ostream& out, const EngineOnDevice& e) {
+    return out << name_of(e.engine) << " on " << e.device.name();
+  }
+};
+
+/// Asks the library by building an empty index of each.
+std::vector<EngineOnDevice> available_engines();
+
+}  // namespace kith::test

@@ -1,0 +1,168 @@
+// See oracle.hpp.
+#include "support/oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace kith::test {
+namespace {
+
+template <typename T>
+std::vector<T> row_of(PointView points, std::uint64_t i) {
+  return std::vector<T>(points.row<T>(i), points.row<T>(i) + points.dims());
+}
+
+/// Each vector is divided by the square root of its own chain.
+template <typename T>
+void make_unit(std::vector<T>& row) {
+  T sum = 0;
+  for (const T x : row) sum = std::fma(x, x, sum);
+  const T length = std::sqrt(sum);
+  for (T& x : row) x = x / length;
+}
+
+/// The number by which neighbours are ordered.
+template <typename T>
+T compared(Metric metric, std::vector<T> query, std::vector<T> point) {
+  if (metric.kind() == Metric::Kind::cosine) {
+    make_unit(query);
+    make_unit(point);
+  }
+  T acc = 0;
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    const T e = query[d] - point[d];
+    switch (metric.kind()) {
+      case Metric::Kind::l2:
+      case Metric::Kind::cosine:
+        acc = std::fma(e, e, acc);
+        break;
+      case Metric::Kind::l1:
+        acc = acc + std::fabs(e);
+        break;
+      case Metric::Kind::linf:
+        acc = std::max(acc, std::fabs(e));
+        break;
+      case Metric::Kind::lp:
+        acc = acc + std::pow(std::fabs(e), static_cast<T>(metric.p()));
+        break;
+    }
+  }
+  return acc;
+}
+
+/// The number that the user sees.
+template <typename T>
+T shown(Metric metric, bool squared, T acc) {
+  switch (metric.kind()) {
+    case Metric::Kind::l2:
+      return squared ? acc : std::sqrt(acc);
+    case Metric::Kind::cosine:
+      return acc / 2;
+    case Metric::Kind::lp:
+      return std::pow(acc, static_cast<T>(1 / metric.p()));
+    case Metric::Kind::l1:
+    case Metric::Kind::linf:
+      break;
+  }
+  return acc;
+}
+
+template <typename T>
+struct Found {
+  T acc;
+  std::uint32_t index;
+};
+
+/// Every point that may be a neighbour of one query, in the contract's order.
+template <typename T>
+std::vector<Found<T>> everyone(const Question& question, std::uint64_t q) {
+  const PointView queries = question.queries == nullptr ? question.points : *question.queries;
+  std::vector<Found<T>> all;
+  for (std::uint64_t i = 0; i < question.points.rows(); ++i) {
+    if (question.exclude_self && i == q) continue;
+    all.push_back({compared(question.metric, row_of<T>(queries, q), row_of<T>(question.points, i)),
+                   static_cast<std::uint32_t>(i)});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Found<T>& a, const Found<T>& b) { return std::tie(a.acc, a.index) < std::tie(b.acc, b.index); });
+  return all;
+}
+
+/// A point is within the radius if the distance that the user would see is at most the radius.
+template <typename T>
+bool is_within(Metric metric, T acc, double radius) {
+  if (metric.kind() == Metric::Kind::lp) {
+    const T r = static_cast<T>(radius);
+    return acc <= std::pow(static_cast<double>(r) > radius ? std::nextafter(r, T(0)) : r, static_cast<T>(metric.p()));
+  }
+  return static_cast<double>(shown(metric, false, acc)) <= radius;
+}
+
+std::uint64_t count_of_queries(const Question& question) {
+  return question.queries == nullptr ? question.points.rows() : question.queries->rows();
+}
+
+template <typename T>
+Neighbors knn_of(const Question& question, std::uint32_t k) {
+  const auto n = static_cast<std::uint32_t>(question.points.rows());
+  std::vector<std::uint32_t> indices;
+  std::vector<T> distances;
+  for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
+    const std::vector<Found<T>> all = everyone<T>(question, q);
+    for (std::uint32_t j = 0; j < k; ++j) {
+      indices.push_back(j < all.size() ? all[j].index : n);
+      distances.push_back(j < all.size() ? shown(question.metric, question.squared, all[j].acc)
+                                         : std::numeric_limits<T>::infinity());
+    }
+  }
+  return Neighbors(count_of_queries(question), k, n, std::move(indices), Distances(std::move(distances)));
+}
+
+template <typename T>
+NeighborLists radius_of(const Question& question, double radius, std::uint32_t most) {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> indices;
+  std::vector<T> distances;
+  for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
+    std::uint32_t taken = 0;
+    for (const Found<T>& found : everyone<T>(question, q)) {
+      if (!is_within(question.metric, found.acc, radius) || (most > 0 && taken == most)) continue;
+      indices.push_back(found.index);
+      distances.push_back(shown(question.metric, question.squared, found.acc));
+      ++taken;
+    }
+    offsets.push_back(indices.size());
+  }
+  return NeighborLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices),
+                       Distances(std::move(distances)));
+}
+
+}  // namespace
+
+Neighbors oracle_knn(const Question& question, std::uint32_t k) {
+  return question.points.dtype() == DType::f32 ? knn_of<float>(question, k) : knn_of<double>(question, k);
+}
+
+NeighborLists oracle_radius(const Question& question, double radius, std::uint32_t most) {
+  return question.points.dtype() == DType::f32 ? radius_of<float>(question, radius, most)
+                                               : radius_of<double>(question, radius, most);
+}
+
+std::vector<std::uint32_t> oracle_count(const Question& question, double radius) {
+  const NeighborLists lists = oracle_radius(question, radius);
+  std::vector<std::uint32_t> counts;
+  for (std::uint64_t q = 0; q < lists.queries(); ++q) counts.push_back(static_cast<std::uint32_t>(lists.count(q)));
+  return counts;
+}
+
+template <typename T>
+T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point) {
+  return shown(metric, squared, compared(metric, std::move(query), std::move(point)));
+}
+
+template float oracle_distance(Metric, bool, std::vector<float>, std::vector<float>);
+template double oracle_distance(Metric, bool, std::vector<double>, std::vector<double>);
+
+}  // namespace kith::test

@@ -1,0 +1,31 @@
+// The oracle: slow, obvious code that follows the contract word by word and shares nothing with the library's engines.
+#pragma once
+
+#include <kith/metric.hpp>
+#include <kith/neighbors.hpp>
+#include <kith/point_view.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::test {
+
+/// What is asked of the oracle. The queries are the points themselves if `queries` is null.
+struct Question {
+  PointView points;
+  const PointView* queries = nullptr;
+  Metric metric = Metric::l2();
+  bool exclude_self = false;
+  bool squared = false;
+};
+
+Neighbors oracle_knn(const Question& question, std::uint32_t k);
+/// `most` > 0 keeps that many nearest of each list.
+NeighborLists oracle_radius(const Question& question, double radius, std::uint32_t most = 0);
+std::vector<std::uint32_t> oracle_count(const Question& question, double radius);
+
+/// The reported distance of two rows by the contract's chain.
+template <typename T>
+T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point);
+
+}  // namespace kith::test

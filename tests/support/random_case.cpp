@@ -1,0 +1,152 @@
+// See random_case.hpp.
+#include "support/random_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace kith::test {
+namespace {
+
+std::uint64_t draw(std::mt19937_64& random, std::uint64_t below) { return random() % below; }
+
+double unit(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1.0p-53; }
+
+template <typename T>
+T coordinate(NastyShape shape, std::uint64_t row, std::uint64_t rows, std::uint32_t d, std::mt19937_64& random) {
+  const double x = unit(random);
+  switch (shape) {
+    case NastyShape::clusters:
+      return static_cast<T>(static_cast<double>(draw(random, 3)) + 0.01 * x);
+    case NastyShape::all_equal:
+      return static_cast<T>(0.1) * static_cast<T>(d + 1);
+    case NastyShape::two_values:
+      return x < 0.5 ? T(-1) : T(1);
+    case NastyShape::grid:
+      return static_cast<T>(draw(random, 4));
+    case NastyShape::line:
+      return static_cast<T>(row) / static_cast<T>(rows) * static_cast<T>(d + 1);
+    case NastyShape::sorted:
+      return static_cast<T>(static_cast<double>(row) + x);
+    case NastyShape::huge_offset:
+      return static_cast<T>(1e7 + x);
+    case NastyShape::denormals:
+      return std::numeric_limits<T>::denorm_min() * static_cast<T>(draw(random, 1000));
+    case NastyShape::wide_spread:
+      return static_cast<T>(std::pow(10.0, 30 * x - 15) * (x < 0.5 ? -1 : 1));
+    case NastyShape::huge_values:
+      return std::numeric_limits<T>::max() * static_cast<T>(2 * x - 1);
+    case NastyShape::signed_zeros:
+      return x < 0.3 ? T(-0.0) : x < 0.6 ? T(0) : static_cast<T>(draw(random, 2));
+    case NastyShape::uniform:
+    case NastyShape::count_of_shapes:
+      break;
+  }
+  return static_cast<T>(x);
+}
+
+template <typename T>
+void fill(NastyShape shape, PointSet& points, std::mt19937_64& random) {
+  T* out = points.values<T>().data();
+  for (std::uint64_t i = 0; i < points.rows(); ++i) {
+    for (std::uint32_t d = 0; d < points.dims(); ++d) {
+      out[i * points.dims() + d] = coordinate<T>(shape, i, points.rows(), d, random);
+    }
+  }
+}
+
+/// A zero vector has no direction: cosine cases get a last coordinate of one.
+void give_direction(PointSet& points) {
+  if (points.dims() == 0) return;
+  for (std::uint64_t i = 0; i < points.rows(); ++i) {
+    const std::uint64_t place = (i + 1) * points.dims() - 1;
+    if (points.dtype() == DType::f32) {
+      points.values<float>()[place] = 1;
+    } else {
+      points.values<double>()[place] = 1;
+    }
+  }
+}
+
+std::uint32_t random_dims(std::mt19937_64& random) {
+  constexpr std::uint32_t kNotable[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
+  return draw(random, 40) == 0 ? static_cast<std::uint32_t>(50 + draw(random, 150))
+                               : kNotable[draw(random, std::size(kNotable))];
+}
+
+Metric random_metric(std::mt19937_64& random, NastyShape shape) {
+  switch (draw(random, 8)) {
+    case 0:
+      return Metric::l1();
+    case 1:
+      return Metric::linf();
+    case 2:
+      return Metric::lp(3);
+    case 3:  // squares of huge or tiny numbers leave no direction
+      return shape == NastyShape::huge_values || shape == NastyShape::wide_spread ? Metric::l1() : Metric::cosine();
+    default:
+      return Metric::l2();
+  }
+}
+
+}  // namespace
+
+PointSet nasty_points(NastyShape shape, DType dtype, std::uint64_t rows, std::uint32_t dims, std::mt19937_64& random) {
+  PointSet points(dtype, rows, dims);
+  if (dtype == DType::f32) {
+    fill<float>(shape, points, random);
+  } else {
+    fill<double>(shape, points, random);
+  }
+  return points;
+}
+
+Question SearchCase::question() const {
+  static thread_local PointView view;
+  view = queries.view();
+  return {points.view(), is_self ? nullptr : &view, metric, options.exclude_self, options.squared};
+}
+
+SearchCase random_case(std::uint64_t seed) {
+  std::mt19937_64 random(seed * 0x9E3779B97F4A7C15ull + 1);
+  constexpr std::uint64_t kSizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 200, 257, 500};
+  SearchCase c;
+  const auto shape = static_cast<NastyShape>(draw(random, static_cast<std::uint64_t>(NastyShape::count_of_shapes)));
+  const DType dtype = draw(random, 2) == 0 ? DType::f32 : DType::f64;
+  const std::uint32_t dims = random_dims(random);
+  const std::uint64_t rows = kSizes[draw(random, std::size(kSizes))];
+  c.metric = random_metric(random, shape);
+  c.is_self = draw(random, 4) == 0;
+  c.points = nasty_points(shape, dtype, rows, dims, random);
+  c.queries = nasty_points(shape, dtype, 1 + draw(random, 40), dims, random);
+  if (c.metric.kind() == Metric::Kind::cosine) {
+    give_direction(c.points);
+    give_direction(c.queries);
+  }
+  const std::uint64_t k_kind = draw(random, 10);
+  c.k = static_cast<std::uint32_t>(k_kind == 0   ? 0
+                                   : k_kind == 1 ? rows + draw(random, 5)
+                                   : k_kind == 2 ? 65 + draw(random, 70)
+                                                 : 1 + draw(random, 20));
+  c.options.threads = static_cast<int>(std::array{1, 2, 5}[draw(random, 3)]);
+  c.options.exclude_self = c.is_self && draw(random, 2) == 0;
+  c.options.squared = c.metric.kind() == Metric::Kind::l2 && draw(random, 3) == 0;
+  c.most = draw(random, 3) == 0 ? static_cast<std::uint32_t>(1 + draw(random, 100)) : 0;
+  // A radius that is often exactly the distance of some pair, so that "within" is decided on the last bit.
+  c.radius = unit(random);
+  if (rows > 0 && draw(random, 4) != 0) {
+    const Neighbors nearest = oracle_knn({c.points.view(), nullptr, c.metric, false, false}, 3);
+    const std::uint64_t pick = draw(random, nearest.queries());
+    const double distance = nearest.distance(pick, static_cast<std::uint32_t>(draw(random, 3)));
+    if (std::isfinite(distance)) c.radius = distance * (draw(random, 3) == 0 ? 1.0 + unit(random) : 1.0);
+  }
+  c.text = fmt::format("{} {} points x {} dims, metric {}, k {}, radius {}, {} threads, shape {}{}{}", rows,
+                       name_of(dtype), dims, c.metric.name(), c.k, c.radius, c.options.threads, static_cast<int>(shape),
+                       c.is_self ? ", self" : "", c.options.exclude_self ? " excluded" : "");
+  return c;
+}
+
+}  // namespace kith::test

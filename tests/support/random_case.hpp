@@ -1,0 +1,52 @@
+// Random searches over types, dims, metrics, k, threads and all the nasty shapes; one seed replays one case.
+#pragma once
+
+#include "support/oracle.hpp"
+
+#include <kith/index.hpp>
+#include <kith/point_set.hpp>
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace kith::test {
+
+/// The shapes of point sets that break neighbour searches.
+enum class NastyShape {
+  uniform,
+  clusters,
+  all_equal,
+  two_values,
+  grid,
+  line,
+  sorted,
+  huge_offset,
+  denormals,
+  wide_spread,
+  huge_values,
+  signed_zeros,
+  count_of_shapes
+};
+
+/// `rows` points of the shape; the queries of a case come from the same shape with another draw.
+PointSet nasty_points(NastyShape shape, DType dtype, std::uint64_t rows, std::uint32_t dims, std::mt19937_64& random);
+
+struct SearchCase {
+  PointSet points;
+  PointSet queries;
+  bool is_self = false;
+  std::uint32_t k = 1;
+  double radius = 0;
+  std::uint32_t most = 0;  ///< the cap of the radius search
+  Metric metric;
+  SearchOptions options;
+  std::string text;  ///< for messages
+
+  Question question() const;
+};
+
+/// The same case for the same seed. Small: some ten thousand pairs at most.
+SearchCase random_case(std::uint64_t seed);
+
+}  // namespace kith::test
