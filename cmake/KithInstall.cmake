@@ -1,0 +1,54 @@
+# Install rules: headers, library, command, completion, and what find_package and pkg-config need to find them.
+include(CMakePackageConfigHelpers)
+option(KITH_INSTALL "Make install rules for kith" ${PROJECT_IS_TOP_LEVEL})
+if(NOT KITH_INSTALL)
+  return()
+endif()
+
+set(kith_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
+get_target_property(kith_library_type kith TYPE)
+if(kith_library_type STREQUAL "STATIC_LIBRARY")
+  set(kith_is_static ON)
+else()
+  set(kith_is_static OFF)
+endif()
+
+install(TARGETS kith EXPORT kithTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT kithTargets NAMESPACE kith:: DESTINATION "${kith_package_dir}")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/kithConfig.cmake.in" "${PROJECT_BINARY_DIR}/kithConfig.cmake"
+  INSTALL_DESTINATION "${kith_package_dir}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/kithConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/kithConfig.cmake" "${PROJECT_BINARY_DIR}/kithConfigVersion.cmake"
+  DESTINATION "${kith_package_dir}")
+if(kith_is_static)
+  # A static library leaves its own dependencies to the program; these modules find the two that CMake does not know.
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindHighway.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindLzf.cmake"
+    DESTINATION "${kith_package_dir}")
+endif()
+
+file(RELATIVE_PATH kith_pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/kith.pc.in" "${PROJECT_BINARY_DIR}/kith.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+if(TARGET kith_command)
+  file(RELATIVE_PATH kith_bin_to_lib "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(kith_command PROPERTIES INSTALL_RPATH "$ORIGIN/${kith_bin_to_lib}")
+  install(TARGETS kith_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(NOT CMAKE_CROSSCOMPILING)
+    # The command writes its own completion, so that it always fits the flags.
+    foreach(script "bash;kith.bash" "zsh;_kith")
+      list(GET script 0 shell)
+      list(GET script 1 file)
+      install(CODE "execute_process(COMMAND \"$<TARGET_FILE:kith_command>\" completion ${shell}
+        OUTPUT_FILE \"${PROJECT_BINARY_DIR}/${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+    endforeach()
+    install(FILES "${PROJECT_BINARY_DIR}/kith.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+      RENAME kith)
+    install(FILES "${PROJECT_BINARY_DIR}/_kith" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  endif()
+endif()

@@ -1,0 +1,47 @@
+# Shortcuts for the daily work; `make` alone lists them. The work itself is done by CMake and the scripts in tools/.
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench fuzz docs format check-format tidy clean
+
+help:  ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+build:  ## build the command: build/bin/kith
+	@tools/setup.sh build
+	@tools/build.sh kith_command
+
+demo:  ## build, scan a made-up street, find the neighbours of every point, check them
+	@tools/setup.sh build
+	@tools/build.sh kith_command
+	@tools/demo.sh
+
+test:  ## all tests and checks, as the CI runs them
+	@tools/setup.sh test
+	@tools/test.sh
+
+bench:  ## time searches and compare with other libraries
+	@tools/setup.sh bench
+	@tools/bench.sh
+
+fuzz:  ## feed damaged files to every reader
+	@tools/setup.sh fuzz
+	@tools/fuzz.sh
+
+docs:  ## check the links and the marked examples of the documentation
+	@tools/setup.sh build
+	@tools/build.sh kith_command
+	@PATH="$(CURDIR)/build/bin:$$PATH" .venv/bin/python tools/check_docs.py
+
+format:  ## format all C++ sources
+	@tools/setup.sh format
+	@tools/format.sh
+
+check-format:  ## fail if a C++ source is not formatted
+	@tools/setup.sh format
+	@tools/format.sh --check
+
+tidy:  ## run clang-tidy over the library and the command
+	@tools/setup.sh tidy
+	@tools/tidy.sh
+
+clean:  ## remove everything that was built; the set-up in .venv stays
+	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install

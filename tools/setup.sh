@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Installs what is missing for one purpose: tools/setup.sh build|test|bench|fuzz|tidy|format. Quiet and fast if all is there.
+#
+# System packages come from apt (Debian 12, Ubuntu 24.04; as root or through sudo), CMake, ninja and the Python tools from
+# PyPI into .venv. KITH_SKIP_SETUP=1 leaves everything as it is, for machines that are prepared in another way.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
+purpose=${1:-build}
+
+if [[ ${KITH_SKIP_SETUP:-0} == 1 ]]; then exit 0; fi
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev zlib1g-dev libgtest-dev)
+requirements=(requirements.txt)
+case $purpose in
+  build | test) ;;
+  bench) packages+=(libbenchmark-dev); requirements+=(requirements-bench.txt) ;;
+  fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
+  tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
+  format) packages=(); requirements=(requirements-dev.txt) ;;
+  *) die "unknown purpose \"$purpose\"; use build, test, bench, fuzz, tidy or format" ;;
+esac
+
+# The first python3 that can make virtual environments. pyenv and Debian both have ones that cannot.
+find_python() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import venv, ensurepip' >/dev/null 2>&1; then
+      printf '%s' "$python"
+      return
+    fi
+  done
+}
+
+missing_packages() {
+  if ! command -v g++ >/dev/null || ! command -v make >/dev/null; then echo build-essential; fi
+  if [[ ! -x .venv/bin/python && -z $(find_python) ]]; then echo python3-venv; fi
+  if ((${#packages[@]})); then
+    comm -23 <(printf '%s\n' "${packages[@]}" | sort) \
+      <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
+        sed -n 's/^installed //p' | sort -u)
+  fi
+}
+
+install_packages() {
+  local as_root=()
+  command -v apt-get >/dev/null ||
+    die "this system has no apt; install the equivalents of these Debian packages yourself: $*. Then set KITH_SKIP_SETUP=1"
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "these packages are missing: $*. Run as root: apt-get install $*"
+    as_root=(sudo)
+  fi
+  say "installing $*"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update >&2 || say "apt-get update failed; trying with the package lists that are there"
+  "${apt[@]}" install -y --no-install-recommends "$@" >&2 || die "apt-get could not install: $*"
+}
+
+make_venv() {
+  if .venv/bin/python -c 'import pip' >/dev/null 2>&1; then return; fi
+  local python
+  python=$(find_python)
+  [[ -n $python ]] || die "no python3 that can make a virtual environment was found; install python3-venv"
+  say "making the virtual environment .venv"
+  rm -rf .venv
+  "$python" -m venv .venv || die "$python could not make .venv"
+}
+
+# True if this exact file was installed before and its programs are still there.
+is_installed() {
+  [[ -x .venv/bin/python ]] || return 1
+  cmp -s "tools/$1" ".venv/installed-$1" || return 1
+  [[ $1 != requirements.txt ]] || [[ -x .venv/bin/cmake && -x .venv/bin/ninja ]]
+}
+
+install_requirements() {
+  say "installing $(grep -o '^[a-z][a-z-]*' "tools/$1" | paste -sd ' ') into .venv"
+  if .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$1" >&2; then
+    cp "tools/$1" ".venv/installed-$1"
+  elif [[ $1 == requirements.txt ]] && command -v cmake >/dev/null && command -v ninja >/dev/null; then
+    say "PyPI cannot be reached; using $(command -v cmake) and $(command -v ninja)"
+  else
+    die "pip could not install tools/$1; is PyPI reachable?"
+  fi
+}
+
+mapfile -t missing < <(missing_packages)
+if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
+for file in "${requirements[@]}"; do
+  if ! is_installed "$file"; then
+    make_venv
+    install_requirements "$file"
+  fi
+done

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change goes in, stage by stage; stops at the first stage that fails.
+# tools/test.sh STAGE... runs only those: release asan headers includes docs install cuda.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
+
+passed=0
+failed=0
+stage_name=
+stage_start=0
+
+finish() {
+  local status=$?
+  if ((status != 0)); then
+    if ((failed == 0)); then failed=1; fi  # a stage that broke before it counted anything
+    printf '\nstage "%s" failed\n' "$stage_name"
+  fi
+  printf '\n%d passed, %d failed\n' "$passed" "$failed"
+}
+trap finish EXIT
+
+begin() {
+  stage_name=$1
+  stage_start=$SECONDS
+  printf '\n== %s\n' "$1"
+}
+end() { printf '   %d s\n' $((SECONDS - stage_start)); }
+
+# Runs a check that is right or wrong as a whole.
+check() {
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    return 1
+  fi
+}
+
+# Runs the tests of a build folder; only failures are shown in full.
+run_tests() {
+  local folder=$1 log=$1/test.log status=0
+  ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error >"$log" 2>&1 || status=$?
+  local total bad
+  total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log")
+  bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$log")
+  if [[ -z $total ]]; then
+    tail -n 40 "$log"
+    return 1
+  fi
+  passed=$((passed + total - bad))
+  failed=$((failed + bad))
+  printf '   %d of %d tests passed\n' $((total - bad)) "$total"
+  if ((status != 0)); then
+    grep -vE ' (Passed|Start) |^ +Start ' "$log" || true
+    return 1
+  fi
+  sed -n '/The following tests did not run/,$ p' "$log" | sed -n 's/^/   /p' | head -n 20
+}
+
+stage_release() {
+  begin 'release build and its tests'
+  tools/build.sh
+  run_tests build
+  end
+}
+
+stage_asan() {
+  begin 'the same under the address and undefined-behaviour sanitizers'
+  tools/build.sh --preset asan
+  UBSAN_OPTIONS=print_stacktrace=1 run_tests build-asan
+  end
+}
+
+stage_headers() {
+  begin 'every public header compiles alone'
+  check tools/check_headers.sh
+  end
+}
+
+stage_includes() {
+  begin 'includes follow the direction of the design'
+  check .venv/bin/python tools/check_includes.py --self-test
+  check .venv/bin/python tools/check_includes.py
+  end
+}
+
+stage_docs() {
+  begin 'the documentation: links and marked examples'
+  PATH="$PWD/build/bin:$PATH" check .venv/bin/python tools/check_docs.py
+  end
+}
+
+stage_install() {
+  begin 'install, and use as strangers would'
+  tools/build.sh  # what is installed must be whole
+  check tests/install/run.sh
+  end
+}
+
+stage_cuda() {
+  begin 'the CUDA sources compile'
+  if ! command -v nvcc >/dev/null; then
+    printf '   skipped: nvcc is not on the PATH\n'
+    return
+  fi
+  local targets=(kith)
+  if [[ -f tests/cuda/CMakeLists.txt ]]; then targets+=(cuda_tests); fi
+  check tools/build.sh --preset cuda "${targets[@]}"
+  end
+}
+
+stages=("$@")
+if ((${#stages[@]} == 0)); then stages=(includes headers release docs install asan cuda); fi
+for stage in "${stages[@]}"; do "stage_$stage"; done
