@@ -34,11 +34,23 @@ T rounded_down(double x) {
   return static_cast<double>(nearest) > x ? std::nextafter(nearest, -std::numeric_limits<T>::infinity()) : nearest;
 }
 
+/// The largest value at or near `guess` that `is_within` accepts; `is_within` must be true below some point and false
+/// above it, within a few units in the last place of the guess.
+template <typename T, typename IsWithin>
+T last_within(T guess, IsWithin&& is_within) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  while (!is_within(guess)) guess = std::nextafter(guess, T(0));
+  for (T next = std::nextafter(guess, kInfinity); next != guess && is_within(next);
+       next = std::nextafter(next, kInfinity)) {
+    guess = next;
+  }
+  return guess;
+}
+
 /// The largest chain value whose reported distance is at most `radius` (>= 0), so that "within the radius" is decided
 /// on what the user sees. For lp, whose power is not exact, the power of the radius itself.
 template <typename T>
 T chain_bound_of_radius(Metric metric, double radius) {
-  constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const T r = rounded_down<T>(radius);
   switch (metric.kind()) {
     case Metric::Kind::l1:
@@ -46,21 +58,12 @@ T chain_bound_of_radius(Metric metric, double radius) {
       return r;
     case Metric::Kind::lp:
       return std::pow(r, static_cast<T>(metric.p()));
-    case Metric::Kind::cosine: {
-      T bound = rounded_down<T>(2 * radius);
-      while (bound / T(2) > r) bound = std::nextafter(bound, T(0));
-      return bound;
-    }
+    case Metric::Kind::cosine:
+      return last_within(2 * r, [r](T chain) { return chain / T(2) <= r; });
     case Metric::Kind::l2:
       break;
   }
-  if (r == kInfinity) return kInfinity;
-  T bound = r * r;  // within a few units in the last place of the answer
-  while (square_root(bound) > r) bound = std::nextafter(bound, T(0));
-  for (T next = std::nextafter(bound, kInfinity); square_root(next) <= r; next = std::nextafter(next, kInfinity)) {
-    bound = next;
-  }
-  return bound;
+  return last_within(r * r, [r](T chain) { return square_root(chain) <= r; });
 }
 
 }  // namespace kith::core
