@@ -13,6 +13,8 @@
 namespace kith::io {
 namespace {
 
+constexpr std::size_t kLongestStep = std::size_t{4} << 20;
+
 const char* find_line_feed(const char* first, const char* last) {
   return static_cast<const char*>(std::memchr(first, '\n', static_cast<std::size_t>(last - first)));
 }
@@ -61,19 +63,18 @@ BlockLines TextBlocks::load(std::uint64_t i, std::vector<char>& buffer) const {
     const std::uint64_t rest = file_.size() - (read_from + used);
     if (rest == 0) {
       buffer[used++] = '\n';
-      continue;
-    }
-    const char* line = start_of_last_line(buffer.data() + begin, buffer.data() + used);
-    if (static_cast<std::size_t>(buffer.data() + used - line) > kLineLimit) {
-      lines.cut_at_long_line = true;
-      feed = line - 1;
+    } else if (used > block_bytes_ + kLineLimit) {
       break;
+    } else {
+      append(std::min<std::uint64_t>(rest, step));
+      step = std::min(step * 2, kLongestStep);
     }
-    append(std::min<std::uint64_t>(rest, step));
-    step *= 2;
   }
+  const char* const last_line =
+      start_of_last_line(buffer.data() + begin, feed == nullptr ? buffer.data() + used : feed);
+  lines.cut_at_long_line = feed == nullptr || static_cast<std::size_t>(feed + 1 - last_line) > kLineLimit;
   lines.begin = buffer.data() + begin;
-  lines.end = feed + 1;
+  lines.end = lines.cut_at_long_line ? last_line : feed + 1;
   return lines;
 }
 

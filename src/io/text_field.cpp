@@ -1,6 +1,8 @@
 // See text_field.hpp.
 #include "io/text_field.hpp"
 
+#include "io/text_number.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,12 +83,17 @@ FieldCut cut_quoted(const char* first, const char* line_end, std::string& unquot
 
 }  // namespace
 
+bool has_decimal_comma(std::string_view field) {
+  return std::ranges::count(field, ',') == 1 && field.size() > 1 &&
+         field.find_first_not_of("+-0123456789,eE") == std::string_view::npos;
+}
+
 FieldKind kind_of_field(std::string_view field) {
   if (is_missing_marker(field)) return FieldKind::missing;
   double value = 0;
-  return parse_number(field.data(), field.data() + field.size(), value) == field.data() + field.size()
-             ? FieldKind::number
-             : FieldKind::text;
+  const char* const end = field.data() + field.size();
+  const bool is_number = parse_number(field.data(), end, value) == end || has_decimal_comma(field);
+  return is_number ? FieldKind::number : FieldKind::text;
 }
 
 template <typename T>

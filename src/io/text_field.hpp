@@ -1,12 +1,9 @@
 // One field of a line of text: where it ends, whether it is a number, missing or text.
 #pragma once
 
-#include <fast_float/fast_float.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace kith::io {
@@ -35,20 +32,10 @@ inline bool starts_row(const char* line) {
   }
 }
 
-/// Reads a number at `first`; returns where it ends, or null if there is none. Values beyond the type's range become
-/// infinity. A leading '+' is allowed.
-template <typename T>
-const char* parse_number(const char* first, const char* last, T& value) {
-  if (first == last) return nullptr;
-  if (*first == '+') {
-    ++first;
-    if (first == last || *first == '-') return nullptr;
-  }
-  const auto [end, error] = fast_float::from_chars(first, last, value);
-  return error == std::errc::invalid_argument ? nullptr : end;
-}
+/// Whether a field is a number with a decimal comma, which is not read but should be called by its name.
+bool has_decimal_comma(std::string_view field);
 
-/// What a field says about its column.
+/// What a field says about its column. A decimal comma counts as a number here.
 enum class FieldKind : std::uint8_t { number, missing, text };
 
 /// `field` without blanks around it.

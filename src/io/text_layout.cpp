@@ -32,20 +32,40 @@ void require_usable_delimiter(char delimiter) {
   }
 }
 
-/// A delimiter that all rows hold equally often is right; if there is none, the first that any row holds.
-char find_delimiter(std::span<const SampleLine> rows) {
-  constexpr std::array<char, 4> kCandidates = {';', ',', '\t', '|'};
-  const auto fields = [](const SampleLine& row, char delimiter) {
-    return count_fields(row.text.data(), row.text.data() + row.text.size(), delimiter);
-  };
-  for (const char candidate : kCandidates) {
-    const std::uint64_t first = fields(rows.front(), candidate);
-    if (first > 1 && std::ranges::all_of(rows, [&](const auto& row) { return fields(row, candidate) == first; })) {
-      return candidate;
-    }
+bool is_number(const std::string& field) { return kind_of_field(field) == FieldKind::number; }
+
+/// The rows of a sample, cut by one delimiter.
+struct Trial {
+  bool fits = true;  ///< all rows have the same number of fields, and more than one
+  std::uint64_t numbers = 0;
+};
+
+Trial try_delimiter(std::span<const SampleLine> rows, char delimiter) {
+  Trial trial;
+  std::size_t fields = 0;
+  for (const SampleLine& line : rows) {
+    const Row row = split_row(line.text, delimiter, kFieldLimit + 1);
+    if (&line == &rows.front()) fields = row.size();
+    trial.fits = trial.fits && row.size() == fields && fields > 1;
+    trial.numbers += static_cast<std::uint64_t>(std::ranges::count_if(row, is_number));
   }
-  for (const char candidate : kCandidates) {
-    if (std::ranges::any_of(rows, [&](const auto& row) { return fields(row, candidate) > 1; })) return candidate;
+  return trial;
+}
+
+/// A delimiter that cuts all rows into equally many fields is right; if there is none, the first that any row holds.
+char find_delimiter(std::span<const SampleLine> rows) {
+  constexpr std::array<char, 3> kMarks = {';', ',', '|'};
+  for (const char mark : kMarks) {
+    if (try_delimiter(rows, mark).fits) return mark;
+  }
+  const Trial tab = try_delimiter(rows, '\t');
+  const Trial blanks = try_delimiter(rows, kBlankRun);
+  // Columns padded with blanks and tabs may have one tab in each row; then blanks give more numbers.
+  if (tab.fits && !(blanks.fits && blanks.numbers > tab.numbers)) return '\t';
+  if (blanks.fits) return kBlankRun;
+  for (const char mark : {';', ',', '|', '\t'}) {
+    if (std::ranges::any_of(rows, [mark](const auto& row) { return row.text.find(mark) != std::string::npos; }))
+      return mark;
   }
   return kBlankRun;
 }
@@ -59,8 +79,6 @@ std::optional<std::uint64_t> count_alone_on_line(std::string_view line) {
   if (error != std::errc() || end != line.data() + line.size()) return std::nullopt;
   return count;
 }
-
-bool is_number(const std::string& field) { return kind_of_field(field) == FieldKind::number; }
 
 /// "O 0.1 0.2 0.3": an element or atom name and its place.
 bool is_atom(const Row& row) {

@@ -2,6 +2,7 @@
 #include "io/text_rows.hpp"
 
 #include "io/text_field.hpp"
+#include "io/text_number.hpp"
 #include "io/text_sample.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,8 @@ class RowParser {
       if (target >= 0) {
         const char* const first = skip_blanks<Blanks>(next);
         T value;
-        const char* const end = parse_number(first, lines_.end, value);
+        const char* end = parse_plain_decimal(first, value);
+        if (end == nullptr) end = parse_number(first, lines_.end, value);
         // NaN and infinity take the slow path, which tells "inf" from 1e400.
         if (end != nullptr && value <= std::numeric_limits<T>::max() && value >= std::numeric_limits<T>::lowest()) {
           const char* const after = skip_blanks<Blanks>(end);
@@ -131,9 +133,7 @@ class RowParser {
 
   std::string advice_for(std::string_view text) const {
     if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is no line end";
-    const bool decimal_comma =
-        std::ranges::count(text, ',') == 1 && text.find_first_not_of("+-0123456789,eE") == std::string_view::npos;
-    if (decimal_comma && delimiter_ != ',') return "; decimal commas are not read, write a point";
+    if (has_decimal_comma(text) && delimiter_ != ',') return "; decimal commas are not read, write a point";
     return "; correct it, or choose other columns (--columns)";
   }
 

@@ -1,0 +1,169 @@
+// Names of formats, what extensions say, and how a file is recognised or refused by its content.
+#include "io/recognize.hpp"
+#include "io/text_input.hpp"
+
+#include <kith/io/format.hpp>
+
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace kith {
+namespace {
+
+using namespace std::string_literals;
+using io::Format;
+using testing_text::memory_file;
+using testing_text::message_of;
+
+constexpr Format kFormats[] = {Format::automatic, Format::text,  Format::npy,   Format::npz,   Format::ply, Format::pcd,
+                               Format::las,       Format::fvecs, Format::bvecs, Format::ivecs, Format::idx};
+
+TEST(FormatNames, EachParsesBack) {
+  for (const Format format : kFormats) EXPECT_EQ(io::parse_format(io::name_of(format)), format);
+  for (const std::string name : {"csv", "tsv", "xyz"}) EXPECT_EQ(io::parse_format(name), Format::text);
+  EXPECT_EQ(
+      message_of<UsageError>([] { io::parse_format("doc"); }),
+      "\"doc\" is no file format; give one of auto, text, csv, tsv, xyz, npy, npz, ply, pcd, las, fvecs, bvecs, ivecs, "
+      "idx");
+  EXPECT_THROW(io::parse_format(""), UsageError);
+}
+
+TEST(FormatOfExtension, KnownOnes) {
+  const std::pair<const char*, Format> cases[] = {{"a.csv", Format::text},
+                                                  {"dir.npy/a.tsv", Format::text},
+                                                  {"a.txt", Format::text},
+                                                  {"a.xyz", Format::text},
+                                                  {"a.data", Format::text},
+                                                  {"A.CSV", Format::text},
+                                                  {"a.csv.gz", Format::text},
+                                                  {"a.npy", Format::npy},
+                                                  {"a.npz", Format::npz},
+                                                  {"a.b.ply", Format::ply},
+                                                  {"a.pcd", Format::pcd},
+                                                  {"a.las", Format::las},
+                                                  {"a.laz", Format::las},
+                                                  {"a.fvecs", Format::fvecs},
+                                                  {"a.bvecs", Format::bvecs},
+                                                  {"a.ivecs.gz", Format::ivecs},
+                                                  {"a.idx", Format::idx},
+                                                  {"t10k-images-idx3-ubyte.gz", Format::idx},
+                                                  {"train-labels.idx1-ubyte", Format::idx},
+                                                  {"a", Format::automatic},
+                                                  {"", Format::automatic},
+                                                  {"a.", Format::automatic},
+                                                  {".csv", Format::automatic},
+                                                  {"a.csv/b", Format::automatic},
+                                                  {"a.unknown", Format::automatic},
+                                                  {"-", Format::automatic},
+                                                  {"idx-ubyte", Format::automatic},
+                                                  {"csv", Format::automatic}};
+  for (const auto& [path, format] : cases) EXPECT_EQ(io::format_of_extension(path), format) << path;
+}
+
+Format recognized(const std::string& content, const std::string& name = "file") {
+  return io::recognize(memory_file(content, name));
+}
+
+TEST(Recognize, ByContentWhateverTheName) {
+  for (const std::string name : {"file", "file.csv", "file.ply", "file.las"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(recognized("\x93NUMPY\x01\0v\0{"s, name), Format::npy);
+    EXPECT_EQ(recognized("ply\nformat ascii 1.0\n", name), Format::ply);
+    EXPECT_EQ(recognized("ply\r\nformat ascii 1.0\r\n", name), Format::ply);
+    EXPECT_EQ(recognized("LASF\0\0\0\0"s, name), Format::las);
+    EXPECT_EQ(recognized("# .PCD v.7 - Point Cloud Data\nVERSION .7\n", name), Format::pcd);
+    EXPECT_EQ(recognized("VERSION .7\nFIELDS x y z\nSIZE 4 4 4\n", name), Format::pcd);
+    EXPECT_EQ(recognized("# note\nFIELDS x y z\nSIZE 4 4 4\n", name), Format::pcd);
+    EXPECT_EQ(recognized("\0\0\x08\x02\0\0\0\x01\0\0\0\x02\x07\x08"s, name), Format::idx);
+  }
+  const std::string zip = "PK\x03\x04" + std::string(22, '\0') + "\x05\0\0\0"s;
+  EXPECT_EQ(recognized(zip + "a.npy...", "file"), Format::npz);
+  EXPECT_EQ(recognized(zip + "a.txt...", "file.npz"), Format::npz);
+}
+
+TEST(Recognize, ByExtensionWhereContentSaysNothing) {
+  EXPECT_EQ(recognized("1,2\n", "a.csv"), Format::text);
+  EXPECT_EQ(recognized("1,2\n", "a"), Format::text);
+  EXPECT_EQ(recognized("ply\nlike vectors", "a.fvecs"), Format::fvecs);
+  EXPECT_EQ(recognized("\x02\0\0\0"s, "a.bvecs"), Format::bvecs);
+  EXPECT_EQ(recognized("\x02\0\0\0"s, "a.ivecs"), Format::ivecs);
+  EXPECT_EQ(recognized("\0\0\x08\x01\0\0\0\x63\x07"s, "train-labels-idx1-ubyte"), Format::idx);
+  EXPECT_EQ(recognized("", "a"), Format::text);
+}
+
+TEST(Recognize, WordsThatOnlyLookLikeAnotherFormat) {
+  EXPECT_EQ(recognized("ply,x,y\n1,2,3\n"), Format::text);
+  EXPECT_EQ(recognized("VERSION x y\n1 2 3\n"), Format::text);
+  EXPECT_EQ(recognized("# FIELDS x y z\n1 2 3\n"), Format::text);
+}
+
+TEST(Recognize, RefusesByName) {
+  const std::pair<std::string, const char*> cases[] = {{"\x89HDF\r\n\x1a\n...", "HDF5"},
+                                                       {"PAR1....", "Parquet"},
+                                                       {"ARROW1\0\0"s, "Arrow"},
+                                                       {"ASTM-E57\x01", "E57"},
+                                                       {"%PDF-1.7\n", "PDF"},
+                                                       {"\x89KITH\r\n\x1a...", "kith index"},
+                                                       {"\xFD\x37zXZ\0..."s, "xz"},
+                                                       {"\x28\xB5\x2F\xFD...", "zstd"},
+                                                       {"BZh91AY", "bzip2"},
+                                                       {"<!DOCTYPE html>", "web page"},
+                                                       {"PK\x03\x04" + std::string(40, '\0'), "zip archive"}};
+  for (const auto& [content, word] : cases) {
+    const std::string message = message_of<CorruptFile>([&, c = content] { recognized(c, "file.csv"); });
+    EXPECT_NE(message.find(word), std::string::npos) << message;
+    EXPECT_NE(message.find("file.csv: "), std::string::npos) << message;
+  }
+}
+
+TEST(Recognize, UnknownBinaryFiles) {
+  const std::string message = message_of<CorruptFile>([] {
+    recognized(
+        "\x7F"
+        "ELF\x02\0\0"s);
+  });
+  EXPECT_EQ(message,
+            "file: is a binary file of a kind that is not known (byte 5 is NUL); CSV and other text, NPY, NPZ, PLY, "
+            "PCD, LAS, "
+            "fvecs, bvecs, ivecs and IDX are read");
+  // IDX whose sizes do not fit the file is no IDX, and a named text file is the text reader's to refuse.
+  EXPECT_THROW(recognized("\0\0\x08\x01\0\0\0\x63\x07"s), CorruptFile);
+  EXPECT_EQ(recognized("1,\0\n"s, "a.csv"), Format::text);
+}
+
+TEST(Recognize, ExtensionAndContentDisagree) {
+  for (const std::string name : {"a.npy", "a.npz", "a.ply", "a.pcd", "a.las", "a.laz"}) {
+    const std::string message = message_of<CorruptFile>([&] { recognized("1,2\n3,4\n", name); });
+    EXPECT_NE(message.find("does not begin as such a file does"), std::string::npos) << message;
+  }
+}
+
+TEST(ReadPoints, AnExplicitFormatWins) {
+  const runtime::InputFile text = memory_file("1,2\n3,4\n", "a.npy");
+  EXPECT_EQ(io::read_points(text, {.format = Format::text}).points.rows(), 2u);
+  EXPECT_THROW(io::read_points(memory_file("1,2\n", "a.csv"), {.format = Format::npy}), CorruptFile);
+}
+
+TEST(ReadPoints, Utf16AndEmptyFilesAreNamed) {
+  EXPECT_NE(
+      message_of<CorruptFile>([] { io::read_points(memory_file("\xFF\xFE\x31\0,\0\x32\0"s, "a"), {}); }).find("UTF-16"),
+      std::string::npos);
+  EXPECT_NE(message_of<BadData>([] { io::read_points(memory_file("", "a"), {}); }).find("holds no points"),
+            std::string::npos);
+}
+
+TEST(ReadPoints, GzippedText) {
+  const std::filesystem::path path = std::filesystem::path(KITH_TEST_TEMPORARY) / "format_test.csv.gz";
+  gzFile file = gzopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  gzputs(file, "x,y\n1,2\n3,4\n");
+  gzclose(file);
+  const io::PointFile points = io::read_points(path.string());
+  EXPECT_EQ(testing_text::values_of(points), (std::vector<double>{1, 2, 3, 4}));
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace kith
