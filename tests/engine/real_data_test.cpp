@@ -56,8 +56,8 @@ TEST_P(RealDataTest, OneNearestNeighborGetsTheKnownCount) {
 
 INSTANTIATE_TEST_SUITE_P(
     Known, RealDataTest,
-    testing::Values(RealData{"uci/pendigits.train", "uci/pendigits.test", "last", 7494, 3498, 3419},
-                    RealData{"uci/optdigits.train", "uci/optdigits.test", "last", 3823, 1797, 1761},
+    testing::Values(RealData{"uci/pendigits.train.data", "uci/pendigits.test.data", "last", 7494, 3498, 3419},
+                    RealData{"uci/optdigits.train.data", "uci/optdigits.test.data", "last", 3823, 1797, 1761},
                     RealData{"uci/letter-recognition.data", "", "1", 16000, 4000, 3826},
                     RealData{"covtype/covtype.20k.data", "", "last", 15120, 4880, 3221}));
 

@@ -12,7 +12,7 @@
 
 namespace kith::io {
 
-/// How a file is read. Columns are named as in its header, or by position: "1" is the first.
+/// How a file is read. Columns are named as in its header, or by position: "1" is the first, "last" the last.
 struct ReadOptions {
   /// `automatic` recognises the format by content first, then by extension.
   Format format = Format::automatic;
