@@ -35,6 +35,10 @@ void watch_for_interrupts() {
   note.sa_flags = 0;  // no SA_RESTART: a read that waits for a pipe must wake up
   // Also where SIGINT was ignored, as shells do for background jobs: who sends it then, means it.
   for (const int signal_number : {SIGINT, SIGTERM}) sigaction(signal_number, &note, nullptr);
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &note, nullptr);  // nohup ignores it, and work goes on
+
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM: noticed at once, obeyed where nothing is left half done.
+// Ctrl-C, SIGTERM and a closed terminal: noticed at once, obeyed where nothing is left half done.
 #pragma once
 
 namespace kith::cli {

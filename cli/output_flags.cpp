@@ -41,9 +41,8 @@ Flag quiet_flag(OutputFlags& flags) {
           [&flags](const std::string&) { flags.quiet = true; }};
 }
 
-Flag explain_flag(OutputFlags& flags) {
-  return {"--explain", "", "say on standard error what was read, which engine and device were chosen and why",
-          [&flags](const std::string&) { flags.explain = true; }};
+Flag explain_flag(OutputFlags& flags, const std::string& text) {
+  return {"--explain", "", text, [&flags](const std::string&) { flags.explain = true; }};
 }
 
 void check_output_path(const std::string& path) {

@@ -23,7 +23,7 @@ struct OutputFlags {
 
 Flag json_flag(OutputFlags& flags, const std::string& text);
 Flag quiet_flag(OutputFlags& flags);
-Flag explain_flag(OutputFlags& flags);
+Flag explain_flag(OutputFlags& flags, const std::string& text);
 
 /// Throws, before any work is done, UsageError if the path is empty and IoError if its directory is not there or cannot
 /// be written.

@@ -102,7 +102,8 @@ FlagGroup result_flags(SearchFlags& flags) {
             }},
            json_flag(flags.output, "print a report as JSON; the result itself is then written only with --out"),
            quiet_flag(flags.output),
-           explain_flag(flags.output)}};
+           explain_flag(flags.output,
+                        "say on standard error what was read, which engine and device were chosen, and why")}};
 }
 
 void check_search_flags(const SearchFlags& flags) {

@@ -170,7 +170,7 @@ Command info_command() {
                        [flags](const std::string&) { flags->read.missing_as_nan = true; }},
                       threads_flag([flags](int threads) { flags->read.threads = threads; }),
                       quiet_flag(flags->output),
-                      explain_flag(flags->output)}},
+                      explain_flag(flags->output, "say on standard error what was read")}},
                     input_flags(flags->read)};
   command.examples = {{"what is in this file", "kith info scan.ply"},
                       {"the same for programs", "kith info scan.ply --json"},

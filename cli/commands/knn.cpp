@@ -55,7 +55,7 @@ int run_knn(const KnnFlags& knn) {
     const ExitOnInterrupt leave(path == "-");
     io::write_neighbors(path, found, progress.callback());
   }
-  const double write_ms = write_watch.milliseconds();
+  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {

@@ -89,7 +89,7 @@ int run_radius(const RadiusFlags& radius) {
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
   if (!path.empty()) write(path, found, progress.callback());
-  const double write_ms = write_watch.milliseconds();
+  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {

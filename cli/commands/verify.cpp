@@ -173,7 +173,7 @@ Command verify_command() {
                       threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
                       json_flag(flags->output, "print the verdict as JSON"),
                       quiet_flag(flags->output),
-                      explain_flag(flags->output)}},
+                      explain_flag(flags->output, "say on standard error what was read")}},
                     input_flags(flags->read)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},

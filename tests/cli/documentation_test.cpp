@@ -23,7 +23,8 @@ TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
       const std::size_t start = line.find("--");
       if (!line.starts_with("  -") || start == std::string::npos || start > 6) continue;
       const std::string flag = line.substr(start, line.find(' ', start) - start);
-      if (flag != "--help") EXPECT_PRED2(has, text, "`" + flag) << flag;
+      if (flag == "--help") continue;
+      EXPECT_PRED2(has, text, "`" + flag);
     }
   }
 }

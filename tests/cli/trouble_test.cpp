@@ -44,7 +44,7 @@ TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
 
 TEST_F(Trouble, InterruptEndsWith130AndLeavesNoFile) {
   make_long_work();
-  for (const int signal_number : {SIGINT, SIGTERM}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     RunningCommand command(settings({"knn", path("p.npy"), "-k", "8", "--out", path("n.npz")}));
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
     const auto asked = Clock::now();
