@@ -42,7 +42,7 @@ void watch_for_interrupts() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
-  sigaction(SIGPIPE, &ignore, nullptr);
+  for (const int signal_number : {SIGPIPE, SIGXFSZ}) sigaction(signal_number, &ignore, nullptr);
 }
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }

@@ -3,7 +3,8 @@
 
 namespace kith::cli {
 
-/// Installs the handlers, and ignores SIGPIPE so that a closed pipe is an error with a message.
+/// Installs the handlers, and ignores SIGPIPE and SIGXFSZ so that a closed pipe or a file that grows beyond the limit
+/// is an error with a message.
 void watch_for_interrupts();
 
 /// True once the user or the system asked to stop.

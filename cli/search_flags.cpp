@@ -1,41 +1,14 @@
 // See search_flags.hpp.
 #include "search_flags.hpp"
 
-#include "interrupt.hpp"
-#include "readable.hpp"
-#include "stopwatch.hpp"
-
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 
 namespace kith::cli {
 namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
-
-std::uint64_t rows_with_nonfinite(PointView points) {
-  std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < points.rows(); ++i) {
-    for (std::uint32_t d = 0; d < points.dims(); ++d) {
-      if (!std::isfinite(points.at(i, d))) {
-        ++count;
-        break;
-      }
-    }
-  }
-  return count;
-}
-
-io::PointFile read_queries(const SearchFlags& flags, DType dtype, const ProgressCallback& progress) {
-  io::ReadOptions options = flags.read;
-  options.dtype = dtype;  // one search, one type: the points decide
-  flags.output.explanation(fmt::format("queries are read as {}, the type of the points", name_of(dtype)));
-  return read_input(flags.queries_path, options, flags.output, progress);
-}
 
 }  // namespace
 
@@ -116,79 +89,6 @@ void check_search_flags(const SearchFlags& flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
-}
-
-PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress,
-                               const std::function<void(std::uint64_t, DType)>& check)
-    : flags_(flags) {
-  const Stopwatch read_watch;
-  points_file_ = read_input(flags.points_path, flags.read, flags.output, progress.callback());
-  PointView points = points_file_.view();
-  queries_ = points;
-  if (!flags.self()) {
-    queries_file_ = read_queries(flags, points.dtype(), progress.callback());
-    queries_ = queries_file_->view();
-    // A file without rows says nothing about its dims; take them from the other one.
-    if (queries_.rows() == 0) queries_ = PointView(nullptr, points.dtype(), 0, points.dims(), points.dims());
-    if (points.rows() == 0) points = PointView(nullptr, points.dtype(), 0, queries_.dims(), queries_.dims());
-    if (queries_.dims() != points.dims()) {
-      throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
-                                   flags.queries_path, counted(queries_.dims(), "dimension"), flags.points_path,
-                                   counted(points.dims(), "dimension")));
-    }
-  }
-  read_ms_ = read_watch.milliseconds();
-  stop_if_interrupted();
-  check(queries_.rows(), points.dtype());
-
-  const Stopwatch build_watch;
-  BuildOptions build = flags.build;
-  build.progress = progress.callback();
-  index_ = Index::build(points, build);
-  build_ms_ = build_watch.milliseconds();
-  stop_if_interrupted();
-  flags.output.explanation(index_->explain());
-  if (flags.build.skip_nonfinite) skipped_queries_ = flags.self() ? index_->skipped() : rows_with_nonfinite(queries_);
-}
-
-nlohmann::ordered_json PreparedSearch::report() const {
-  nlohmann::ordered_json report;
-  report["points"] = index_->size();
-  report["queries"] = query_count();
-  report["dims"] = index_->dims();
-  report["dtype"] = name_of(index_->dtype());
-  report["metric"] = index_->metric().name();
-  report["squared"] = flags_.search.squared;
-  report["exclude_self"] = flags_.search.exclude_self;
-  report["skipped_points"] = index_->skipped();
-  report["skipped_queries"] = skipped_queries_;
-  report["engine"] = name_of(index_->engine());
-  report["device"] = index_->device().name();
-  report["threads"] = threads_in_use(flags_.search.threads);
-  report["index_bytes"] = index_->memory_bytes();
-  report["read_ms"] = read_ms_;
-  report["build_ms"] = build_ms_;
-  return report;
-}
-
-std::string PreparedSearch::engine_text() const {
-  return fmt::format("{} on {}, {}", name_of(index_->engine()), index_->device().name(),
-                     counted(static_cast<std::uint64_t>(threads_in_use(flags_.search.threads)), "thread"));
-}
-
-std::string PreparedSearch::times_text() const {
-  return fmt::format("read {}, build {}", readable_duration(read_ms_), readable_duration(build_ms_));
-}
-
-std::string PreparedSearch::skipped_text() const {
-  if (index_->skipped() == 0 && skipped_queries_ == 0) return "";
-  return fmt::format("{} and {} with NaN or infinity were left out", counted(index_->skipped(), "point"),
-                     counted(skipped_queries_, "query", "queries"));
-}
-
-int threads_in_use(int threads) {
-  if (threads > 0) return threads;
-  return std::max(1, available_devices().front().threads);
 }
 
 }  // namespace kith::cli

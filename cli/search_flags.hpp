@@ -1,18 +1,15 @@
-// The flags that say how a search runs, and the steps that knn and radius share: read, build, report.
+// The flags that say how a search runs and where its result goes, as knn and radius share them.
 #pragma once
 
 #include "command.hpp"
 #include "input_flags.hpp"
 #include "output_flags.hpp"
-#include "terminal_progress.hpp"
 
 #include <kith/index.hpp>
 #include <kith/io/read_points.hpp>
 
-#include <nlohmann/json.hpp>
-
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -44,40 +41,5 @@ Flag engine_flag(Engine& engine);
 
 /// Throws UsageError for flags that contradict each other; before anything is read.
 void check_search_flags(const SearchFlags& flags);
-
-/// Points and queries in memory, and the index.
-class PreparedSearch {
- public:
-  /// Reads and builds. `check` is called between the two with the number of queries and the dtype, for estimates that
-  /// must come before the work.
-  PreparedSearch(const SearchFlags& flags, TerminalProgress& progress,
-                 const std::function<void(std::uint64_t, DType)>& check);
-
-  const Index& index() const { return *index_; }
-  PointView queries() const { return queries_; }
-  std::uint64_t query_count() const { return queries_.rows(); }
-
-  /// points, queries, engine, device, threads and the other keys that both commands report.
-  nlohmann::ordered_json report() const;
-  /// "brute force, cpu, 2 threads" for people.
-  std::string engine_text() const;
-  /// "read 1.20 ms · build 0.50 ms" for people.
-  std::string times_text() const;
-  /// "3 points and 0 queries with NaN or infinity were left out", or nothing.
-  std::string skipped_text() const;
-
- private:
-  const SearchFlags& flags_;
-  io::PointFile points_file_;
-  std::optional<io::PointFile> queries_file_;
-  PointView queries_;
-  std::optional<Index> index_;
-  std::uint64_t skipped_queries_ = 0;
-  double read_ms_ = 0;
-  double build_ms_ = 0;
-};
-
-/// Threads that work with this setting uses on the CPU.
-int threads_in_use(int threads);
 
 }  // namespace kith::cli

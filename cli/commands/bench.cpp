@@ -4,6 +4,7 @@
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "output_flags.hpp"
+#include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"

@@ -3,7 +3,7 @@
 
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
-#include "physical_memory.hpp"
+#include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"

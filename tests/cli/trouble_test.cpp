@@ -124,6 +124,14 @@ TEST_F(Trouble, AFullDeviceIsAnError) {
   expect_failure(run_kith({"generate", "--points", "10", "--format", "csv", "--out", "/dev/full"}), 5, "/dev/full");
 }
 
+TEST_F(Trouble, AFileBeyondTheLimitIsAnErrorAndLeavesNothing) {
+  RunningCommand::Settings shell;
+  shell.program = "bash";
+  shell.words = {"-c", "ulimit -f 100; exec " KITH_COMMAND " generate --points 100k --quiet --out " + path("p.npy")};
+  expect_failure(RunningCommand(shell).finish(), 5, "File too large");
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(Trouble, ClosedStandardOutputIsAnErrorAndNoFileTakesItsPlace) {
   write("p.csv", "1,2\n3,4\n");
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
