@@ -75,15 +75,21 @@ is_installed() {
   [[ $1 != requirements.txt ]] || [[ -x .venv/bin/cmake && -x .venv/bin/ninja ]]
 }
 
+# Without PyPI the CMake of the system does as well; only recent versions of nvcc need a newer one.
+use_system_cmake() {
+  say "PyPI cannot be reached; taking CMake and ninja from the system"
+  if ! command -v cmake >/dev/null || ! command -v ninja >/dev/null; then install_packages cmake ninja-build; fi
+  local tool
+  for tool in cmake ctest ninja; do [[ -x .venv/bin/$tool ]] || ln -sf "$(command -v $tool)" .venv/bin/; done
+}
+
 install_requirements() {
   say "installing $(grep -o '^[a-z][a-z-]*' "tools/$1" | paste -sd ' ') into .venv"
-  if .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$1" >&2; then
-    cp "tools/$1" ".venv/installed-$1"
-  elif [[ $1 == requirements.txt ]] && command -v cmake >/dev/null && command -v ninja >/dev/null; then
-    say "PyPI cannot be reached; using $(command -v cmake) and $(command -v ninja)"
-  else
-    die "pip could not install tools/$1; is PyPI reachable?"
+  if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$1" >&2; then
+    [[ $1 == requirements.txt ]] || die "pip could not install tools/$1; is PyPI reachable?"
+    use_system_cmake
   fi
+  cp "tools/$1" ".venv/installed-$1"
 }
 
 mapfile -t missing < <(missing_packages)

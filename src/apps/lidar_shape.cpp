@@ -161,8 +161,10 @@ class Drive {
 
   /// Appends what the columns [first, last) see, in the order of the scan.
   void scan(std::uint64_t first, std::uint64_t last, std::vector<Point3>& seen) const {
-    const double around = kMetresPerRevolution * static_cast<double>(first / columns_);
-    const double moved = kMetresPerRevolution * (static_cast<double>((last - first) / columns_) + 2);
+    const std::uint64_t revolution = first / columns_;
+    const std::uint64_t revolutions = last / columns_ - revolution + 2;  // the scene is gathered once for all columns
+    const double around = kMetresPerRevolution * static_cast<double>(revolution);
+    const double moved = kMetresPerRevolution * static_cast<double>(revolutions);
     const StreetScene scene = street_around(seed_, around, kMaxRange + moved);
     for (std::uint64_t number = first; number < last; ++number) scan_column(scene, number, seen);
   }
