@@ -67,7 +67,7 @@ PointFile read_compressed(const runtime::InputFile& file, const PcdHeader& heade
         fmt::format("{}: {} points of {} bytes do not make the {} bytes that the compressed data declares", file.name(),
                     header.points, header.record_bytes, bytes));
   }
-  if (bytes / kMaxLzfRatio > compressed_bytes) {
+  if (compressed_bytes == 0 ? bytes > 0 : bytes / kMaxLzfRatio > compressed_bytes) {
     throw CorruptFile(fmt::format("{}: {} bytes cannot be compressed to {}; the declared sizes are wrong", file.name(),
                                   bytes, compressed_bytes));
   }

@@ -163,7 +163,8 @@ class BlockReader {
     }
     const auto read_plane = [&](const RecordField& field) {
       const std::uint64_t stride = field.stride != 0 ? field.stride : size_of(field.type);
-      scratch.resize(static_cast<std::size_t>(rows * stride));
+      // The last value of a plane may end before a whole stride does.
+      scratch.resize(static_cast<std::size_t>((rows - 1) * stride + size_of(field.type)));
       file_.read_exact(layout_.first_byte + field.offset + row * stride, scratch.data(), scratch.size());
       return stride;
     };

@@ -52,6 +52,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     if (descriptor_ < 0) fail(path_, "written");
     return;
   }
+  if (path.empty()) throw IoError("the name of the file to write is empty");
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
     throw IoError(fmt::format("{}: is a directory; name a file in it", path));
