@@ -14,7 +14,7 @@ fi
 
 folder=build-fuzz
 if [[ ! -f $folder/build.ninja ]]; then
-  cmake -S . -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None -DKITH_CUDA=OFF \
+  cmake -S . -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None -DKITH_CUDA=OFF -DKITH_WERROR=OFF \
     -DKITH_BUILD_FUZZERS=ON -DKITH_BUILD_COMMAND=OFF -DKITH_BUILD_TESTS=OFF -DKITH_BUILD_EXAMPLES=OFF
 fi
 cmake --build "$folder" --parallel "$jobs" --target fuzzers
