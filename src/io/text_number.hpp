@@ -4,7 +4,9 @@
 #include <fast_float/fast_float.h>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 #include <type_traits>
 
@@ -14,23 +16,59 @@ namespace kith::io {
 inline constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+inline constexpr std::uint64_t kPowersOfTen[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/// The number that eight digits spell; each byte holds one digit as 0 to 9, the first digit in the lowest byte.
+/// Adjacent digits are joined into pairs, pairs into fours, fours into the whole.
+inline std::uint64_t join_eight_digits(std::uint64_t digits) {
+  digits = (digits & 0x0F0F0F0F0F0F0F0F) * (10 * (1u << 8) + 1) >> 8;
+  digits = (digits & 0x00FF00FF00FF00FF) * (100 * (1u << 16) + 1) >> 16;
+  return (digits & 0x0000FFFF0000FFFF) * (10000 * (std::uint64_t{1} << 32) + 1) >> 32;
+}
+
+/// Appends the digits at `p` to `digits`; returns where they end. A character that is no digit must follow them. One by
+/// one is best for few digits: the processor guesses how many there will be and does not wait for the answer.
+inline const char* take_few_digits(const char* p, std::uint64_t& digits) {
+  for (; *p >= '0' && *p <= '9'; ++p) digits = digits * 10 + static_cast<unsigned>(*p - '0');
+  return p;
+}
+
+/// The same, up to eight at a time while there are so many bytes before `last`, whether digits or not. No branch
+/// depends on how many digits there are below eight.
+[[gnu::always_inline]] inline const char* take_digits(const char* p, const char* last, std::uint64_t& digits) {
+  while (std::endian::native == std::endian::little && last - p >= 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, p, 8);
+    bytes ^= 0x3030303030303030;  // a digit becomes 0 to 9, anything else more
+    // Bit 7 of a byte is set where it is above 9. A carry can only disturb bytes above the first such one.
+    const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
+    if (others != 0) {
+      const int count = std::countr_zero(others) / 8;
+      digits =
+          digits * kPowersOfTen[count] + join_eight_digits(bytes << (56 - 8 * count) << 8);  // in two steps for count 0
+      return p + count;
+    }
+    digits = digits * 100000000 + join_eight_digits(bytes);
+    p += 8;
+  }
+  return take_few_digits(p, digits);
+}
+
 /// Reads digits with at most one point among them and no exponent, such as -12.345678. Both the digits, as an integer
 /// up to 2^53, and the power of ten are exact as doubles, so one division rounds correctly. Returns where the number
-/// ends, or null if it is longer, has an exponent or is none; that says nothing about it yet. The text must be followed
-/// by a character that is neither digit nor point, e.g. a line feed.
+/// ends, or null if it is longer, has an exponent or is none; that says nothing about it yet. [first, last) must not be
+/// empty and end with a line feed.
 template <typename T>
-const char* parse_plain_decimal(const char* first, T& value) {
+[[gnu::always_inline]] inline const char* parse_plain_decimal(const char* first, const char* last, T& value) {
   const bool negative = *first == '-';
-  const char* p = first + (negative ? 1 : 0);
   std::uint64_t digits = 0;
-  const char* const integer = p;
-  for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) < 10; ++p) digits = digits * 10 + digit;
+  const char* const integer = first + (negative ? 1 : 0);
+  const char* p = take_few_digits(integer, digits);
   std::ptrdiff_t count = p - integer;
   std::ptrdiff_t decimals = 0;
   if (*p == '.') {
-    const char* const fraction = ++p;
-    for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) < 10; ++p)
-      digits = digits * 10 + digit;
+    const char* const fraction = p + 1;
+    p = take_digits(fraction, last, digits);
     decimals = p - fraction;
     count += decimals;
   }
@@ -45,7 +83,9 @@ const char* parse_plain_decimal(const char* first, T& value) {
     const bool halfway = (std::bit_cast<std::uint64_t>(quotient) & kDropped) == (kDropped + 1) / 2;
     if (halfway || (digits != 0 && quotient < 0x1p-126)) return nullptr;
   }
-  value = static_cast<T>(negative ? -quotient : quotient);
+  // The sign goes in as a bit: in most data it is random, so a branch on it would often be guessed wrong.
+  const std::uint64_t sign = std::uint64_t{negative} << 63;
+  value = static_cast<T>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(quotient) | sign));
   return p;
 }
 

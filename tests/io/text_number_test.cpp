@@ -14,22 +14,28 @@
 namespace kith::io {
 namespace {
 
-void expect_right_or_declined(const std::string& text) {
-  const std::string line = text + "\n";
+void expect_right_or_declined_in(const std::string& text, const std::string& line) {
+  const char* const last = line.c_str() + line.size();
   double wide = 0;
-  const char* end = parse_plain_decimal(line.c_str(), wide);
+  const char* end = parse_plain_decimal(line.c_str(), last, wide);
   if (end != nullptr) {
     const double expected = std::strtod(text.c_str(), nullptr);
     EXPECT_EQ(end, line.c_str() + text.size()) << text;
     EXPECT_EQ(std::bit_cast<std::uint64_t>(wide), std::bit_cast<std::uint64_t>(expected)) << text;
   }
   float narrow = 0;
-  end = parse_plain_decimal(line.c_str(), narrow);
+  end = parse_plain_decimal(line.c_str(), last, narrow);
   if (end != nullptr) {
     const float expected = std::strtof(text.c_str(), nullptr);
     EXPECT_EQ(end, line.c_str() + text.size()) << text;
     EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow), std::bit_cast<std::uint32_t>(expected)) << text;
   }
+}
+
+void expect_right_or_declined(const std::string& text) {
+  // Digits are taken eight bytes at a time where the line goes on for so long, else one by one.
+  expect_right_or_declined_in(text, text + "\n");
+  expect_right_or_declined_in(text, text + ",1234567890\n");
 }
 
 TEST(TextNumber, RandomPlainDecimals) {
@@ -65,11 +71,28 @@ TEST(TextNumber, SmallValuesAndZeros) {
 }
 
 TEST(TextNumber, TakesWhatItShouldAndLeavesTheRest) {
-  double value = 0;
-  for (const char* text : {"1\n", "-12.5,", "0.25 ", "3.\n"})
-    EXPECT_NE(parse_plain_decimal(text, value), nullptr) << text;
+  const auto takes = [](const std::string& text) {
+    double value = 0;
+    return parse_plain_decimal(text.data(), text.data() + text.size(), value) != nullptr;
+  };
+  for (const char* text : {"1\n", "-12.5,\n", "0.25 \n", "3.\n", "1234567,89012345\n"})
+    EXPECT_TRUE(takes(text)) << text;
   for (const char* text : {"\n", "-\n", ".\n", "1e5\n", "1E5\n", "nan\n", "+1\n", "99999999999999999999\n"}) {
-    EXPECT_EQ(parse_plain_decimal(text, value), nullptr) << text;
+    EXPECT_FALSE(takes(text)) << text;
+  }
+}
+
+TEST(TextNumber, AnyByteEndsTheDigits) {
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t at = 0; at < 8; ++at) {
+      std::string text = "1234567812345678\n";
+      text[at] = static_cast<char>(byte);
+      const bool is_digit = byte >= '0' && byte <= '9';
+      std::uint64_t digits = 0;
+      const char* const end = take_digits(text.data(), text.data() + text.size(), digits);
+      ASSERT_EQ(end - text.data(), is_digit ? 16 : static_cast<std::ptrdiff_t>(at)) << byte << " at " << at;
+      ASSERT_EQ(digits, std::strtoull(("0" + text.substr(0, is_digit ? 16 : at)).c_str(), nullptr, 10));
+    }
   }
 }
 
