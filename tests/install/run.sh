@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs kith and uses it as strangers would: find_package (static and shared), pkg-config, add_subdirectory.
-# Takes the release build in build/ for the static library; everything else happens in build-install/.
+# Takes the release build in build/ (or the folder named) for the static library; all else happens in build-install/.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../tools/paths.sh"
 
 root=$PWD
+release=${1:-build}
 work=$root/build-install
 rm -rf "$work/elsewhere" "$work/static" "$work/shared" "$work/consumer-"*
 mkdir -p "$work"
@@ -27,7 +28,7 @@ use_installed() {
 }
 
 printf 'find_package, static library: '
-quietly cmake --install build --prefix "$work/elsewhere"
+quietly cmake --install "$release" --prefix "$work/elsewhere"
 mv "$work/elsewhere" "$work/static"  # an installation can be moved as a whole
 libdir=$(cd "$work/static" && dirname "$(find . -name libkith.a)")
 for file in include/kith/kith.hpp "$libdir/cmake/kith/kithConfig.cmake" "$libdir/pkgconfig/kith.pc" \
