@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -33,11 +34,12 @@ struct BlockScope {
 /// Calls `take(candidate)` for each real point of a hit.
 template <typename T, typename Take>
 void for_each_point(const BlockScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
-                    std::uint32_t count, Take&& take) {
-  const std::uint64_t end = std::min<std::uint64_t>(first_point + count, scope.points);
-  for (std::uint64_t i = first_point; i < end; ++i) {
-    if (scope.exclude_self && i == scope.first_query + query) continue;
-    take(Candidate<T>{chains[i - first_point], static_cast<std::uint32_t>(i)});
+                    std::uint64_t hits, Take&& take) {
+  for (; hits != 0; hits &= hits - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(hits));
+    const std::uint64_t index = first_point + i;
+    if (index >= scope.points || (scope.exclude_self && index == scope.first_query + query)) continue;
+    take(Candidate<T>{chains[i], static_cast<std::uint32_t>(index)});
   }
 }
 
@@ -47,10 +49,10 @@ struct NearestCollector {
   BlockScope scope;
   std::vector<NearestKeeper<T>> keepers;
 
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<NearestCollector*>(self);
     NearestKeeper<T>& keeper = collector.keepers[query];
-    for_each_point(collector.scope, query, first, chains, count, [&](Candidate<T> found) { keeper.offer(found); });
+    for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T> found) { keeper.offer(found); });
     return keeper.bound();
   }
 };
@@ -62,11 +64,10 @@ struct ListCollector {
   T bound;
   std::vector<std::vector<Candidate<T>>> lists;
 
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ListCollector*>(self);
-    for_each_point(collector.scope, query, first, chains, count, [&](Candidate<T> found) {
-      if (found.distance <= collector.bound) collector.lists[query].push_back(found);
-    });
+    for_each_point(collector.scope, query, first, chains, hits,
+                   [&](Candidate<T> found) { collector.lists[query].push_back(found); });
     return collector.bound;
   }
 };
@@ -78,10 +79,9 @@ struct CountCollector {
   T bound;
   std::vector<std::uint32_t> counts;
 
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint32_t count) {
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<CountCollector*>(self);
-    for_each_point(collector.scope, query, first, chains, count,
-                   [&](Candidate<T> found) { collector.counts[query] += found.distance <= collector.bound ? 1 : 0; });
+    for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T>) { ++collector.counts[query]; });
     return collector.bound;
   }
 };

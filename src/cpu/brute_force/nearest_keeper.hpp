@@ -5,10 +5,11 @@
 #include "core/nearest_list.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace kith::cpu {
@@ -70,7 +71,11 @@ class NearestKeeper {
     bound_ = just_below(last->distance);
   }
 
-  static T just_below(T distance) { return std::nextafter(distance, -kInfinity); }
+  /// The next value below a distance, which is never negative: one less as an integer, or the first one below zero.
+  static T just_below(T distance) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    return distance > 0 ? std::bit_cast<T>(std::bit_cast<Bits>(distance) - 1) : -std::numeric_limits<T>::denorm_min();
+  }
 
   std::uint32_t k_;
   T limit_;

@@ -108,10 +108,18 @@ HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::u
   auto nearest = sums[0];
   for (std::size_t v = 1; v < kVectors; ++v) nearest = hn::Min(nearest, sums[v]);
   if (hn::AllFalse(lanes, hn::Le(nearest, bound))) return;
-  constexpr std::uint32_t kWidth = kVectors * hn::MaxLanes(D());
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  static_assert(kWidth <= 64, "one bit per point");
   HWY_ALIGN T chains[kWidth];
-  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sums[v], lanes, chains + v * hn::MaxLanes(D()));
-  scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, kWidth);
+  std::uint64_t hits = 0;
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    hn::Store(sums[v], lanes, chains + v * kLanes);
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(lanes, hn::Le(sums[v], bound), bits);
+    hits |= (std::uint64_t{bits[0]} | std::uint64_t{bits[1]} << 8) << (v * kLanes);
+  }
+  scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, hits);
 }
 
 /// Up to kGroup queries of any groups against one panel by the chain, all at once to keep the pipelines full.
