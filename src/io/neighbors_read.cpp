@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -218,7 +219,12 @@ std::variant<Neighbors, NeighborLists> read_neighbors(const runtime::InputFile& 
 }
 
 std::variant<Neighbors, NeighborLists> read_neighbors(const std::string& path) {
-  return read_neighbors(runtime::InputFile(path));
+  const runtime::InputFile file(path);
+  try {
+    return read_neighbors(file);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("{}: not enough memory to read its {} bytes", file.name(), file.size()));
+  }
 }
 
 }  // namespace kith::io
