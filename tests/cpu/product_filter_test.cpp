@@ -26,8 +26,9 @@ bool is_dismissed(const T* query, const T* point, const std::vector<T>& centre, 
     q[d] = query[d] - centre[d];
     p[d] = point[d] - centre[d];
   }
-  const T query_term = cpu::filter_term(q.data(), dims, 1);
-  const T point_term = cpu::filter_term(p.data(), dims, 1);
+  T query_term, point_term;
+  cpu::filter_terms(q.data(), dims, 1, &query_term);
+  cpu::filter_terms(p.data(), dims, 1, &point_term);
   T value = point_term;
   for (std::uint32_t d = 0; d < dims; ++d) {
     const T factor = std::isfinite(query_term) ? T(-2) * q[d] : T(0);

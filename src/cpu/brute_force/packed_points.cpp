@@ -84,9 +84,10 @@ void PackedPoints<T>::centre_panel(std::uint64_t panel) {
   for (std::uint32_t d = 0; d < dims_; ++d) {
     for (std::uint32_t i = 0; i < width_; ++i) out[d * width_ + i] = in[d * width_ + i] - centre_[d];
   }
+  filter_terms(out, dims_, width_, terms);
   for (std::uint32_t i = 0; i < width_; ++i) {
     const bool is_padding = panel * width_ + i >= count_;
-    terms[i] = is_padding ? std::numeric_limits<T>::infinity() : filter_term(out + i, dims_, width_);
+    if (is_padding) terms[i] = std::numeric_limits<T>::infinity();
     if (std::isfinite(terms[i])) continue;
     for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = T(0);  // no infinity may meet a zero
   }
@@ -128,14 +129,19 @@ template <typename T>
 void PackedQueries<T>::finish() {
   if (!points_.has_filter()) return;
   const std::vector<T>& centre = points_.centre();
-  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) {
-    const T* query = place_of(i);
-    T* centred = &centred_[static_cast<std::size_t>(query - values_.data())];
-    for (std::uint32_t d = 0; d < dims_; ++d) centred[d * kGroup] = query[d * kGroup] - centre[d];
-    terms_[i] = filter_term(centred, dims_, kGroup);
-    const T factor = std::isfinite(terms_[i]) ? T(-2) : T(0);
+  for (std::uint32_t group = 0; group < groups_; ++group) {
+    const T* values = &values_[std::size_t{group} * dims_ * kGroup];
+    T* centred = &centred_[std::size_t{group} * dims_ * kGroup];
+    T* terms = &terms_[std::size_t{group} * kGroup];
     for (std::uint32_t d = 0; d < dims_; ++d) {
-      centred[d * kGroup] = factor == T(0) ? T(0) : factor * centred[d * kGroup];
+      for (std::uint32_t q = 0; q < kGroup; ++q) centred[d * kGroup + q] = values[d * kGroup + q] - centre[d];
+    }
+    filter_terms(centred, dims_, kGroup, terms);
+    for (std::uint32_t q = 0; q < kGroup; ++q) {
+      const bool is_safe = std::isfinite(terms[q]);  // else no infinity may meet a zero
+      for (std::uint32_t d = 0; d < dims_; ++d) {
+        centred[d * kGroup + q] = is_safe ? T(-2) * centred[d * kGroup + q] : T(0);
+      }
     }
   }
   refresh_filter_bounds();

@@ -8,31 +8,38 @@
 // Let u be the unit roundoff, D the dims, M = |p'|² + |q'|² (so 2|q'p'| <= M and the true squared distance <= 2M). To
 // first order in u, the errors of the comparison "value > bound => chain > bound" are at most
 //     2 D u M   the D steps of  term_p + sum (-2 q'_d) p'_d, whose partial sums stay below 2M
-//     D u M     the two computed norms (each D steps, together at most M)
+//     2 D u M   the two computed norms (D steps of two roundings each, together at most M)
 //     4 u M     the two centrings: each moves a coordinate by at most u times its size
 //     2 (D + 2) u M   the chain itself, relative to a true distance of at most 2M
 //     4 u M     the subtraction bound - term_q, taken where bound is at most 3M, and the scaling of the terms
-// together (5 D + 12) u M. We take (6 D + 64) u M, which also covers the higher orders for D <= 4096 in f32 ((6 D + 64)
+// together (6 D + 12) u M. We take (6 D + 64) u M, which also covers the higher orders for D <= 4096 in f32 ((6 D + 64)
 // u is below 0.0015), and share it out: each norm is scaled by 1 - (6 D + 64) u. Where numbers underflow, each of the
 // about 5 D operations errs by at most half the smallest denormal: (6 D + 64) denormals are subtracted from each term
 // as well. A norm near overflow makes its term minus infinity, which lets every pair of that point or query through.
 #pragma once
 
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 namespace kith::cpu {
 
-/// The term of a point or query: its squared centred length, lowered by its share of the error bound.
+/// The terms of `width` points or queries, [dimension][width]: squared centred lengths, lowered by their share of the
+/// error bound.
 template <typename T>
-T filter_term(const T* centred, std::uint32_t dims, std::uint32_t stride) {
-  T norm = 0;
-  for (std::uint32_t d = 0; d < dims; ++d) norm = std::fma(centred[d * stride], centred[d * stride], norm);
-  if (!(norm < std::numeric_limits<T>::max() / 16)) return -std::numeric_limits<T>::infinity();
+void filter_terms(const T* centred, std::uint32_t dims, std::uint32_t width, T* terms) {
+  for (std::uint32_t i = 0; i < width; ++i) terms[i] = 0;
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const T* row = centred + std::size_t{d} * width;
+    for (std::uint32_t i = 0; i < width; ++i) terms[i] += row[i] * row[i];
+  }
   const T steps = static_cast<T>(6 * dims + 64);
   const T slack = steps * (std::numeric_limits<T>::epsilon() / 2);
-  return norm * (1 - slack) - steps * std::numeric_limits<T>::denorm_min();
+  for (std::uint32_t i = 0; i < width; ++i) {
+    const bool is_safe = terms[i] < std::numeric_limits<T>::max() / 16;
+    terms[i] = is_safe ? terms[i] * (1 - slack) - steps * std::numeric_limits<T>::denorm_min()
+                       : -std::numeric_limits<T>::infinity();
+  }
 }
 
 /// The value that a pair must exceed to be dismissed.

@@ -31,6 +31,7 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
   constexpr std::uint64_t kQueryCache = 256 << 10;  // packed queries of a block: half of a second-level cache
   constexpr std::uint64_t kScratch = 64 << 20;      // of one block
   constexpr std::uint64_t kMostQueries = kMostGroups * kGroup;
+  constexpr std::uint64_t kFewestQueries = 64;          // in a block, as long as there are enough for all threads
   constexpr std::uint64_t kTasksPerThread = 4;          // so that no thread waits long for the last one
   constexpr std::uint64_t kFewestPanels = 64;           // in a range
   constexpr std::uint64_t kMostPartialBytes = 1 << 30;  // results of ranges before they are merged
@@ -38,18 +39,20 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
   ScanPlan plan;
   plan.queries = queries;
   plan.panels = panels;
+  const std::uint64_t wanted = kTasksPerThread * static_cast<std::uint64_t>(runtime::resolve_threads(threads));
   const std::uint64_t by_cache = kQueryCache / (std::uint64_t{dims} * value_bytes + 1);
   const std::uint64_t by_scratch = kScratch / (bytes_per_query + 1);
-  const std::uint64_t block = std::clamp<std::uint64_t>(std::min(by_cache, by_scratch), kGroup, kMostQueries);
+  const std::uint64_t by_threads = std::max(kFewestQueries, queries / wanted);
+  const std::uint64_t block =
+      std::clamp<std::uint64_t>(std::min({by_cache, by_scratch, by_threads}), kGroup, kMostQueries);
   plan.queries_per_block = static_cast<std::uint32_t>(block / kGroup * kGroup);
   plan.blocks = (queries + plan.queries_per_block - 1) / plan.queries_per_block;
 
-  const std::uint64_t wanted = kTasksPerThread * static_cast<std::uint64_t>(runtime::resolve_threads(threads));
-  if (threads != 1 && plan.blocks < wanted && plan.blocks > 0) {
-    const std::uint64_t by_threads = (wanted + plan.blocks - 1) / plan.blocks;
+  if (wanted > kTasksPerThread && plan.blocks < wanted && plan.blocks > 0) {
+    const std::uint64_t by_tasks = (wanted + plan.blocks - 1) / plan.blocks;
     const std::uint64_t by_panels = panels / kFewestPanels;
     const std::uint64_t by_memory = kMostPartialBytes / (queries * bytes_per_query + 1);
-    plan.ranges = std::max<std::uint64_t>(1, std::min({by_threads, by_panels, by_memory}));
+    plan.ranges = std::max<std::uint64_t>(1, std::min({by_tasks, by_panels, by_memory}));
   }
   return plan;
 }
