@@ -125,7 +125,7 @@ void InputFile::inflate_in_memory(const ProgressCallback& progress) {
 
 std::size_t InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) const {
   if (in_memory_) {
-    if (offset >= memory_.size()) return 0;
+    if (bytes == 0 || offset >= memory_.size()) return 0;
     const std::size_t count = std::min<std::size_t>(bytes, memory_.size() - offset);
     std::memcpy(out, memory_.data() + offset, count);
     return count;

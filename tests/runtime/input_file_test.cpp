@@ -78,6 +78,7 @@ TEST(InputFile, ReadingPastTheEndSaysWhere) {
     }
     EXPECT_THROW(file->read_exact(11, buffer, 1), CorruptFile);
     EXPECT_NO_THROW(file->read_exact(10, buffer, 0));
+    EXPECT_EQ(file->read_at(0, nullptr, 0), 0u);
   }
   std::remove(path.c_str());
 }
