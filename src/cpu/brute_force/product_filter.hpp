@@ -24,20 +24,23 @@
 
 namespace kith::cpu {
 
+/// The most points side by side: 64 bits of hits (scan.hpp).
+inline constexpr std::uint32_t kWidestPanel = 64;
+
 /// The terms of `width` points or queries, [dimension][width]: squared centred lengths, lowered by their share of the
 /// error bound.
 template <typename T>
 void filter_terms(const T* centred, std::uint32_t dims, std::uint32_t width, T* terms) {
-  for (std::uint32_t i = 0; i < width; ++i) terms[i] = 0;
+  T norms[kWidestPanel] = {};  // apart from `terms`, so that the compiler knows that nothing overlaps
   for (std::uint32_t d = 0; d < dims; ++d) {
     const T* row = centred + std::size_t{d} * width;
-    for (std::uint32_t i = 0; i < width; ++i) terms[i] += row[i] * row[i];
+    for (std::uint32_t i = 0; i < width; ++i) norms[i] += row[i] * row[i];
   }
   const T steps = static_cast<T>(6 * dims + 64);
   const T slack = steps * (std::numeric_limits<T>::epsilon() / 2);
   for (std::uint32_t i = 0; i < width; ++i) {
-    const bool is_safe = terms[i] < std::numeric_limits<T>::max() / 16;
-    terms[i] = is_safe ? terms[i] * (1 - slack) - steps * std::numeric_limits<T>::denorm_min()
+    const bool is_safe = norms[i] < std::numeric_limits<T>::max() / 16;
+    terms[i] = is_safe ? norms[i] * (1 - slack) - steps * std::numeric_limits<T>::denorm_min()
                        : -std::numeric_limits<T>::infinity();
   }
 }

@@ -110,7 +110,7 @@ HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::u
   if (hn::AllFalse(lanes, hn::Le(nearest, bound))) return;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   constexpr std::size_t kWidth = kVectors * kLanes;
-  static_assert(kWidth <= 64, "one bit per point");
+  static_assert(kWidth <= kWidestPanel, "one bit per point");
   HWY_ALIGN T chains[kWidth];
   std::uint64_t hits = 0;
   for (std::size_t v = 0; v < kVectors; ++v) {
