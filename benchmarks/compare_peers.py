@@ -8,7 +8,6 @@ build is given beside it). The table in docs/benchmarks.md is made from the resu
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -16,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from machine import ROOT, machine
+
 CASES = [  # points, queries, dims, k
     (100_000, 10_000, 3, 8),
     (100_000, 4_000, 16, 10),
@@ -101,15 +101,6 @@ def agreement(folder, library):
     exact = np.load(folder / "kith.npz")["indices"].astype(np.int64)
     found = np.load(folder / f"{library}.npy")
     return float(np.mean([len(np.intersect1d(a, b)) / len(a) for a, b in zip(exact, found)]))
-
-
-def machine():
-    model = platform.processor() or platform.machine()
-    for line in subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout.splitlines():
-        if line.startswith("Model name"):
-            model = line.split(":", 1)[1].strip()
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return {"cpu": model, "cores": os.cpu_count(), "system": platform.system(), "commit": commit.stdout.strip()}
 
 
 def versions():

@@ -9,13 +9,14 @@ Prints JSON; with --out it is written to a file too.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
+
+from machine import machine
 
 
 def write_csv(path, megabytes, columns, decimals, seed):
@@ -58,39 +59,28 @@ def main():
         rows = write_csv(path, arguments.megabytes, arguments.columns, arguments.decimals, arguments.seed)
         size = os.path.getsize(path)
 
-        seconds = {}
+        results = []
         for threads in dict.fromkeys(arguments.threads):
             command = [arguments.timer, path, str(threads), str(arguments.repeats)]
             result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             if result["rows"] != rows:
                 sys.exit(f"kith read {result['rows']} rows of {rows}")
-            seconds[f"kith, {threads} threads" if threads > 1 else "kith, 1 thread"] = result["seconds"]
-        seconds["numpy.loadtxt"] = best_seconds(lambda: np.loadtxt(path, delimiter=",", skiprows=1), 1)
+            results.append({"reader": "kith", "threads": threads, "seconds": result["seconds"]})
+        versions = {"numpy": np.__version__}
+        seconds = best_seconds(lambda: np.loadtxt(path, delimiter=",", skiprows=1), 1)
+        results.append({"reader": "numpy.loadtxt", "threads": 1, "seconds": seconds})
         try:
             import pandas
         except ImportError:
             print("pandas is not installed; left out", file=sys.stderr)
         else:
-            seconds["pandas.read_csv"] = best_seconds(lambda: pandas.read_csv(path), arguments.repeats)
+            versions["pandas"] = pandas.__version__
+            seconds = best_seconds(lambda: pandas.read_csv(path), arguments.repeats)
+            results.append({"reader": "pandas.read_csv", "threads": 1, "seconds": seconds})
 
-    numpy_seconds = seconds["numpy.loadtxt"]
-    report = {
-        "benchmark": "read_csv",
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "rows": rows,
-        "columns": arguments.columns,
-        "file_bytes": size,
-        "results": [
-            {
-                "reader": reader,
-                "seconds": round(value, 4),
-                "megabytes_per_second": round(size / value / 1e6, 1),
-                "times_faster_than_loadtxt": round(numpy_seconds / value, 2),
-            }
-            for reader, value in seconds.items()
-        ],
-    }
-    text = json.dumps(report, indent=2)
+    report = {"what": "reading a CSV of uniform numbers", "machine": machine(), "versions": versions}
+    report |= {"csv_rows": rows, "columns": arguments.columns, "bytes": size, "rows": results}
+    text = json.dumps(report, indent=1)
     print(text)
     if arguments.out:
         with open(arguments.out, "w", encoding="utf-8") as file:

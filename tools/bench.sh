@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Times the searches of kith, then compares them with other libraries where benchmarks/compare_peers.py is there.
+# Measures: the searches of kith by themselves, then against other libraries. Results as JSON in benchmarks/results, tables
+# in the documentation.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
 
 tools/build.sh kith_command
-build/bin/kith bench "$@"
-if [[ -f benchmarks/compare_peers.py ]]; then
-  PATH="$PWD/build/bin:$PATH" .venv/bin/python benchmarks/compare_peers.py
-fi
+cmake -S . -B build -DKITH_BUILD_BENCHMARKS=ON >/dev/null
+tools/build.sh kith_command read_points_timer brute_force_benchmark
+build/bin/brute_force_benchmark --benchmark_out=build/brute_force_benchmark.json "$@"
+PATH="$PWD/build/bin:$PATH" .venv/bin/python benchmarks/compare_peers.py
+.venv/bin/python benchmarks/read_csv_against_numpy.py --timer build/bin/read_points_timer --megabytes 1000 \
+  --out benchmarks/results/read_csv.json
+.venv/bin/python tools/make_tables.py
