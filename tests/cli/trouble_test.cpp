@@ -34,7 +34,9 @@ TEST_F(Trouble, EveryExitCode) {
   expect_failure(run_kith({"info", write("cut.npy", "\x93NUMPY")}), 4, "cut.npy");
   expect_failure(run_kith({"info", path("absent.csv")}), 5, "absent.csv");
   expect_failure(run_kith({"info", folder_}), 5, "directory");
-  expect_failure(run_kith({"knn", path("good.csv"), "-k", "4e9"}), 6, "memory");
+  std::string many;  // 48 TB of results: more than any machine has
+  for (int row = 0; row < 1000; ++row) many += "1,2\n";
+  expect_failure(run_kith({"knn", write("many.csv", many), "-k", "4e9"}), 6, "memory");
 }
 
 TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
