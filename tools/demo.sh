@@ -23,11 +23,9 @@ run knn "$scene" -k 8 --device cpu --out "$result"
 run verify "$result" "$scene" --sample 200
 printf '\nAll of it took %s s. The files are in %s.\n' \
   "$(awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $start}")" "$folder"
-cat <<NEXT
-
-Try next:
-  $kith radius $scene --radius 0.5 --out $folder/near.npz   # all neighbours within half a metre
-  $kith knn YOUR.ply -k 8 --out neighbors.csv                 # your own cloud: PLY, PCD, LAS, CSV, NPY, ...
-  $kith help knn                                              # every flag, with examples
-  make test                                                   # everything is checked
-NEXT
+try() { printf '  # %s\n  %s\n' "$1" "$2"; }
+printf '\nTry next:\n'
+try 'all neighbours within half a metre' "$kith radius $scene --radius 0.5 --out $folder/near.npz"
+try 'your own cloud: PLY, PCD, LAS, CSV, NPY, ...' "$kith knn YOUR.ply -k 8 --out neighbors.csv"
+try 'every flag, with examples' "$kith help knn"
+try 'all tests and checks' 'make test'

@@ -11,8 +11,8 @@ int main() {
   const kith::Neighbors near = index.knn(kith::PointView(query.data(), 1, 2), 3);
   const bool right = near.index(0, 0) == 0 && near.index(0, 1) == 2 && near.index(0, 2) == 1 &&
                      near.distance(0, 1) == 1 && near.distance(0, 2) == 5;
-  const kith::apps::Verdict verdict = kith::apps::verify_neighbors(
-      near, kith::PointView(points.data(), 4, 2), kith::PointView(query.data(), 1, 2));
+  const kith::apps::Verdict verdict =
+      kith::apps::verify_neighbors(near, kith::PointView(points.data(), 4, 2), kith::PointView(query.data(), 1, 2));
   if (!right || verdict.wrong != 0) {
     std::puts("wrong neighbours");
     return 1;
