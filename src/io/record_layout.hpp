@@ -42,8 +42,9 @@ struct RecordLayout {
   std::vector<RecordField> fields;
 };
 
-/// No format has more columns than this; a file that says so has its axes swapped or lies.
-inline constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 20;
+/// More columns than this are refused: a file that says so has its axes swapped or lies, and what describes the columns
+/// would take more memory than an empty file backs.
+inline constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 17;
 
 /// Throws CorruptFile unless `rows` records of `record_bytes` each fit into the file from `first_byte` on. Call it
 /// before memory is allocated for what a header promises.
