@@ -1,5 +1,6 @@
 // The CPU backend: which engines run here.
 #include "cpu/brute_force/brute_force.hpp"
+#include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
 
@@ -22,7 +23,7 @@ class CpuBackend final : public Backend {
     return {{Device::cpu(), "cpu", memory, runtime::resolve_threads(0)}};
   }
 
-  bool has(Engine engine) const override { return engine == Engine::brute_force; }
+  bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }
 
   std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const override { return make(request); }
   std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override { return make(request); }
@@ -31,6 +32,7 @@ class CpuBackend final : public Backend {
   template <typename T>
   static std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) {
     if (request.engine == Engine::brute_force) return cpu::build_brute_force(request);
+    if (request.engine == Engine::kd_tree) return cpu::build_kd_search(request);
     throw UsageError("engine " + std::string(name_of(request.engine)) + " does not run on the CPU in this version");
   }
 };

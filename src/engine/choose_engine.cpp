@@ -41,6 +41,10 @@ Engine parse_engine(std::string_view text) {
 namespace kith::engine {
 namespace {
 
+/// Where a tree starts to pay on the CPU when all points are queries (docs/benchmarks.md).
+constexpr std::uint64_t kFewestForTree = 4096;
+constexpr std::uint32_t kMostDimsForTree = 8;
+
 /// The GPU that was asked for must be there and must know the engine.
 void require_cuda(Device device, Engine engine) {
   const Backend* backend = cuda_backend();
@@ -64,13 +68,15 @@ void require_cuda(Device device, Engine engine) {
 Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims) {
   Choice choice{wanted, Device::cpu(), {}};
   if (wanted == Engine::automatic) {
-    choice.engine = Engine::brute_force;
-    choice.reason = fmt::format("engine brute: the only one in this version ({} points, {} dims)", points, dims);
+    choice.engine = points >= kFewestForTree && dims <= kMostDimsForTree ? Engine::kd_tree : Engine::brute_force;
+    choice.reason = fmt::format("engine {}: auto takes kdtree from {} points on, up to {} dims ({} points, {} dims)",
+                                name_of(choice.engine), kFewestForTree, kMostDimsForTree, points, dims);
   } else {
     choice.reason = fmt::format("engine {}: as asked", name_of(wanted));
   }
   if (!cpu_backend().has(choice.engine)) {
-    throw UsageError(fmt::format("engine {} is not in this version; use --engine brute or auto", name_of(wanted)));
+    throw UsageError(
+        fmt::format("engine {} is not in this version; use --engine auto, brute or kdtree", name_of(wanted)));
   }
   if (device.kind() == Device::Kind::cuda) {
     require_cuda(device, choice.engine);

@@ -187,7 +187,7 @@ TEST_F(KnnCommand, WhatCannotBeIsRefusedBeforeTheWork) {
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("no/n.npz")}), 5, "cannot be created");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--json", "--out", "-"}), 2, "--json and --out -");
   expect_failure(run_kith({"knn", path("p.csv"), path("wide.csv"), "-k", "1"}), 2, "2 dimensions");
-  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--engine", "kdtree"}), 2, "kdtree");
+  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--engine", "covertree"}), 2, "covertree");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--engine", "covertree"}), 2, "covertree");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--columns", "nosuch"}), 2, "nosuch");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "4000000000"}), 6,

@@ -1,5 +1,5 @@
 // The k nearest of a stream, for small and large k.
-#include "cpu/brute_force/nearest_keeper.hpp"
+#include "cpu/nearest_keeper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +33,21 @@ TEST(NearestKeeper, KeepsTheNearestForEveryK) {
         EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin())) << "k " << k << " values " << values;
       }
     }
+  }
+}
+
+TEST(NearestKeeper, TakesCandidatesInAnyOrder) {
+  std::mt19937_64 random(50);
+  for (const std::uint32_t k : {1u, 5u, 64u, 65u, 200u}) {
+    std::vector<core::Candidate<double>> all;
+    for (std::uint32_t i = 0; i < 1000; ++i) all.push_back({static_cast<double>(random() % 7), i});
+    std::shuffle(all.begin(), all.end(), random);
+    cpu::NearestKeeper<double> keeper(k, all.size(), std::numeric_limits<double>::infinity());
+    for (const auto& candidate : all) keeper.offer(candidate);
+    std::sort(all.begin(), all.end());
+    const auto found = keeper.finish();
+    ASSERT_EQ(found.size(), k);
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin())) << "k " << k;
   }
 }
 

@@ -2,10 +2,10 @@
 #include "cpu/brute_force/brute_force.hpp"
 
 #include "core/candidate.hpp"
-#include "cpu/brute_force/nearest_keeper.hpp"
 #include "cpu/brute_force/packed_points.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
+#include "cpu/nearest_keeper.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ struct NearestCollector {
     auto& collector = *static_cast<NearestCollector*>(self);
     NearestKeeper<T>& keeper = collector.keepers[query];
     for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T> found) { keeper.offer(found); });
-    return keeper.bound();
+    return keeper.bound_for_ascending();
   }
 };
 

@@ -1,9 +1,7 @@
 // See scan.hpp. Written once, compiled for each instruction set, chosen at run time. A lane is a point, so the chain of
 // a pair is the same whatever the width of the vectors.
+#include "cpu/simd_targets.hpp"
 
-// Left out: sets without a fused multiply-add (the portable fallback serves them) and vectors of unknown length, which
-// cannot be kept in arrays.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/brute_force/scan.cpp"
 #include <hwy/foreach_target.h>
@@ -13,38 +11,20 @@
 #include "core/dispatch.hpp"
 #include "cpu/brute_force/product_filter.hpp"
 #include "cpu/brute_force/scan.hpp"
+#include "cpu/simd_chain-inl.hpp"
 
-#include <cmath>
 #include <type_traits>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX2
 constexpr std::size_t kVectors = 2;  // per panel: 8 sums, 2 points and a query fit 16 registers
 #else
 constexpr std::size_t kVectors = 4;
 #endif
-
-/// a * b + c rounded once, also where the instruction set has no such instruction.
-template <class V>
-HWY_INLINE V fused(V a, V b, V c) {
-#if HWY_NATIVE_FMA
-  return hn::MulAdd(a, b, c);
-#else
-  const hn::DFromV<V> lanes;
-  using T = hn::TFromD<decltype(lanes)>;
-  HWY_ALIGN T x[HWY_MAX_BYTES / sizeof(T)], y[HWY_MAX_BYTES / sizeof(T)], z[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(a, lanes, x);
-  hn::Store(b, lanes, y);
-  hn::Store(c, lanes, z);
-  for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) z[i] = std::fma(x[i], y[i], z[i]);
-  return hn::Load(lanes, z);
-#endif
-}
 
 /// Query `kIndex` of a packed group in every lane. On Arm the multiply-add takes a lane of a loaded vector for free.
 template <std::size_t kIndex, class D, typename T>
@@ -56,49 +36,6 @@ HWY_INLINE hn::Vec<D> in_every_lane(D lanes, const T* group) {
   return hn::Set(lanes, group[kIndex]);
 #endif
 }
-
-struct L2Step {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return fused(difference, difference, sum);
-  }
-};
-
-struct L1Step {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return hn::Add(sum, hn::Abs(difference));
-  }
-};
-
-struct LinfStep {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return hn::Max(sum, hn::Abs(difference));
-  }
-};
-
-/// `pow` has no vector form here: lane by lane.
-struct LpStep {
-  core::LpChain chain;
-
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    const hn::DFromV<V> lanes;
-    using T = hn::TFromD<decltype(lanes)>;
-    HWY_ALIGN T sums[HWY_MAX_BYTES / sizeof(T)], differences[HWY_MAX_BYTES / sizeof(T)];
-    hn::Store(sum, lanes, sums);
-    hn::Store(difference, lanes, differences);
-    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) sums[i] = chain.step(sums[i], differences[i]);
-    return hn::Load(lanes, sums);
-  }
-};
-
-/// The vector form of a chain.
-HWY_INLINE L2Step step_of(core::L2Chain) { return {}; }
-HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
-HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
-HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
 
 /// Hands the distances of one query to one panel to the caller if one of them is within the bound.
 template <class D, typename T>
@@ -115,9 +52,7 @@ HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::u
   std::uint64_t hits = 0;
   for (std::size_t v = 0; v < kVectors; ++v) {
     hn::Store(sums[v], lanes, chains + v * kLanes);
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(lanes, hn::Le(sums[v], bound), bits);
-    hits |= (std::uint64_t{bits[0]} | std::uint64_t{bits[1]} << 8) << (v * kLanes);
+    hits |= bits_of(lanes, hn::Le(sums[v], bound)) << (v * kLanes);
   }
   scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, hits);
 }

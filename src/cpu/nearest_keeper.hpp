@@ -22,10 +22,10 @@ namespace kith::cpu {
 template <typename T>
 class NearestKeeper {
  public:
-  /// `most` is how many candidates can come at all; only those with chain <= limit are kept.
-  NearestKeeper(std::uint32_t k, std::uint64_t most, T limit)
+  /// `most` is how many candidates can come at all; only those with chain <= farthest are kept.
+  NearestKeeper(std::uint32_t k, std::uint64_t most, T farthest)
       : k_(static_cast<std::uint32_t>(std::min<std::uint64_t>(k, most))),
-        limit_(limit),
+        farthest_(farthest),
         storage_(k_ <= kSortedList ? k_ : std::min<std::uint64_t>(2 * std::uint64_t{k_}, most)) {
     reset();
   }
@@ -33,18 +33,21 @@ class NearestKeeper {
   void reset() {
     size_ = 0;
     list_ = core::NearestList<T>(storage_.data(), k_);
-    bound_ = k_ == 0 ? -kInfinity : limit_;
+    limit_ = {k_ == 0 ? -kInfinity : farthest_, std::numeric_limits<std::uint32_t>::max()};
   }
 
-  /// The largest chain value that can still enter.
-  T bound() const { return bound_; }
+  /// Candidates that do not come before this one cannot enter.
+  const core::Candidate<T>& limit() const { return limit_; }
+  /// The largest chain value that can still enter if candidates come with ascending index: at equal distance, the later
+  /// one is too late.
+  T bound_for_ascending() const { return is_full() ? just_below(limit_.distance) : limit_.distance; }
 
   void offer(core::Candidate<T> candidate) {
-    if (!(candidate.distance <= bound_)) return;
+    if (!(candidate < limit_)) return;
     if (k_ <= kSortedList) {
       list_.offer(candidate);
       size_ = list_.size();
-      if (list_.full()) bound_ = just_below(list_.worst().distance);
+      if (list_.full()) limit_ = list_.worst();
     } else {
       storage_[size_++] = candidate;
       if (size_ == storage_.size()) cut_back();
@@ -68,8 +71,11 @@ class NearestKeeper {
     const auto last = storage_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
     std::nth_element(storage_.begin(), last, storage_.end());
     size_ = k_;
-    bound_ = just_below(last->distance);
+    limit_ = *last;
   }
+
+  /// True once k candidates are kept, which is when the limit is one of them.
+  bool is_full() const { return k_ == 0 || limit_.index != std::numeric_limits<std::uint32_t>::max(); }
 
   /// The next value below a distance, which is never negative: one less as an integer, or the first one below zero.
   static T just_below(T distance) {
@@ -78,11 +84,11 @@ class NearestKeeper {
   }
 
   std::uint32_t k_;
-  T limit_;
+  T farthest_;
   std::vector<core::Candidate<T>> storage_;
   core::NearestList<T> list_{nullptr, 0};
   std::size_t size_ = 0;
-  T bound_ = kInfinity;
+  core::Candidate<T> limit_{};
 };
 
 }  // namespace kith::cpu

@@ -1,0 +1,239 @@
+// See group_search.hpp. Written once, compiled for each instruction set, chosen at run time.
+#include "cpu/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/kd_tree/group_search.cpp"
+#include <hwy/foreach_target.h>
+// The line above must come before the next ones.
+#include <hwy/highway.h>
+
+#include "core/dispatch.hpp"
+#include "cpu/kd_tree/group_search.hpp"
+#include "cpu/simd_chain-inl.hpp"
+
+#include <limits>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+
+/// How much a bound is lowered before it prunes: not at all for the chains that are monotone under rounding; `pow` is
+/// not proven to be.
+template <typename T, class Chain>
+inline constexpr T kBoundFactor = std::is_same_v<Chain, core::LpChain> ? T(1) - 64 * std::numeric_limits<T>::epsilon()
+                                                                       : T(1);
+
+/// Vectors no longer than a group, so that a group is a whole number of them.
+template <typename T>
+using Lanes = hn::CappedTag<T, kGroupQueries>;
+
+template <typename T, class Chain, std::uint32_t kDims>
+class Walk {
+ public:
+  Walk(const KdTree<T>& tree, const GroupSearch<T>& search, Chain chain)
+      : tree_(tree),
+        search_(search),
+        chain_(chain),
+        dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
+        first_leaf_(tree.geometry.leaves() - 1) {}
+
+  void run() {
+    span_group();
+    update_limit();
+    std::uint64_t node = first_leaf_ + search_.start_leaf;
+    visit_leaf(node);
+    while (node > 0) {  // the own leaf first, then ever larger surroundings
+      visit_subtree(((node - 1) ^ 1) + 1);
+      node = (node - 1) / 2;
+    }
+  }
+
+ private:
+  struct Pending {
+    std::uint64_t node;
+    T distance;
+  };
+  static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
+  static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
+
+  void span_group() {
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      const T* row = search_.values + d * kGroupQueries;
+      lower_[d] = upper_[d] = row[0];
+      for (std::uint32_t q = 1; q < search_.count; ++q) {
+        lower_[d] = row[q] < lower_[d] ? row[q] : lower_[d];
+        upper_[d] = core::larger(upper_[d], row[q]);
+      }
+    }
+  }
+
+  /// No query looks farther than this.
+  void update_limit() {
+    limit_ = {search_.limits[0], search_.limit_indices[0]};
+    for (std::uint32_t q = 1; q < search_.count; ++q) {
+      limit_.chain = core::larger(limit_.chain, search_.limits[q]);
+      limit_.index = core::larger(limit_.index, search_.limit_indices[q]);
+    }
+  }
+
+  /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
+  HWY_INLINE T distance_to(std::uint64_t node) const {
+    const T* low = tree_.lower(node);
+    const T* high = tree_.upper(node);
+    T sum = 0;
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      const T apart = core::larger(low[d] - upper_[d], lower_[d] - high[d]);
+      sum = chain_.step(sum, core::larger(apart, T(0)));
+    }
+    if constexpr (kBoundFactor<T, Chain> != T(1)) sum *= kBoundFactor<T, Chain>;
+    return sum;
+  }
+
+  HWY_INLINE bool is_beyond(const Pending& pending) const {
+    return pending.distance > limit_.chain ||
+           (pending.distance == limit_.chain && tree_.smallest[pending.node] >= limit_.index);
+  }
+
+  void visit_subtree(std::uint64_t root) {
+    Pending stack[64];  // at most one per level
+    std::uint32_t depth = 0;
+    stack[depth++] = {root, distance_to(root)};
+    while (depth > 0) {
+      Pending at = stack[--depth];
+      while (!is_beyond(at)) {
+        if (at.node >= first_leaf_) {
+          visit_leaf(at.node);
+          break;
+        }
+        const std::uint64_t child = 2 * at.node + 1;
+        Pending near{child, distance_to(child)};
+        Pending far{child + 1, distance_to(child + 1)};
+        if (far.distance < near.distance) std::swap(near, far);
+        if (!is_beyond(far)) stack[depth++] = far;
+        at = near;
+      }
+    }
+  }
+
+  /// Which queries of the group may have a neighbour in the box of a leaf, one bit each.
+  HWY_INLINE std::uint32_t queries_near(std::uint64_t node) const {
+    const Lanes<T> lanes;
+    const T* low = tree_.lower(node);
+    const T* high = tree_.upper(node);
+    std::uint32_t bits = 0;
+    for (std::uint32_t first = 0; first < kGroupQueries; first += kLanes) {
+      auto sum = hn::Zero(lanes);
+      for (std::uint32_t d = 0; d < dims_; ++d) {
+        const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + first);
+        const auto apart = hn::Max(hn::Sub(hn::Set(lanes, low[d]), query), hn::Sub(query, hn::Set(lanes, high[d])));
+        sum = step_of(chain_)(sum, hn::Max(apart, hn::Zero(lanes)));
+      }
+      if constexpr (kBoundFactor<T, Chain> != T(1)) sum = hn::Mul(sum, hn::Set(lanes, kBoundFactor<T, Chain>));
+      const auto near = hn::Le(sum, hn::LoadU(lanes, search_.limits + first));
+      bits |= static_cast<std::uint32_t>(bits_of(lanes, near)) << first;
+    }
+    return bits & ((1u << search_.count) - 1);
+  }
+
+  void visit_leaf(std::uint64_t node) {
+    bool changed = false;
+    for (std::uint32_t bits = queries_near(node); bits != 0; bits &= bits - 1) {
+      changed |= scan_leaf(node - first_leaf_, static_cast<std::uint32_t>(__builtin_ctz(bits)));
+    }
+    if (changed) update_limit();
+  }
+
+  /// One query against the points of a leaf. True if its limit may have fallen.
+  HWY_INLINE bool scan_leaf(std::uint64_t leaf, std::uint32_t query) {
+    const Lanes<T> lanes;
+    constexpr std::uint32_t kChunk = 16;
+    const T* points = tree_.block(leaf);
+    const std::uint32_t size = tree_.leaf_count(leaf);
+    bool changed = false;
+    for (std::uint32_t first = 0; first < size; first += kChunk) {
+      HWY_ALIGN T chains[kChunk];
+      const auto limit = hn::Set(lanes, search_.limits[query]);
+      const std::uint32_t places = HWY_MIN(tree_.width - first, kChunk);
+      std::uint64_t hits = 0;
+      for (std::uint32_t i = 0; i < places; i += kLanes) {
+        auto sum = hn::Zero(lanes);
+        for (std::uint32_t d = 0; d < dims_; ++d) {
+          const auto point = hn::LoadU(lanes, points + d * tree_.width + first + i);
+          sum = step_of(chain_)(sum, hn::Sub(hn::Set(lanes, search_.values[d * kGroupQueries + query]), point));
+        }
+        hn::StoreU(sum, lanes, chains + i);
+        hits |= bits_of(lanes, hn::Le(sum, limit)) << i;
+      }
+      if (size - first < kChunk) hits &= (std::uint64_t{1} << (size - first)) - 1;  // padding is no point
+      if (hits == 0) continue;
+      const Limit<T> fallen = search_.on_hit(search_.context, query, hits, chains, tree_.block_indices(leaf) + first);
+      search_.limits[query] = fallen.chain;
+      search_.limit_indices[query] = fallen.index;
+      changed = true;
+    }
+    return changed;
+  }
+
+  const KdTree<T>& tree_;
+  const GroupSearch<T>& search_;
+  Chain chain_;
+  std::uint32_t dims_;
+  std::uint64_t first_leaf_;
+  T lower_[kBoxDims];
+  T upper_[kBoxDims];
+  Limit<T> limit_{};
+};
+
+template <typename T>
+void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
+  core::visit_chain(search.metric, [&](auto chain) HWY_ATTR {
+    using Chain = decltype(chain);
+    if constexpr (std::is_same_v<Chain, core::L2Chain>) {
+      core::visit_dims(tree.dims, [&](auto constant_dims)
+                                      HWY_ATTR { Walk<T, Chain, constant_dims.value>(tree, search, chain).run(); });
+    } else {  // the other metrics are not worth seven more copies of the walk each
+      Walk<T, Chain, core::kRuntimeDims>(tree, search, chain).run();
+    }
+  });
+}
+
+void search_f32(const KdTree<float>& tree, const GroupSearch<float>& search) { search_group_of(tree, search); }
+void search_f64(const KdTree<double>& tree, const GroupSearch<double>& search) { search_group_of(tree, search); }
+std::uint32_t lanes_f32() { return hn::MaxLanes(Lanes<float>()); }
+std::uint32_t lanes_f64() { return hn::MaxLanes(Lanes<double>()); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(search_f32);
+HWY_EXPORT(search_f64);
+HWY_EXPORT(lanes_f32);
+HWY_EXPORT(lanes_f64);
+
+template <>
+void search_group<float>(const KdTree<float>& tree, const GroupSearch<float>& search) {
+  HWY_DYNAMIC_DISPATCH(search_f32)(tree, search);
+}
+
+template <>
+void search_group<double>(const KdTree<double>& tree, const GroupSearch<double>& search) {
+  HWY_DYNAMIC_DISPATCH(search_f64)(tree, search);
+}
+
+template <>
+std::uint32_t leaf_vector_lanes<float>() {
+  return HWY_DYNAMIC_DISPATCH(lanes_f32)();
+}
+
+template <>
+std::uint32_t leaf_vector_lanes<double>() {
+  return HWY_DYNAMIC_DISPATCH(lanes_f64)();
+}
+
+}  // namespace kith::cpu
+#endif  // HWY_ONCE

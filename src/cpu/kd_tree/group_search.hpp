@@ -1,0 +1,50 @@
+// The walk of a group of neighbouring queries through the tree: a leaf's box against all queries at once, a leaf's
+// points against one query at once.
+#pragma once
+
+#include "cpu/kd_tree/kd_tree.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cstdint>
+
+namespace kith::cpu {
+
+/// The most queries that walk together.
+inline constexpr std::uint32_t kGroupQueries = 16;
+
+/// A query's limit: a candidate must come before (chain, index) in the contract's order.
+template <typename T>
+struct Limit {
+  T chain;
+  std::uint32_t index;
+};
+
+/// Told that some points of a leaf are at most as far as a query's limit: bit i of `hits` stands for indices[i] at
+/// chains[i]. Returns the query's new limit.
+template <typename T>
+using LeafHitFunction = Limit<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* chains,
+                                     const std::uint32_t* indices);
+
+/// A group of queries and what becomes of their hits.
+template <typename T>
+struct GroupSearch {
+  Metric metric;
+  std::uint32_t count = 0;    ///< queries in the group, 1 to kGroupQueries
+  const T* values = nullptr;  ///< [dimension][kGroupQueries]
+  T* limits = nullptr;        ///< [kGroupQueries]: the two halves of the limits; kept up to date
+  std::uint32_t* limit_indices = nullptr;
+  std::uint64_t start_leaf = 0;  ///< where the walk begins
+  LeafHitFunction<T> on_hit = nullptr;
+  void* context = nullptr;
+};
+
+/// Visits every leaf that may hold a neighbour of a query of the group, near ones first as far as that is cheap.
+template <typename T>
+void search_group(const KdTree<T>& tree, const GroupSearch<T>& search);
+
+/// Leaf blocks must be padded to a multiple of this.
+template <typename T>
+std::uint32_t leaf_vector_lanes();
+
+}  // namespace kith::cpu

@@ -1,0 +1,80 @@
+// See query_groups.hpp.
+#include "cpu/kd_tree/query_groups.hpp"
+
+#include "runtime/parallel.hpp"
+
+#include <algorithm>
+
+namespace kith::cpu {
+
+template <typename T>
+QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads)
+    : tree_(tree), batch_(batch), chunks_((tree.width + kGroupQueries - 1) / kGroupQueries) {
+  if (!batch.is_self()) sort_by_leaf(threads);
+}
+
+template <typename T>
+void QueryGroups<T>::sort_by_leaf(int threads) {
+  constexpr std::uint64_t kBlock = 4096;
+  leaf_of_.resize(batch_.count);
+  runtime::parallel_for((batch_.count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
+    const std::uint64_t end = std::min(batch_.count, (block + 1) * kBlock);
+    for (std::uint64_t q = block * kBlock; q < end; ++q) {
+      const T* row = batch_.rows + static_cast<std::int64_t>(q) * batch_.row_stride;
+      leaf_of_[q] = static_cast<std::uint32_t>(tree_.leaf_of(row));
+    }
+  });
+  order_.resize(batch_.count);
+  if (batch_.count < tree_.geometry.leaves() / 8) {  // few queries: no need to look at all leaves
+    for (std::uint64_t q = 0; q < batch_.count; ++q) order_[q] = q;
+    std::sort(order_.begin(), order_.end(), [&](std::uint64_t a, std::uint64_t b) {
+      return leaf_of_[a] != leaf_of_[b] ? leaf_of_[a] < leaf_of_[b] : a < b;
+    });
+  } else {
+    std::vector<std::uint64_t> place(tree_.geometry.leaves() + 1, 0);
+    for (const std::uint32_t leaf : leaf_of_) ++place[leaf + 1];
+    for (std::uint64_t leaf = 0; leaf < tree_.geometry.leaves(); ++leaf) place[leaf + 1] += place[leaf];
+    for (std::uint64_t q = 0; q < batch_.count; ++q) order_[place[leaf_of_[q]]++] = q;
+  }
+  // A group ends when it is full or the next query is not in the same pair of leaves.
+  starts_.push_back(0);
+  for (std::uint64_t i = 1; i < batch_.count; ++i) {
+    const std::uint64_t first = starts_.back();
+    if (i - first == kGroupQueries || leaf_of_[order_[i]] / 2 != leaf_of_[order_[first]] / 2) starts_.push_back(i);
+  }
+  if (batch_.count > 0) starts_.push_back(batch_.count);
+}
+
+template <typename T>
+void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
+  const std::uint32_t dims = tree_.dims;
+  group.values.resize(std::size_t{dims} * kGroupQueries);
+  if (batch_.is_self()) {
+    const std::uint64_t leaf = g / chunks_;
+    const auto first = static_cast<std::uint32_t>(g % chunks_) * kGroupQueries;
+    const std::uint32_t size = tree_.leaf_count(leaf);
+    group.start_leaf = leaf;
+    group.count = first < size ? std::min(kGroupQueries, size - first) : 0;
+    for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = tree_.block_indices(leaf)[first + i];
+    for (std::uint32_t d = 0; d < dims && group.count > 0; ++d) {
+      const T* from = tree_.block(leaf) + std::size_t{d} * tree_.width + first;
+      for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
+        group.values[d * kGroupQueries + i] = from[std::min(i, group.count - 1)];
+      }
+    }
+    return;
+  }
+  group.count = static_cast<std::uint32_t>(starts_[g + 1] - starts_[g]);
+  for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = order_[starts_[g] + i];
+  group.start_leaf = leaf_of_[group.queries[group.count / 2]];
+  for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
+    const std::uint64_t query = group.queries[std::min(i, group.count - 1)];
+    const T* row = batch_.rows + static_cast<std::int64_t>(query) * batch_.row_stride;
+    for (std::uint32_t d = 0; d < dims; ++d) group.values[d * kGroupQueries + i] = row[d];
+  }
+}
+
+template class QueryGroups<float>;
+template class QueryGroups<double>;
+
+}  // namespace kith::cpu

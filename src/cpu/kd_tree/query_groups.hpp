@@ -1,0 +1,45 @@
+// Puts queries that lie close together into groups, in the order of the leaves, so that a walk serves several and finds
+// the last walk's nodes still in the cache.
+#pragma once
+
+#include "cpu/kd_tree/group_search.hpp"
+#include "cpu/kd_tree/kd_tree.hpp"
+#include "engine/searcher.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::cpu {
+
+/// The queries of one group, ready for the walk.
+template <typename T>
+struct QueryGroup {
+  std::uint32_t count = 0;
+  std::uint64_t start_leaf = 0;
+  std::uint64_t queries[kGroupQueries] = {};  ///< which query of the batch each place is
+  std::vector<T> values;                      ///< [dimension][kGroupQueries]; unused places repeat the last query
+};
+
+/// All queries of a batch in groups.
+template <typename T>
+class QueryGroups {
+ public:
+  /// Self-searches take the leaves as they are; other queries are sorted by leaf. O(queries + leaves).
+  QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads);
+
+  std::uint64_t size() const { return batch_.is_self() ? tree_.geometry.leaves() * chunks_ : starts_.size() - 1; }
+  /// Fills `group`; a self-search may have empty ones.
+  void load(std::uint64_t g, QueryGroup<T>& group) const;
+
+ private:
+  void sort_by_leaf(int threads);
+
+  const KdTree<T>& tree_;
+  const engine::QueryBatch<T>& batch_;
+  std::uint32_t chunks_;                ///< groups per leaf of a self-search
+  std::vector<std::uint64_t> order_;    ///< queries by leaf
+  std::vector<std::uint64_t> starts_;   ///< of the groups in `order_`, and the end
+  std::vector<std::uint32_t> leaf_of_;  ///< per query
+};
+
+}  // namespace kith::cpu

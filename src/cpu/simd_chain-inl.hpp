@@ -1,0 +1,95 @@
+// The chains of the contract on vectors, for code that Highway compiles once per instruction set. A lane is a pair.
+//
+// Per-target guard: included once for each instruction set.
+#if defined(KITH_CPU_SIMD_CHAIN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_CPU_SIMD_CHAIN_INL
+#undef KITH_CPU_SIMD_CHAIN_INL
+#else
+#define KITH_CPU_SIMD_CHAIN_INL
+#endif
+
+#include "core/chain.hpp"
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// a * b + c rounded once, also where the instruction set has no such instruction.
+template <class V>
+HWY_INLINE V fused(V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#else
+  const hn::DFromV<V> lanes;
+  using T = hn::TFromD<decltype(lanes)>;
+  HWY_ALIGN T x[HWY_MAX_BYTES / sizeof(T)], y[HWY_MAX_BYTES / sizeof(T)], z[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(a, lanes, x);
+  hn::Store(b, lanes, y);
+  hn::Store(c, lanes, z);
+  for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) z[i] = std::fma(x[i], y[i], z[i]);
+  return hn::Load(lanes, z);
+#endif
+}
+
+struct L2Step {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return fused(difference, difference, sum);
+  }
+};
+
+struct L1Step {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return hn::Add(sum, hn::Abs(difference));
+  }
+};
+
+struct LinfStep {
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    return hn::Max(sum, hn::Abs(difference));
+  }
+};
+
+/// `pow` has no vector form here: lane by lane.
+struct LpStep {
+  core::LpChain chain;
+
+  template <class V>
+  HWY_INLINE V operator()(V sum, V difference) const {
+    const hn::DFromV<V> lanes;
+    using T = hn::TFromD<decltype(lanes)>;
+    HWY_ALIGN T sums[HWY_MAX_BYTES / sizeof(T)], differences[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store(sum, lanes, sums);
+    hn::Store(difference, lanes, differences);
+    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) sums[i] = chain.step(sums[i], differences[i]);
+    return hn::Load(lanes, sums);
+  }
+};
+
+/// The vector form of a chain.
+HWY_INLINE L2Step step_of(core::L2Chain) { return {}; }
+HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
+HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
+HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
+
+/// One bit per lane, the first lane in the lowest bit.
+template <class D>
+HWY_INLINE std::uint64_t bits_of(D lanes, hn::Mask<D> mask) {
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(lanes, mask, bytes);
+  return std::uint64_t{bytes[0]} | std::uint64_t{bytes[1]} << 8;  // at most 16 lanes
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard
