@@ -7,7 +7,7 @@ kith=build/bin/kith
 folder=build/demo
 scene=$folder/street.npy
 result=$folder/neighbors.npz
-points=${KITH_DEMO_POINTS:-100000}
+points=${KITH_DEMO_POINTS:-1000000}
 mkdir -p "$folder"
 
 run() {
