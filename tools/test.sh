@@ -51,7 +51,7 @@ run_tests() {
   failed=$((failed + bad))
   printf '   %d of %d tests passed\n' $((total - bad)) "$total"
   if ((status != 0)); then
-    grep -vE ' (Passed|Start) |^ +Start ' "$log" || true
+    grep -vE ' Passed |\*\*\*Skipped|^ +Start ' "$log" || true
     return 1
   fi
   sed -n '/The following tests did not run/,$ p' "$log" | sed -n 's/^/   /p' | head -n 20

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <limits>
+#include <type_traits>
 #include <unordered_set>
 
 namespace kith::apps {
@@ -15,7 +16,8 @@ namespace {
 
 template <typename T>
 bool same_bits(T a, T b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Word>(a) == std::bit_cast<Word>(b);
 }
 
 bool holds(std::span<const std::uint32_t> indices, std::uint32_t index) {
