@@ -3,6 +3,7 @@
 
 #include "core/host_device.hpp"
 
+#include <bit>
 #include <cstdint>
 
 namespace kith::core {
@@ -14,10 +15,19 @@ struct Candidate {
   std::uint32_t index;
 
   KITH_HOST_DEVICE friend bool operator<(const Candidate& a, const Candidate& b) {
+#if !defined(__CUDA_ARCH__)
+    // A distance is never negative, so its bits order like the number: one comparison of whole pairs, without a branch.
+    if constexpr (sizeof(T) == 4) return a.order_key() < b.order_key();
+#endif
     return a.distance < b.distance || (a.distance == b.distance && a.index < b.index);
   }
   KITH_HOST_DEVICE friend bool operator==(const Candidate& a, const Candidate& b) {
     return a.distance == b.distance && a.index == b.index;
+  }
+
+ private:
+  std::uint64_t order_key() const requires(sizeof(T) == 4) {
+    return std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32 | index;
   }
 };
 

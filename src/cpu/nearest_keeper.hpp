@@ -3,6 +3,7 @@
 
 #include "core/candidate.hpp"
 #include "core/nearest_list.hpp"
+#include "cpu/key_list.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,8 +15,8 @@
 
 namespace kith::cpu {
 
-/// Small k: a sorted list. Large k: a buffer of up to 2 k that is cut back to the k nearest whenever it is full, so
-/// that an offer costs O(1) on average and nothing is sorted before the end.
+/// f32 and k up to 16: sorted keys. Small k: a sorted list. Large k: a buffer of up to 2 k that is cut back to the k
+/// nearest whenever it is full, so that an offer costs O(1) on average and nothing is sorted before the end.
 ///
 /// Of two candidates at equal distance the one with the lower index must come first: once k are kept, a later one must
 /// be strictly nearer to enter.
@@ -31,9 +32,11 @@ class NearestKeeper {
   }
 
   void reset() {
+    if (uses_keys()) keys_.reset(k_, farthest_);
     size_ = 0;
     list_ = core::NearestList<T>(storage_.data(), k_);
-    limit_ = {k_ == 0 ? -kInfinity : farthest_, std::numeric_limits<std::uint32_t>::max()};
+    limit_ = k_ == 0 ? core::Candidate<T>{0, 0}  // nothing comes before this one
+                     : core::Candidate<T>{farthest_, std::numeric_limits<std::uint32_t>::max()};
   }
 
   /// Candidates that do not come before this one cannot enter.
@@ -43,6 +46,13 @@ class NearestKeeper {
   T bound_for_ascending() const { return is_full() ? just_below(limit_.distance) : limit_.distance; }
 
   void offer(core::Candidate<T> candidate) {
+    if constexpr (kHasKeys) {
+      if (uses_keys()) {
+        keys_.offer(candidate);
+        limit_ = keys_.limit();
+        return;
+      }
+    }
     if (!(candidate < limit_)) return;
     if (k_ <= kSortedList) {
       list_.offer(candidate);
@@ -56,6 +66,9 @@ class NearestKeeper {
 
   /// The candidates kept, nearest first. Only `reset` may follow.
   std::span<const core::Candidate<T>> finish() {
+    if constexpr (kHasKeys) {
+      if (uses_keys()) size_ = keys_.copy_to(storage_.data());
+    }
     if (k_ > kSortedList) {
       std::sort(storage_.begin(), storage_.begin() + static_cast<std::ptrdiff_t>(size_));
       size_ = std::min<std::size_t>(size_, k_);
@@ -65,7 +78,9 @@ class NearestKeeper {
 
  private:
   static constexpr std::uint32_t kSortedList = 64;
-  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  static constexpr bool kHasKeys = sizeof(T) == 4;
+
+  bool uses_keys() const { return kHasKeys && k_ > 0 && k_ <= KeyList::kMost; }
 
   void cut_back() {
     const auto last = storage_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
@@ -89,6 +104,7 @@ class NearestKeeper {
   core::NearestList<T> list_{nullptr, 0};
   std::size_t size_ = 0;
   core::Candidate<T> limit_{};
+  KeyList keys_;
 };
 
 }  // namespace kith::cpu

@@ -55,6 +55,7 @@ class Walk {
     T distance;
   };
   static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
+  static constexpr std::uint32_t kVectors = kGroupQueries / kLanes;
   static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
 
   void span_group() {
@@ -68,13 +69,20 @@ class Walk {
     }
   }
 
-  /// No query looks farther than this.
-  void update_limit() {
-    limit_ = {search_.limits[0], search_.limit_indices[0]};
-    for (std::uint32_t q = 1; q < search_.count; ++q) {
-      limit_.chain = core::larger(limit_.chain, search_.limits[q]);
-      limit_.index = core::larger(limit_.index, search_.limit_indices[q]);
+  /// No query looks farther than this. Unused places hold the lowest limits there are.
+  HWY_INLINE void update_limit() {
+    const Lanes<T> lanes;
+    auto chain = hn::LoadU(lanes, search_.limits);
+    for (std::uint32_t first = kLanes; first < kGroupQueries; first += kLanes) {
+      chain = hn::Max(chain, hn::LoadU(lanes, search_.limits + first));
     }
+    limit_.chain = hn::GetLane(hn::MaxOfLanes(lanes, chain));
+    const hn::CappedTag<std::uint32_t, kGroupQueries> index_lanes;
+    auto index = hn::LoadU(index_lanes, search_.limit_indices);
+    for (std::uint32_t first = hn::MaxLanes(index_lanes); first < kGroupQueries; first += hn::MaxLanes(index_lanes)) {
+      index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
+    }
+    limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
@@ -121,19 +129,25 @@ class Walk {
     const Lanes<T> lanes;
     const T* low = tree_.lower(node);
     const T* high = tree_.upper(node);
-    std::uint32_t bits = 0;
-    for (std::uint32_t first = 0; first < kGroupQueries; first += kLanes) {
-      auto sum = hn::Zero(lanes);
-      for (std::uint32_t d = 0; d < dims_; ++d) {
-        const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + first);
-        const auto apart = hn::Max(hn::Sub(hn::Set(lanes, low[d]), query), hn::Sub(query, hn::Set(lanes, high[d])));
-        sum = step_of(chain_)(sum, hn::Max(apart, hn::Zero(lanes)));
+    hn::Vec<Lanes<T>> sums[kVectors];
+    for (auto& sum : sums) sum = hn::Zero(lanes);
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      const auto lower = hn::Set(lanes, low[d]);
+      const auto upper = hn::Set(lanes, high[d]);
+      for (std::uint32_t v = 0; v < kVectors; ++v) {
+        const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
+        const auto apart = hn::Max(hn::Sub(lower, query), hn::Sub(query, upper));
+        sums[v] = step_of(chain_)(sums[v], hn::Max(apart, hn::Zero(lanes)));
       }
-      if constexpr (kBoundFactor<T, Chain> != T(1)) sum = hn::Mul(sum, hn::Set(lanes, kBoundFactor<T, Chain>));
-      const auto near = hn::Le(sum, hn::LoadU(lanes, search_.limits + first));
-      bits |= static_cast<std::uint32_t>(bits_of(lanes, near)) << first;
     }
-    return bits & ((1u << search_.count) - 1);
+    hn::Mask<Lanes<T>> near[kVectors];
+    for (std::uint32_t v = 0; v < kVectors; ++v) {
+      if constexpr (kBoundFactor<T, Chain> != T(1)) {
+        sums[v] = hn::Mul(sums[v], hn::Set(lanes, kBoundFactor<T, Chain>));
+      }
+      near[v] = hn::Le(sums[v], hn::LoadU(lanes, search_.limits + v * kLanes));
+    }
+    return static_cast<std::uint32_t>(bits_of(lanes, near));
   }
 
   void visit_leaf(std::uint64_t node) {
@@ -146,26 +160,13 @@ class Walk {
 
   /// One query against the points of a leaf. True if its limit may have fallen.
   HWY_INLINE bool scan_leaf(std::uint64_t leaf, std::uint32_t query) {
-    const Lanes<T> lanes;
-    constexpr std::uint32_t kChunk = 16;
-    const T* points = tree_.block(leaf);
     const std::uint32_t size = tree_.leaf_count(leaf);
     bool changed = false;
-    for (std::uint32_t first = 0; first < size; first += kChunk) {
-      HWY_ALIGN T chains[kChunk];
-      const auto limit = hn::Set(lanes, search_.limits[query]);
-      const std::uint32_t places = HWY_MIN(tree_.width - first, kChunk);
-      std::uint64_t hits = 0;
-      for (std::uint32_t i = 0; i < places; i += kLanes) {
-        auto sum = hn::Zero(lanes);
-        for (std::uint32_t d = 0; d < dims_; ++d) {
-          const auto point = hn::LoadU(lanes, points + d * tree_.width + first + i);
-          sum = step_of(chain_)(sum, hn::Sub(hn::Set(lanes, search_.values[d * kGroupQueries + query]), point));
-        }
-        hn::StoreU(sum, lanes, chains + i);
-        hits |= bits_of(lanes, hn::Le(sum, limit)) << i;
-      }
-      if (size - first < kChunk) hits &= (std::uint64_t{1} << (size - first)) - 1;  // padding is no point
+    for (std::uint32_t first = 0; first < size; first += kGroupQueries) {
+      HWY_ALIGN T chains[kGroupQueries];
+      std::uint64_t hits = tree_.width - first >= kGroupQueries ? compare_full(leaf, first, query, chains)
+                                                                : compare_rest(leaf, first, query, chains);
+      if (size - first < kGroupQueries) hits &= (std::uint64_t{1} << (size - first)) - 1;  // padding is no point
       if (hits == 0) continue;
       const Limit<T> fallen = search_.on_hit(search_.context, query, hits, chains, tree_.block_indices(leaf) + first);
       search_.limits[query] = fallen.chain;
@@ -173,6 +174,46 @@ class Walk {
       changed = true;
     }
     return changed;
+  }
+
+  /// The chains from a query to kGroupQueries points of a leaf from `first` on; one bit for each within the limit.
+  HWY_INLINE std::uint64_t compare_full(std::uint64_t leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
+    const Lanes<T> lanes;
+    const T* points = tree_.block(leaf) + first;
+    hn::Vec<Lanes<T>> sums[kVectors];
+    for (auto& sum : sums) sum = hn::Zero(lanes);
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      const auto coordinate = hn::Set(lanes, search_.values[d * kGroupQueries + query]);
+      for (std::uint32_t v = 0; v < kVectors; ++v) {
+        const auto point = hn::LoadU(lanes, points + d * tree_.width + v * kLanes);
+        sums[v] = step_of(chain_)(sums[v], hn::Sub(coordinate, point));
+      }
+    }
+    const auto limit = hn::Set(lanes, search_.limits[query]);
+    hn::Mask<Lanes<T>> within[kVectors];
+    for (std::uint32_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[v], lanes, chains + v * kLanes);
+      within[v] = hn::Le(sums[v], limit);
+    }
+    return bits_of(lanes, within);
+  }
+
+  /// The same for the fewer points at the end of a leaf.
+  HWY_INLINE std::uint64_t compare_rest(std::uint64_t leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
+    const Lanes<T> lanes;
+    const T* points = tree_.block(leaf) + first;
+    const auto limit = hn::Set(lanes, search_.limits[query]);
+    std::uint64_t hits = 0;
+    for (std::uint32_t i = 0; i < tree_.width - first; i += kLanes) {
+      auto sum = hn::Zero(lanes);
+      for (std::uint32_t d = 0; d < dims_; ++d) {
+        const auto point = hn::LoadU(lanes, points + d * tree_.width + i);
+        sum = step_of(chain_)(sum, hn::Sub(hn::Set(lanes, search_.values[d * kGroupQueries + query]), point));
+      }
+      hn::StoreU(sum, lanes, chains + i);
+      hits |= bits_of(lanes, hn::Le(sum, limit)) << i;
+    }
+    return hits;
   }
 
   const KdTree<T>& tree_;

@@ -32,7 +32,8 @@ struct GroupSearch {
   Metric metric;
   std::uint32_t count = 0;    ///< queries in the group, 1 to kGroupQueries
   const T* values = nullptr;  ///< [dimension][kGroupQueries]
-  T* limits = nullptr;        ///< [kGroupQueries]: the two halves of the limits; kept up to date
+  T* limits = nullptr;        ///< [kGroupQueries]: the two halves of the limits, kept up to date;
+                              ///< unused places hold -1 and 0
   std::uint32_t* limit_indices = nullptr;
   std::uint64_t start_leaf = 0;  ///< where the walk begins
   LeafHitFunction<T> on_hit = nullptr;

@@ -122,8 +122,10 @@ class KdSearch final : public engine::Searcher<T> {
   void walk(const QueryGroup<T>& group, T bound, Collector& collector) const {
     T limits[kGroupQueries];
     std::uint32_t limit_indices[kGroupQueries];
-    std::fill_n(limits, kGroupQueries, bound);
-    std::fill_n(limit_indices, kGroupQueries, kNoPoint);
+    for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
+      limits[i] = i < group.count ? bound : T(-1);
+      limit_indices[i] = i < group.count ? kNoPoint : 0;
+    }
     search_group(tree_, GroupSearch<T>{.metric = metric_,
                                        .count = group.count,
                                        .values = group.values.data(),
