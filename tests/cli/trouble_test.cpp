@@ -165,8 +165,8 @@ std::string seen_on_a_terminal(const std::string& environment, const std::string
 TEST_F(Trouble, TheBarIsDrawnOnATerminalUnlessToldNotTo) {
   RunningCommand::Settings which;
   which.program = "bash";
-  which.words = {"-c", "command -v script && command -v timeout"};
-  if (RunningCommand(which).finish().code != 0) GTEST_SKIP() << "script(1) is not installed";
+  which.words = {"-c", "command -v timeout && script -qec true /dev/null"};
+  if (RunningCommand(which).finish().code != 0) GTEST_SKIP() << "script(1) cannot open a terminal here";
   make_long_work();
   const std::string command = std::string(KITH_COMMAND) + " knn " + path("p.npy") + " -k 8 --out " + path("n.npz");
   const std::string drawn = seen_on_a_terminal("env -u NO_COLOR TERM=xterm", command);
