@@ -7,8 +7,8 @@ function(kith_settings target)
   # The contract: only the fma that is written down, nothing contracted behind our back.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi>
-    # GCC 12 warns of overlapping copies inside std::string where there are none; clang does not know the warning.
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
+    # GCC 12 and 13 warn of overlapping or overflowing copies inside std::string and std::vector where there are none.
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off>)
   if(KITH_WERROR)
     target_compile_options(${target} PRIVATE

@@ -18,6 +18,8 @@ finish() {
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
 }
 trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 begin() {
   stage_name=$1
@@ -64,10 +66,23 @@ stage_release() {
   end
 }
 
+# Runs one test program as a whole and looks for leaks at its end.
+has_no_leaks() {
+  local log=build-asan/leaks.log
+  ASAN_OPTIONS=detect_leaks=1 "$1" --gtest_filter='-*OnRandomCases*' >"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
+}
+
 stage_asan() {
   begin 'the same under the address and undefined-behaviour sanitizers'
   tools/build.sh --preset asan
-  UBSAN_OPTIONS=print_stacktrace=1 run_tests build-asan
+  export UBSAN_OPTIONS=print_stacktrace=1
+  # The search for leaks takes seconds per process on some machines: once per program then, not once per test.
+  ASAN_OPTIONS=detect_leaks=0 run_tests build-asan
+  local program
+  for program in build-asan/bin/*_tests; do
+    if [[ $program != */cli_tests ]]; then check has_no_leaks "$program"; fi
+  done
+  printf '   no leaks\n'
   end
 }
 

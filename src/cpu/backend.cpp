@@ -3,10 +3,9 @@
 #include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
-
-#include <unistd.h>
 
 #include <string>
 
@@ -16,11 +15,7 @@ namespace {
 class CpuBackend final : public Backend {
  public:
   std::vector<DeviceInfo> devices() const override {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page_bytes = sysconf(_SC_PAGE_SIZE);
-    const std::uint64_t memory =
-        pages > 0 && page_bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
-    return {{Device::cpu(), "cpu", memory, runtime::resolve_threads(0)}};
+    return {{Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0)}};
   }
 
   bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }

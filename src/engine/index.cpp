@@ -7,6 +7,7 @@
 #include "engine/normalize.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -120,9 +121,11 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
   return prepared;
 }
 
-/// Runs `f` and turns a failed allocation into an error that says how much was wanted.
+/// Runs `f` if the machine has that much memory, and turns a failed allocation into an error that says how much was
+/// wanted.
 template <typename F>
 auto with_memory(std::uint64_t bytes, std::string_view purpose, F&& f) {
+  runtime::require_memory(bytes, purpose);
   try {
     return f();
   } catch (const std::bad_alloc&) {
@@ -269,7 +272,7 @@ Index Index::build(PointView points, const BuildOptions& options) {
   state->device = choice.device;
   state->reason = std::move(choice.reason);
   const std::uint64_t bytes = points.rows() * points.dims() * size_of(points.dtype());
-  with_memory(3 * bytes, "the index", [&] {
+  with_memory(bytes, "the index", [&] {
     core::visit_dtype(points.dtype(), [&](auto zero) { build_searcher<decltype(zero)>(*state, points, options); });
     return 0;
   });

@@ -68,17 +68,22 @@ void parallel_for_workers(std::uint64_t count, const ParallelOptions& options,
       static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(resolve_threads(options.threads)), count));
 
   std::atomic<std::uint64_t> next{0};
-  std::atomic<std::uint64_t> finished{0};
+  // Thousandths of tasks that are done, so that a long task shows that it moves.
+  std::atomic<std::uint64_t> done{0};
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
   std::mutex failure_lock;
 
   const auto work = [&](int thread) {
-    const std::function<void()> checkpoint = [&, thread] {
+    std::uint64_t counted = 0;  // of the task at hand
+    const std::function<void(double)> checkpoint = [&, thread](double share) {
       if (stop.load(std::memory_order_relaxed)) throw StoppedElsewhere{};
+      const auto now = std::max(counted, static_cast<std::uint64_t>(1000 * std::clamp(share, 0.0, 1.0)));
+      const std::uint64_t all = done.fetch_add(now - counted, std::memory_order_relaxed) + now - counted;
+      counted = now;
       if (thread != 0) return;  // one thread reports, so the callback is never called twice at once
-      const std::uint64_t done = finished.load(std::memory_order_relaxed);
-      meter.report(std::min(done * options.units_per_task, total));
+      const double units = static_cast<double>(all) / 1000 * static_cast<double>(options.units_per_task);
+      meter.report(std::min(static_cast<std::uint64_t>(units), total));
     };
     Worker worker(thread, checkpoint);
     try {
@@ -86,8 +91,8 @@ void parallel_for_workers(std::uint64_t count, const ParallelOptions& options,
         const std::uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
         if (i >= count) break;
         task(i, worker);
-        finished.fetch_add(1, std::memory_order_relaxed);
-        worker.checkpoint();
+        worker.checkpoint(1);
+        counted = 0;
       }
     } catch (const StoppedElsewhere&) {
       // the thread that asked for the stop holds the reason

@@ -36,15 +36,15 @@ class Worker {
  public:
   /// 0 .. threads - 1, for scratch space per thread.
   int thread() const { return thread_; }
-  /// To be called now and then inside long tasks: reports progress and leaves the task by an exception when the loop
-  /// was told to stop.
-  void checkpoint() { checkpoint_(); }
+  /// To be called now and then inside long tasks with the share of the task that is done, 0 to 1: reports progress and
+  /// leaves the task by an exception when the loop was told to stop.
+  void checkpoint(double share) { checkpoint_(share); }
 
-  Worker(int thread, const std::function<void()>& checkpoint) : thread_(thread), checkpoint_(checkpoint) {}
+  Worker(int thread, const std::function<void(double)>& checkpoint) : thread_(thread), checkpoint_(checkpoint) {}
 
  private:
   int thread_;
-  const std::function<void()>& checkpoint_;
+  const std::function<void(double)>& checkpoint_;
 };
 
 /// The same for tasks that are long or need scratch space.

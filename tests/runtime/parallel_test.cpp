@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <vector>
@@ -42,7 +43,7 @@ TEST(Parallel, StopsWhenTheCallbackSaysSo) {
                                       [&](std::uint64_t, Worker& worker) {
                                         ++done;
                                         usleep(1000);
-                                        worker.checkpoint();
+                                        worker.checkpoint(0.5);
                                       }),
                  Interrupted);
     EXPECT_LT(done.load(), 1000);
@@ -60,6 +61,23 @@ TEST(Parallel, ReportsTheEndOnce) {
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports.back().done, 95u);
   EXPECT_EQ(reports.back().total, 95u);
+}
+
+TEST(Parallel, ALongTaskShowsThatItMoves) {
+  std::vector<std::uint64_t> reports;
+  const ProgressCallback keep = [&](const Progress& progress) {
+    reports.push_back(progress.done);
+    return true;
+  };
+  parallel_for_workers(2, {.threads = 1, .progress = &keep, .units_per_task = 100}, [](std::uint64_t, Worker& worker) {
+    for (const double share : {0.25, 0.5, 0.75}) {
+      usleep(25000);  // longer than the meter waits between reports
+      worker.checkpoint(share);
+    }
+  });
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  EXPECT_NE(std::find(reports.begin(), reports.end(), 150u), reports.end());
+  EXPECT_EQ(reports.back(), 200u);
 }
 
 TEST(Parallel, AChildOfForkWorksOnOneThread) {

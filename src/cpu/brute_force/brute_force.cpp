@@ -158,9 +158,10 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
   scan.on_hit = &Collector::on_hit;
   scan.context = &collector;
 
-  // In steps of about a millisecond, so that a stop is noticed, and so that a filter that lets too much through (as it
-  // must while lists fill, and where points lie closer than its error) rests for a while, each time twice as long.
-  constexpr std::uint64_t kWorkPerStep = 1 << 24;
+  // In steps of a fraction of a millisecond, so that a stop is noticed, and so that a filter that lets too much through
+  // (as it must while lists fill, and where points lie closer than its error) rests for a while, each time twice as
+  // long.
+  constexpr std::uint64_t kWorkPerStep = 1 << 22;
   constexpr std::uint64_t kLongestRest = 64;
   const std::uint64_t work_per_panel = std::uint64_t{scan.groups} * kGroup * points_.width() * points_.dims();
   const std::uint64_t step = std::max<std::uint64_t>(1, kWorkPerStep / std::max<std::uint64_t>(1, work_per_panel));
@@ -181,7 +182,8 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
     } else {
       next_rest = 1;
     }
-    worker.checkpoint();
+    const std::uint64_t scanned = panel + scan.panel_count - plan.first_panel(range);
+    worker.checkpoint(static_cast<double>(scanned) / static_cast<double>(end - plan.first_panel(range)));
   }
 }
 

@@ -1,4 +1,6 @@
 // Owned points. See kith/point_set.hpp.
+#include "runtime/physical_memory.hpp"
+
 #include <kith/error.hpp>
 #include <kith/point_set.hpp>
 
@@ -24,6 +26,7 @@ PointSet::PointSet(DType dtype, std::uint64_t rows, std::uint32_t dims) : rows_(
     throw OutOfMemory(fmt::format("{} points of {} dimensions are more bytes than there are addresses", rows, dims));
   }
   const std::uint64_t needed = (rows * row_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  runtime::require_memory(needed, "a set of points");
   data_.reset(std::aligned_alloc(kAlignment, needed == 0 ? kAlignment : needed));
   if (!data_) throw OutOfMemory(fmt::format("not enough memory for {} points: {} bytes needed", rows, needed));
 }
