@@ -24,8 +24,8 @@ void write_counts(const std::string& path, const std::vector<std::uint32_t>& cou
 
 /// Reads what `write_neighbors` wrote as .npz, or what NumPy saved under the same names: `indices` of any integer type,
 /// `distances` as f32 or f64. Without `points` the number of points is one more than the largest index; if that index
-/// stands for all infinite distances and nothing else, it marks missing neighbours and is itself the number. Throws IoError,
-/// CorruptFile if the arrays do not fit together.
+/// stands for all infinite distances and nothing else, it marks missing neighbours and is itself the number. Throws
+/// IoError, CorruptFile if the arrays do not fit together.
 std::variant<Neighbors, NeighborLists> read_neighbors(const std::string& path);
 
 }  // namespace kith::io
