@@ -25,7 +25,6 @@ namespace kith {
 namespace {
 
 using engine::QueryBatch;
-using engine::RunOptions;
 
 constexpr std::uint64_t kRowsPerBlock = 4096;
 

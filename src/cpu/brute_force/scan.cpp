@@ -76,9 +76,9 @@ HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, const 
     for (auto& sum : row) sum = hn::Zero(lanes);
   }
   for (std::uint32_t d = 0; d < dims; ++d) {
-    const hn::Vec<D> query[kGroup] = {
-        hn::Set(lanes, coordinates[0][d * kGroup]), hn::Set(lanes, coordinates[1][d * kGroup]),
-        hn::Set(lanes, coordinates[2][d * kGroup]), hn::Set(lanes, coordinates[3][d * kGroup])};
+    const std::size_t place = std::size_t{d} * kGroup;
+    const hn::Vec<D> query[kGroup] = {hn::Set(lanes, coordinates[0][place]), hn::Set(lanes, coordinates[1][place]),
+                                      hn::Set(lanes, coordinates[2][place]), hn::Set(lanes, coordinates[3][place])};
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = L2Step{}(sums[q][v], hn::Sub(query[q], point));

@@ -30,7 +30,7 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
                           std::uint64_t bytes_per_query, int threads) {
   constexpr std::uint64_t kQueryCache = 256 << 10;  // packed queries of a block: half of a second-level cache
   constexpr std::uint64_t kScratch = 64 << 20;      // of one block
-  constexpr std::uint64_t kMostQueries = kMostGroups * kGroup;
+  constexpr std::uint64_t kMostQueries = std::uint64_t{kMostGroups} * kGroup;
   constexpr std::uint64_t kFewestQueries = 64;          // in a block, as long as there are enough for all threads
   constexpr std::uint64_t kTasksPerThread = 4;          // so that no thread waits long for the last one
   constexpr std::uint64_t kFewestPanels = 64;           // in a range

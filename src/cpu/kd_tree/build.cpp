@@ -74,8 +74,8 @@ class Builder {
     const std::uint32_t d = widest_side(box);
     select_record(access_, first, middle, last, d);
     const T value = middle == last ? box[tree_.dims + d] : access_.at(*middle, d);  // empty only in leaves of one point
-    tree_.split_dims[geometry.node(level, j)] = static_cast<std::uint16_t>(d);
-    tree_.split_values[geometry.node(level, j)] = value;
+    tree_.split_dims[core::KdGeometry::node(level, j)] = static_cast<std::uint16_t>(d);
+    tree_.split_values[core::KdGeometry::node(level, j)] = value;
     left[tree_.dims + d] = value;
     right[d] = value;
   }
@@ -138,7 +138,7 @@ class Builder {
       indices[i] = access_.index_of(first[i]);
     }
     std::fill(indices + size, indices + width, kNoPoint);
-    const std::uint64_t node = geometry.node(geometry.levels, leaf);
+    const std::uint64_t node = core::KdGeometry::node(geometry.levels, leaf);
     tighten(first, first + size, tree_.boxes.data() + node * 2 * dims);
     tree_.smallest[node] = indices[0];
   }
