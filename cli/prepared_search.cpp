@@ -63,6 +63,7 @@ PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progr
   const Stopwatch build_watch;
   BuildOptions build = flags.build;
   build.progress = progress.callback();
+  build.expected_queries = queries_.rows();
   index_ = Index::build(points, build);
   build_ms_ = build_watch.milliseconds();
   stop_if_interrupted();

@@ -30,6 +30,9 @@ struct BuildOptions {
   Engine engine = Engine::automatic;
   Device device = Device::cpu();
   Metric metric = Metric::l2();
+  /// How many queries will come in all, if that is known: for a few, `automatic` scans instead of building a tree.
+  /// 0: about as many as points.
+  std::uint64_t expected_queries = 0;
   /// Leave out points with NaN or infinity instead of throwing; results keep the numbering of the caller.
   bool skip_nonfinite = false;
   /// Threads on the CPU; 0 takes all cores.

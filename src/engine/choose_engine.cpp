@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -46,7 +47,11 @@ namespace {
 constexpr std::array<std::uint64_t, 11> kFewestPointsForTree = {0,     1000,  1000,  1000,   1000,   1000,
                                                                 10000, 20000, 30000, 200000, 1000000};
 
-bool tree_pays(std::uint64_t points, std::uint32_t dims) {
+/// Building the tree takes about as long as scanning this many coordinates per point.
+constexpr std::uint64_t kScannedWhileBuilding = 6000;
+
+bool tree_pays(std::uint64_t points, std::uint32_t dims, std::uint64_t queries) {
+  if (queries > 0 && queries < kScannedWhileBuilding / std::max(dims, 1u)) return false;
   return dims < kFewestPointsForTree.size() && points >= kFewestPointsForTree[dims] && points > 0;
 }
 
@@ -70,10 +75,10 @@ void require_cuda(Device device, Engine engine) {
 
 }  // namespace
 
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims) {
+Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries) {
   Choice choice{wanted, Device::cpu(), {}};
   if (wanted == Engine::automatic) {
-    choice.engine = tree_pays(points, dims) ? Engine::kd_tree : Engine::brute_force;
+    choice.engine = tree_pays(points, dims, queries) ? Engine::kd_tree : Engine::brute_force;
     choice.reason =
         fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
                     choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster", points, dims);

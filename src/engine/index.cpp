@@ -262,7 +262,8 @@ Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_points_view(points);
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   auto state = std::make_shared<IndexState>();
-  engine::Choice choice = engine::choose_engine(options.engine, options.device, points.rows(), points.dims());
+  engine::Choice choice =
+      engine::choose_engine(options.engine, options.device, points.rows(), points.dims(), options.expected_queries);
   state->rows = points.rows();
   state->dims = points.dims();
   state->dtype = points.dtype();

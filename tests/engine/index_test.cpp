@@ -187,6 +187,17 @@ TEST(Index, ExplainsItself) {
   EXPECT_EQ(index.device(), Device::cpu());
 }
 
+TEST(Index, AutoTakesTheTreeWhereItPays) {
+  std::mt19937_64 random(9);
+  const PointSet low = nasty_points(NastyShape::uniform, DType::f32, 2000, 3, random);
+  const PointSet high = nasty_points(NastyShape::uniform, DType::f32, 2000, 16, random);
+  EXPECT_EQ(Index::build(low.view()).engine(), Engine::kd_tree);
+  EXPECT_EQ(Index::build(low.view(), {.expected_queries = 1}).engine(), Engine::brute_force);
+  EXPECT_EQ(Index::build(low.view(), {.expected_queries = 100000}).engine(), Engine::kd_tree);
+  EXPECT_EQ(Index::build(low.view().slice(0, 500)).engine(), Engine::brute_force);
+  EXPECT_EQ(Index::build(high.view()).engine(), Engine::brute_force);
+}
+
 TEST(Device, NamesAreReadAndWritten) {
   for (const std::string name : {"auto", "cpu", "cuda:0", "cuda:12"}) EXPECT_EQ(Device::parse(name).name(), name);
   EXPECT_EQ(Device::parse("cuda"), Device::cuda(0));
