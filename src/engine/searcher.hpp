@@ -11,6 +11,8 @@
 
 namespace kith::engine {
 
+class IndexFileWriter;  // engine/index_file/index_file_writer.hpp
+
 /// A batch of clean queries in host memory, or the points themselves.
 template <typename T>
 struct QueryBatch {
@@ -51,6 +53,12 @@ class Searcher {
                                const RunOptions& run) const = 0;
   /// How many points have chain <= bound.
   virtual void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// Copies all points, size x dims, in the order of their numbers.
+  virtual void copy_rows(T* rows, int threads) const = 0;
+  /// Adds the engine's sections and parameters to a file; the facade has filled in the rest. The searcher outlives the
+  /// writer.
+  virtual void save(IndexFileWriter& writer, int threads) const = 0;
 
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.

@@ -6,6 +6,7 @@
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
+#include "cpu/kd_tree/tree_sections.hpp"
 #include "cpu/nearest_keeper.hpp"
 #include "runtime/parallel.hpp"
 
@@ -15,6 +16,7 @@
 #include <bit>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -118,11 +120,15 @@ class KdSearch final : public engine::Searcher<T> {
                             {.leaf_size = kLeafSize,
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
+  KdSearch(Metric metric, KdTree<T> tree) : metric_(metric), tree_(std::move(tree)) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
            T* chains) const override;
   ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+
+  void copy_rows(T* rows, int threads) const override { copy_tree_rows(tree_, rows, threads); }
+  void save(engine::IndexFileWriter& writer, int) const override { save_tree(tree_, writer); }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
@@ -294,6 +300,13 @@ std::unique_ptr<engine::Searcher<T>> build_kd_search(const engine::BuildRequest<
   return std::make_unique<KdSearch<T>>(request);
 }
 
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
+  return std::make_unique<KdSearch<T>>(request.file.facts().metric, load_tree<T>(request));
+}
+
+template std::unique_ptr<engine::Searcher<float>> load_kd_search(const engine::LoadRequest&);
+template std::unique_ptr<engine::Searcher<double>> load_kd_search(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);
 template std::unique_ptr<engine::Searcher<double>> build_kd_search(const engine::BuildRequest<double>&);
 
