@@ -132,12 +132,13 @@ class Validator {
 
   // --- boxes and smallest numbers of inner nodes ---
 
+  /// From the leaves up, so that the node that is named is the one that is wrong, not its parent.
   std::string check_nodes() const {
     const std::uint64_t inner = geometry_.leaves() - 1;
-    const std::uint64_t wrong =
-        runtime::first_match(inner, 1024, threads_, [&](std::uint64_t node) { return !is_join_of_children(node); });
+    const std::uint64_t wrong = runtime::first_match(
+        inner, 1024, threads_, [&](std::uint64_t i) { return !is_join_of_children(inner - 1 - i); });
     if (wrong == inner) return {};
-    return fmt::format("node {}: its box or its smallest point is not that of its children", wrong);
+    return fmt::format("node {}: its box or its smallest point is not that of its children", inner - 1 - wrong);
   }
 
   bool is_join_of_children(std::uint64_t node) const {
