@@ -6,6 +6,7 @@
 #include "stopwatch.hpp"
 
 #include <kith/error.hpp>
+#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 
@@ -30,45 +31,109 @@ std::uint64_t rows_with_nonfinite(PointView points) {
 
 io::PointFile read_queries(const SearchFlags& flags, DType dtype, const ProgressCallback& progress) {
   io::ReadOptions options = flags.read;
+  if (is_index_file(flags.queries_path)) {  // the flags are for the columns of the points
+    options = {};
+    options.threads = flags.read.threads;
+  }
   options.dtype = dtype;  // one search, one type: the points decide
   flags.output.explanation(fmt::format("queries are read as {}, the type of the points", name_of(dtype)));
   return read_input(flags.queries_path, options, flags.output, progress);
 }
 
+void require_same_dims(const SearchFlags& flags, std::uint32_t points, std::uint32_t queries) {
+  if (queries == points) return;
+  throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
+                               flags.queries_path, counted(queries, "dimension"), flags.points_path,
+                               counted(points, "dimension")));
+}
+
+/// Throws UsageError for flags that contradict what the index was built with.
+void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) {
+  const auto refuse = [&](const std::string& has, const std::string& flag) {
+    throw UsageError(
+        fmt::format("{} is an index {}; leave {} out, or build an index that fits", flags.points_path, has, flag));
+  };
+  if (flags.metric_given && flags.build.metric != info.metric) {
+    refuse(fmt::format("for {}", info.metric.name()), fmt::format("--metric {}", flags.build.metric.name()));
+  }
+  if (flags.build.engine != Engine::automatic && flags.build.engine != info.engine) {
+    refuse(fmt::format("of engine {}", name_of(info.engine)), fmt::format("--engine {}", name_of(flags.build.engine)));
+  }
+  if (flags.read.dtype && *flags.read.dtype != info.dtype) {
+    refuse(fmt::format("of {} points", name_of(info.dtype)), fmt::format("--dtype {}", name_of(*flags.read.dtype)));
+  }
+  if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
+}
+
 }  // namespace
 
-PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress,
-                               const std::function<void(std::uint64_t, DType)>& check)
-    : flags_(flags) {
+PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check)
+    : flags_(flags), loaded_(is_index_file(flags.points_path)) {
+  if (loaded_) {
+    load(progress, check);
+  } else {
+    read_and_build(progress, check);
+  }
+  stop_if_interrupted();
+  flags.output.explanation(index_->explain());
+  if (flags.self()) {
+    skipped_queries_ = index_->skipped();
+  } else if (flags.search.skip_nonfinite) {
+    skipped_queries_ = rows_with_nonfinite(queries_);
+  }
+}
+
+void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& check) {
+  if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
-  points_file_ = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
   PointView points = points_file_.view();
   queries_ = points;
-  if (!flags.self()) {
-    queries_file_ = read_queries(flags, points.dtype(), progress.callback());
+  if (!flags_.self()) {
+    queries_file_ = read_queries(flags_, points.dtype(), progress.callback());
     queries_ = queries_file_->view();
     // A file without rows says nothing about its dims; take them from the other one.
     if (queries_.rows() == 0) queries_ = PointView(nullptr, points.dtype(), 0, points.dims(), points.dims());
     if (points.rows() == 0) points = PointView(nullptr, points.dtype(), 0, queries_.dims(), queries_.dims());
-    if (queries_.dims() != points.dims()) {
-      throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
-                                   flags.queries_path, counted(queries_.dims(), "dimension"), flags.points_path,
-                                   counted(points.dims(), "dimension")));
-    }
+    require_same_dims(flags_, points.dims(), queries_.dims());
+  }
+  query_count_ = queries_.rows();
+  read_ms_ = read_watch.milliseconds();
+  stop_if_interrupted();
+  check(query_count_, points.dtype());
+
+  const Stopwatch build_watch;
+  BuildOptions build = flags_.build;
+  build.progress = progress.callback();
+  build.expected_queries = query_count_;
+  index_ = Index::build(points, build);
+  build_ms_ = build_watch.milliseconds();
+}
+
+void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
+  const IndexFileInfo info = describe_index_file(flags_.points_path);
+  require_fitting_flags(flags_, info);
+  const Stopwatch read_watch;
+  query_count_ = info.rows;
+  if (!flags_.self()) {
+    queries_file_ = read_queries(flags_, info.dtype, progress.callback());
+    queries_ = queries_file_->view();
+    if (queries_.rows() == 0) queries_ = PointView(nullptr, info.dtype, 0, info.dims, info.dims);
+    require_same_dims(flags_, info.dims, queries_.dims());
+    query_count_ = queries_.rows();
   }
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
-  check(queries_.rows(), points.dtype());
+  check(query_count_, info.dtype);
 
-  const Stopwatch build_watch;
-  BuildOptions build = flags.build;
-  build.progress = progress.callback();
-  build.expected_queries = queries_.rows();
-  index_ = Index::build(points, build);
-  build_ms_ = build_watch.milliseconds();
-  stop_if_interrupted();
-  flags.output.explanation(index_->explain());
-  if (flags.build.skip_nonfinite) skipped_queries_ = flags.self() ? index_->skipped() : rows_with_nonfinite(queries_);
+  const Stopwatch load_watch;
+  LoadOptions options;
+  options.device = flags_.build.device;
+  options.threads = flags_.build.threads;
+  options.map = flags_.map;
+  options.progress = progress.callback();
+  index_ = Index::load(flags_.points_path, options);
+  build_ms_ = load_watch.milliseconds();
 }
 
 nlohmann::ordered_json PreparedSearch::report() const {
@@ -97,7 +162,8 @@ std::string PreparedSearch::engine_text() const {
 }
 
 std::string PreparedSearch::times_text() const {
-  return fmt::format("read {}, build {}", readable_duration(read_ms_), readable_duration(build_ms_));
+  return fmt::format("read {}, {} {}", readable_duration(read_ms_), loaded_ ? "load" : "build",
+                     readable_duration(build_ms_));
 }
 
 std::string PreparedSearch::skipped_text() const {

@@ -13,7 +13,7 @@ constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 }  // namespace
 
 std::vector<Argument> search_arguments(SearchFlags& flags) {
-  return {{"POINTS", "FILE", "the points to search; - is standard input",
+  return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
            [&flags](const std::string& path) { flags.points_path = path; }, true},
           {"QUERIES", "FILE", "whose neighbours are wanted; without it every point asks for its own",
            [&flags](const std::string& path) { flags.queries_path = path; }}};
@@ -50,20 +50,27 @@ Flag engine_flag(Engine& engine) {
 }
 
 FlagGroup search_flags(SearchFlags& flags) {
+  Flag metric = metric_flag(flags.build.metric);
+  metric.take = [&flags, take = metric.take](const std::string& value) {
+    flags.metric_given = true;
+    take(value);
+  };
   return {
       "Searching",
       {engine_flag(flags.build.engine),
        device_flag(flags.build.device),
        threads_flag(
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
-       metric_flag(flags.build.metric),
+       metric,
        {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
        {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
        {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
         [&flags](const std::string&) {
           flags.search.skip_nonfinite = flags.build.skip_nonfinite = flags.read.missing_as_nan = true;
-        }}}};
+        }},
+       {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
+        [&flags](const std::string&) { flags.map = true; }}}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {

@@ -20,6 +20,8 @@ struct SearchFlags {
   std::string out;           ///< empty: standard output, unless --json
   io::ReadOptions read;
   BuildOptions build;
+  bool metric_given = false;
+  bool map = false;  ///< POINTS is an index to be searched where it lies
   SearchOptions search;
   OutputFlags output;
 
@@ -30,7 +32,7 @@ struct SearchFlags {
 
 /// The arguments POINTS and QUERIES.
 std::vector<Argument> search_arguments(SearchFlags& flags);
-/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite.
+/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite, --map.
 FlagGroup search_flags(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.
 FlagGroup result_flags(SearchFlags& flags);

@@ -1,4 +1,4 @@
-// kith verify: checks the result of a search against the plain definition.
+// kith verify: checks the result of a search against the plain definition, or an index file.
 #include "commands/all_commands.hpp"
 
 #include "input_flags.hpp"
@@ -10,9 +10,11 @@
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "terminal_progress.hpp"
+#include "verified_index.hpp"
 
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/error.hpp>
+#include <kith/index_file.hpp>
 #include <kith/io/neighbors_file.hpp>
 
 #include <fmt/format.h>
@@ -32,6 +34,8 @@ struct VerifyFlags {
   std::string neighbors_path;
   std::string points_path;
   std::string queries_path;
+  std::string compared_path;  ///< the file that an index was built from
+  bool metric_given = false;
   std::optional<double> radius;
   io::ReadOptions read;
   apps::VerifyOptions options;
@@ -72,8 +76,33 @@ std::string checked_text(const VerifyFlags& flags, const Found& found, const app
                      flags.options.squared ? ", squared" : "", flags.options.exclude_self ? ", self excluded" : "");
 }
 
+/// The points of an index were searched with its metric, and without the rows that it left out.
+void take_over_index(VerifyFlags& flags) {
+  const IndexFileInfo info = describe_index_file(flags.points_path);
+  if (flags.metric_given && flags.options.metric != info.metric) {
+    throw UsageError(fmt::format("{} is an index for {}; leave --metric {} out", flags.points_path, info.metric.name(),
+                                 flags.options.metric.name()));
+  }
+  flags.options.metric = info.metric;
+  flags.options.skip_nonfinite = true;
+}
+
 int run_verify(VerifyFlags flags) {
+  if (is_index_file(flags.neighbors_path)) {
+    if (!flags.points_path.empty()) {
+      throw UsageError(
+          fmt::format("{} is an index; compare it with its points by --points FILE", flags.neighbors_path));
+    }
+    return verify_index({flags.neighbors_path, flags.compared_path, flags.read, flags.options.threads, flags.output});
+  }
+  if (!flags.compared_path.empty()) {
+    throw UsageError(fmt::format("--points goes with an index, which {} is not", flags.neighbors_path));
+  }
+  if (flags.points_path.empty()) {
+    throw UsageError("verify: POINTS is required; usage: kith verify NEIGHBORS POINTS, or kith verify INDEX");
+  }
   check_flags(flags);
+  if (is_index_file(flags.points_path)) take_over_index(flags);
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
   const Found found = io::read_neighbors(flags.neighbors_path);
@@ -125,6 +154,11 @@ int run_verify(VerifyFlags flags) {
 }
 
 FlagGroup check_flag_group(VerifyFlags& flags) {
+  Flag metric = metric_flag(flags.options.metric);
+  metric.take = [&flags, take = metric.take](const std::string& value) {
+    flags.metric_given = true;
+    take(value);
+  };
   return {
       "What was searched (as it was given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
@@ -134,7 +168,7 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
           flags.options.max_neighbors = static_cast<std::uint32_t>(
               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
         }},
-       metric_flag(flags.options.metric),
+       metric,
        {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
        {"--exclude-self", "", "no point is its own neighbour",
         [&flags](const std::string&) { flags.options.exclude_self = true; }},
@@ -148,23 +182,28 @@ Command verify_command() {
   const auto flags = std::make_shared<VerifyFlags>();
   Command command;
   command.name = "verify";
-  command.summary = "check the result of a search, one pair at a time";
-  command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags]";
+  command.summary = "check the result of a search, one pair at a time, or an index";
+  command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags] | INDEX [--points FILE]";
   command.description =
       "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
       "with 0 "
       "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
       "every "
-      "pair; --sample N checks N lists chosen by --seed.";
-  command.arguments = {{"NEIGHBORS", "FILE", "the .npz file that kith knn or kith radius wrote",
-                        [flags](const std::string& path) { flags->neighbors_path = path; }, true},
-                       {"POINTS", "FILE", "the points that were searched",
-                        [flags](const std::string& path) { flags->points_path = path; }, true},
-                       {"QUERIES", "FILE", "the queries, if there were any",
-                        [flags](const std::string& path) { flags->queries_path = path; }}};
+      "pair; --sample N checks N lists chosen by --seed. Of an index file everything that a search relies on is "
+      "checked, "
+      "and the first thing that is wrong is named (exit code 4).";
+  command.arguments = {
+      {"NEIGHBORS", "FILE", "the .npz file that kith knn or kith radius wrote, or an index from kith build",
+       [flags](const std::string& path) { flags->neighbors_path = path; }, true},
+      {"POINTS", "FILE", "the points that were searched, or an index of them",
+       [flags](const std::string& path) { flags->points_path = path; }},
+      {"QUERIES", "FILE", "the queries, if there were any",
+       [flags](const std::string& path) { flags->queries_path = path; }}};
   command.groups = {check_flag_group(*flags),
                     {"Checking",
-                     {{"--sample", "N", "check only N lists; 0, the default, checks all",
+                     {{"--points", "FILE", "with INDEX: the points that it was built from, compared row by row",
+                       [flags](const std::string& path) { flags->compared_path = path; }},
+                      {"--sample", "N", "check only N lists; 0, the default, checks all",
                        [flags](const std::string& value) {
                          flags->options.sample =
                              parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
@@ -177,6 +216,7 @@ Command verify_command() {
                     input_flags(flags->read)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
+                      {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };
   return command;

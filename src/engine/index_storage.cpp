@@ -90,9 +90,9 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
   state->metric = facts.metric;
   state->engine = facts.engine;
   state->device = choice.device;
-  state->reason =
-      choice.reason +
-      fmt::format("\nindex {} {}", file.is_trusted() ? "mapped from" : "loaded from and checked:", file.name());
+  state->reason = fmt::format("engine {}: that of {}, {}{}", name_of(facts.engine), file.name(),
+                              file.is_trusted() ? "mapped and not checked" : "loaded and checked",
+                              choice.reason.substr(choice.reason.find('\n')));  // then why this device
   state->original = load_original(file);
   const engine::Backend& backend =
       choice.device.kind() == Device::Kind::cuda ? *engine::cuda_backend() : engine::cpu_backend();
@@ -103,6 +103,15 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
     state->searcher = backend.load_f64(request);
   }
   return state;
+}
+
+/// The engine's parameters by name.
+std::vector<std::pair<std::string, std::string>> named_parameters(const engine::IndexFacts& facts) {
+  if (facts.engine != Engine::kd_tree) return {};
+  const std::string rule = facts.parameters[1] == 0   ? "widest"
+                           : facts.parameters[1] == 1 ? "cycle"
+                                                      : fmt::format("unknown ({})", facts.parameters[1]);
+  return {{"leaf_size", std::to_string(facts.parameters[0])}, {"split", rule}};
 }
 
 /// Moves the clean rows, which lie at the front, to the caller's places, last first, and fills the rows between.
@@ -192,6 +201,7 @@ IndexFileInfo describe_index_file(const std::string& path) {
   info.dims = front.facts.dims;
   info.rows = front.facts.rows;
   info.points = front.facts.points;
+  info.parameters = named_parameters(front.facts);
   for (const engine::SectionRecord& section : front.sections) {
     info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,
                              section.element_bytes, section.count, section.offset, section.bytes()});
