@@ -10,6 +10,7 @@
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -161,11 +162,25 @@ class Builder {
     const std::uint32_t dims = access_.dims();
     std::fill_n(box, dims, std::numeric_limits<T>::infinity());
     std::fill_n(box + dims, dims, -std::numeric_limits<T>::infinity());
-    for (const Record* r = first; r != last; ++r) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        const T x = access_.at(*r, d);
-        box[d] = x < box[d] ? x : box[d];
-        box[dims + d] = x > box[dims + d] ? x : box[dims + d];
+    if constexpr (Access::kDims != core::kRuntimeDims) {  // in registers, without branches
+      std::array<T, Access::kDims> low, high;
+      std::copy_n(box, Access::kDims, low.begin());
+      std::copy_n(box + Access::kDims, Access::kDims, high.begin());
+      for (const Record* r = first; r != last; ++r) {
+        for (std::uint32_t d = 0; d < Access::kDims; ++d) {
+          low[d] = std::min(low[d], r->x[d]);
+          high[d] = std::max(high[d], r->x[d]);
+        }
+      }
+      std::copy_n(low.begin(), Access::kDims, box);
+      std::copy_n(high.begin(), Access::kDims, box + Access::kDims);
+    } else {
+      for (const Record* r = first; r != last; ++r) {
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          const T x = access_.at(*r, d);
+          box[d] = std::min(box[d], x);
+          box[dims + d] = std::max(box[dims + d], x);
+        }
       }
     }
     for (std::uint32_t i = 0; i < 2 * dims; ++i) box[i] = without_sign_of_zero(box[i]);

@@ -19,10 +19,13 @@ class LeafOrder {
   const std::uint32_t* places(std::uint32_t size) {
     if (size <= kFew) {
       std::fill(indices_.begin() + size, indices_.begin() + padded(size), 0xffffffffu);  // above every index
-      for (std::uint32_t i = 0; i < size; ++i) {
-        std::uint32_t lower = 0;
-        for (std::uint32_t j = 0; j < padded(size); ++j) lower += indices_[j] < indices_[i] ? 1 : 0;
-        places_[i] = lower;
+      for (std::uint32_t first = 0; first < size; first += kTogether) {
+        std::uint32_t own[kTogether], lower[kTogether] = {};
+        std::copy_n(indices_.data() + first, kTogether, own);
+        for (std::uint32_t j = 0; j < size; ++j) {
+          for (std::uint32_t i = 0; i < kTogether; ++i) lower[i] += indices_[j] < own[i] ? 1 : 0;
+        }
+        std::copy_n(lower, kTogether, places_.data() + first);
       }
     } else {
       std::iota(sorted_.begin(), sorted_.begin() + size, 0u);
@@ -35,7 +38,8 @@ class LeafOrder {
 
  private:
   static constexpr std::uint32_t kFew = 64;
-  static constexpr std::uint32_t padded(std::uint32_t size) { return (size + 15) / 16 * 16; }
+  static constexpr std::uint32_t kTogether = 16;  ///< in vectors
+  static constexpr std::uint32_t padded(std::uint32_t size) { return (size + kTogether - 1) / kTogether * kTogether; }
 
   std::vector<std::uint32_t> indices_;
   std::vector<std::uint32_t> places_;

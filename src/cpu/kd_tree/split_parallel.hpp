@@ -71,7 +71,7 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
 
   // The value at the rank: each part keeps what lies in the bracket, the rest is done alone.
-  const Bracket<T> bracket = guess_bracket<T, 1024>(key_at, count, rank);
+  const Bracket<T> bracket = guess_bracket<T>(key_at, count, rank);
   std::vector<BracketCount> found(parts.parts);
   runtime::parallel_for(parts.parts, {.threads = threads}, [&](std::uint64_t part) {
     const std::uint64_t begin = parts.first(part);

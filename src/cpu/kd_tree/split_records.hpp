@@ -5,6 +5,7 @@
 // numbers alone, then one pass moves the records; only records equal in x_d look at the rest of the super-key.
 #pragma once
 
+#include "cpu/kd_tree/partition_records.hpp"
 #include "cpu/kd_tree/select_key.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace kith::cpu {
 /// A point on its way to its leaf, coordinates and all.
 template <typename T, std::uint32_t D>
 struct PointRecords {
+  static constexpr std::uint32_t kDims = D;
   struct Record {
     std::array<T, D> x;
     std::uint32_t index;
@@ -28,6 +30,7 @@ struct PointRecords {
 /// Only the number of the point; the coordinates stay where they are. For dims known at run time.
 template <typename T>
 struct IndexRecords {
+  static constexpr std::uint32_t kDims = 0;  ///< known at run time only
   using Record = std::uint32_t;
 
   const T* rows;
@@ -47,19 +50,6 @@ bool precedes(const Access& access, const typename Access::Record& a, const type
     d = d + 1 == access.dims() ? 0 : d + 1;
   }
   return access.index_of(a) < access.index_of(b);
-}
-
-/// Moves the records with `is_left` to the front; returns the first of the others. One pass, no branch on the data.
-template <typename Record, typename IsLeft>
-Record* partition_records(Record* first, Record* last, IsLeft&& is_left) {
-  Record* boundary = first;
-  for (Record* i = first; i != last; ++i) {
-    const Record record = *i;
-    *i = *boundary;
-    *boundary = record;
-    boundary += is_left(record) ? 1 : 0;
-  }
-  return boundary;
 }
 
 /// Splits records that are equal in the first components of the super-key of dimension d: each round goes on with the
