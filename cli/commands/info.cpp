@@ -140,7 +140,10 @@ ordered_json json_of(const IndexFileInfo& info) {
   report["skipped_points"] = info.rows - info.points;
   report["dims"] = info.dims;
   report["dtype"] = name_of(info.dtype);
-  for (const auto& [name, value] : info.parameters) report[name] = value;
+  if (info.engine == Engine::kd_tree) {
+    report["leaf_size"] = info.leaf_size;
+    report["split"] = info.split;
+  }
   report["compatible_features"] = info.compatible_features;
   report["incompatible_features"] = info.incompatible_features;
   report["file_bytes"] = info.file_bytes;
@@ -165,7 +168,8 @@ std::string text_of(const std::string& path, const IndexFileInfo& info) {
                                                : fmt::format("   ({} left out because of NaN or infinity)",
                                                              readable_count(info.rows - info.points)));
   text += fmt::format("dims          {}\ndtype         {}\n", info.dims, name_of(info.dtype));
-  for (const auto& [name, value] : info.parameters) text += fmt::format("{:<13} {}\n", name, value);
+  if (info.engine == Engine::kd_tree)
+    text += fmt::format("leaf size     {}\nsplit         {}\n", info.leaf_size, info.split);
   text += fmt::format("features      {:#x} compatible, {:#x} incompatible\n", info.compatible_features,
                       info.incompatible_features);
   text += fmt::format("file size     {}\nsections\n", readable_bytes(static_cast<double>(info.file_bytes)));

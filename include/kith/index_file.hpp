@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kith {
@@ -32,10 +31,10 @@ struct IndexFileInfo {
   Metric metric;
   DType dtype = DType::f32;
   std::uint32_t dims = 0;
-  std::uint64_t rows = 0;    ///< as the caller numbered them
-  std::uint64_t points = 0;  ///< rows that were not left out because of NaN or infinity
-  /// What the engine was told, by name, e.g. {"leaf_size", "16"}.
-  std::vector<std::pair<std::string, std::string>> parameters;
+  std::uint64_t rows = 0;       ///< as the caller numbered them
+  std::uint64_t points = 0;     ///< rows that were not left out because of NaN or infinity
+  std::uint32_t leaf_size = 0;  ///< k-d tree only: the most points that a leaf may hold
+  std::string split;            ///< k-d tree only: "widest" or "cycle"
   std::vector<IndexFileSection> sections;
 };
 

@@ -105,15 +105,6 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
   return state;
 }
 
-/// The engine's parameters by name.
-std::vector<std::pair<std::string, std::string>> named_parameters(const engine::IndexFacts& facts) {
-  if (facts.engine != Engine::kd_tree) return {};
-  const std::string rule = facts.parameters[1] == 0   ? "widest"
-                           : facts.parameters[1] == 1 ? "cycle"
-                                                      : fmt::format("unknown ({})", facts.parameters[1]);
-  return {{"leaf_size", std::to_string(facts.parameters[0])}, {"split", rule}};
-}
-
 /// Moves the clean rows, which lie at the front, to the caller's places, last first, and fills the rows between.
 template <typename T>
 void spread_rows(const IndexState& state, std::span<T> values) {
@@ -201,7 +192,10 @@ IndexFileInfo describe_index_file(const std::string& path) {
   info.dims = front.facts.dims;
   info.rows = front.facts.rows;
   info.points = front.facts.points;
-  info.parameters = named_parameters(front.facts);
+  if (info.engine == Engine::kd_tree) {
+    info.leaf_size = front.facts.parameters[engine::kLeafSizeParameter];
+    info.split = front.facts.parameters[engine::kSplitRuleParameter] == 0 ? "widest" : "cycle";
+  }
   for (const engine::SectionRecord& section : front.sections) {
     info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,
                              section.element_bytes, section.count, section.offset, section.bytes()});

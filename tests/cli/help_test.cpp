@@ -6,7 +6,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",  "knn",        "radius",
+const std::vector<std::string> kCommands = {"generate", "info",  "build",      "knn", "radius",
                                             "verify",   "bench", "completion", "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {

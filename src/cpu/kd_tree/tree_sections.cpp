@@ -14,8 +14,9 @@ namespace {
 
 using engine::SectionId;
 
-constexpr std::uint32_t kLeafSizeParameter = 0;
-constexpr std::uint32_t kSplitRuleParameter = 1;
+using engine::kLeafSizeParameter;
+using engine::kSplitRuleParameter;
+
 constexpr std::uint32_t kUsedParameters = 2;
 
 static_assert(engine::kReadableAfterSection >= kBlockSlack, "vectors may run over the end of the last leaf");

@@ -27,6 +27,9 @@ inline constexpr std::uint64_t kReadableAfterSection = 256;
 /// One checksum covers that many bytes of a section; the last one of a section what is left.
 inline constexpr std::uint64_t kBytesPerChecksum = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kEngineParameters = 8;
+/// Of the k-d tree; the other engines have none.
+inline constexpr std::uint32_t kLeafSizeParameter = 0;
+inline constexpr std::uint32_t kSplitRuleParameter = 1;  ///< 0: widest side, 1: x, y, z, x, …
 
 /// What a section holds. Files keep their sections in this order.
 enum class SectionId : std::uint32_t {
