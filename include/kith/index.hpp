@@ -106,7 +106,8 @@ class Index {
 
   /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
   /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
-  /// `knn`. T is the type of the points. Of the options all but `skip_nonfinite`, `threads` and `progress` are obeyed.
+  /// `knn`. The type is that of the points, else UsageError is thrown. Of the options all but `skip_nonfinite`,
+  /// `threads` and `progress` are obeyed. Memory is allocated only if points were left out and `allowed` is given.
   std::uint32_t knn_one(std::span<const float> query, std::span<std::uint32_t> indices, std::span<float> distances,
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,

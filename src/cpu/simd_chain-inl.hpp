@@ -80,6 +80,14 @@ HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
 HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
 HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
 
+/// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.
+template <class V>
+HWY_INLINE V shorter_way(V difference, V length) {
+  const auto straight = hn::Abs(difference);
+  const auto around = hn::Sub(length, straight);
+  return hn::IfThenElse(hn::Lt(around, straight), around, straight);
+}
+
 /// One bit per lane, the first lane in the lowest bit.
 template <class D>
 HWY_INLINE std::uint64_t bits_of(D lanes, hn::Mask<D> mask) {

@@ -16,6 +16,7 @@ struct Choice {
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// is not there.
 /// `queries` is how many will come; 0 if unknown.
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries);
+Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries,
+                     bool is_periodic);
 
 }  // namespace kith::engine

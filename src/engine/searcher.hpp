@@ -53,13 +53,17 @@ struct BoxBatch {
   std::int64_t upper_stride = 0;
   std::uint64_t count = 0;
   PointFilter filter;  ///< `allowed` and `below` only
+
+  const T* lower_of(std::uint64_t box) const { return lower + static_cast<std::int64_t>(box) * lower_stride; }
+  const T* upper_of(std::uint64_t box) const { return upper + static_cast<std::int64_t>(box) * upper_stride; }
 };
 
 /// What a kNN search may leave out.
 template <typename T>
 struct KnnRules {
   T bound = std::numeric_limits<T>::infinity();  ///< no chain value above it is reported
-  /// In (0, 1]: what lies beyond the k-th chain value times this need not be looked at. 1: exact.
+  /// In (0, 1]: once k points are found, what lies beyond the k-th chain value times this need not be looked at.
+  /// Before, `bound` itself counts: a neighbour that is there must not be missing. 1: exact.
   T shrink = 1;
   std::uint32_t max_leaves = 0;  ///< 0: no bound
 

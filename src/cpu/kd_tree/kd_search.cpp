@@ -2,6 +2,7 @@
 #include "cpu/kd_tree/kd_search.hpp"
 
 #include "core/candidate.hpp"
+#include "cpu/kd_tree/box_search.hpp"
 #include "cpu/kd_tree/build.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
@@ -21,29 +22,28 @@ namespace {
 
 using core::Candidate;
 using engine::ChainLists;
+using engine::KnnRules;
+using engine::PointFilter;
 using engine::QueryBatch;
 using engine::RunOptions;
 
 constexpr std::uint64_t kGroupsPerTask = 64;
 constexpr std::uint32_t kLeafSize = 16;
 
-/// Calls `take(candidate)` for each hit but the query itself, if it is excluded.
+/// The queries of a group and what they may find.
+struct GroupScope {
+  const std::uint64_t* queries = nullptr;
+  PointFilter filter;
+};
+
+/// Calls `take(candidate)` for each hit that the filter admits.
 template <typename T, typename Take>
-void for_each_hit(std::uint64_t hits, const T* chains, const std::uint32_t* indices, std::uint32_t excluded,
-                  Take&& take) {
+void for_each_hit(const GroupScope& scope, std::uint32_t query, std::uint64_t hits, const T* chains,
+                  const std::uint32_t* indices, Take&& take) {
+  const bool is_open = scope.filter.is_open();
   for (; hits != 0; hits &= hits - 1) {
     const int i = std::countr_zero(hits);
-    if (indices[i] != excluded) take(Candidate<T>{chains[i], indices[i]});
-  }
-}
-
-/// Which point each query of a group must not find.
-using Excluded = std::uint32_t[kGroupQueries];
-
-template <typename T>
-void exclude_self(const QueryBatch<T>& queries, const QueryGroup<T>& group, Excluded& excluded) {
-  for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-    excluded[i] = queries.exclude_self && i < group.count ? static_cast<std::uint32_t>(group.queries[i]) : kNoPoint;
+    if (is_open || scope.filter.admits(scope.queries[query], indices[i])) take(Candidate<T>{chains[i], indices[i]});
   }
 }
 
@@ -51,13 +51,13 @@ void exclude_self(const QueryBatch<T>& queries, const QueryGroup<T>& group, Excl
 template <typename T>
 struct NearestCollector {
   std::vector<NearestKeeper<T>> keepers;
-  Excluded excluded;
+  GroupScope scope;
 
   static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
                          const std::uint32_t* indices) {
     auto& collector = *static_cast<NearestCollector*>(self);
     NearestKeeper<T>& keeper = collector.keepers[query];
-    for_each_hit(hits, chains, indices, collector.excluded[query], [&](Candidate<T> hit) { keeper.offer(hit); });
+    for_each_hit(collector.scope, query, hits, chains, indices, [&](Candidate<T> hit) { keeper.offer(hit); });
     return {keeper.limit().distance, keeper.limit().index};
   }
 };
@@ -67,12 +67,12 @@ template <typename T>
 struct ListCollector {
   T bound;
   std::vector<Candidate<T>> lists[kGroupQueries];
-  Excluded excluded;
+  GroupScope scope;
 
   static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
                          const std::uint32_t* indices) {
     auto& collector = *static_cast<ListCollector*>(self);
-    for_each_hit(hits, chains, indices, collector.excluded[query],
+    for_each_hit(collector.scope, query, hits, chains, indices,
                  [&](Candidate<T> hit) { collector.lists[query].push_back(hit); });
     return {collector.bound, kNoPoint};
   }
@@ -83,12 +83,12 @@ template <typename T>
 struct CountCollector {
   T bound;
   std::uint32_t counts[kGroupQueries];
-  Excluded excluded;
+  GroupScope scope;
 
   static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
                          const std::uint32_t* indices) {
     auto& collector = *static_cast<CountCollector*>(self);
-    for_each_hit(hits, chains, indices, collector.excluded[query], [&](Candidate<T>) { ++collector.counts[query]; });
+    for_each_hit(collector.scope, query, hits, chains, indices, [&](Candidate<T>) { ++collector.counts[query]; });
     return {collector.bound, kNoPoint};
   }
 };
@@ -99,15 +99,22 @@ class KdSearch final : public engine::Searcher<T> {
   explicit KdSearch(const engine::BuildRequest<T>& request)
       : metric_(request.metric),
         tree_(build_kd_tree(request.rows, request.count, request.dims,
-                            {.leaf_size = kLeafSize,
+                            {.leaf_size = request.leaf_size == 0 ? kLeafSize : request.leaf_size,
                              .vector_lanes = leaf_vector_lanes<T>(),
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
 
-  void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-           T* chains) const override;
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
   ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return search_boxes(tree_, boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    count_in_boxes(tree_, boxes, run, counts);
+  }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
@@ -155,22 +162,23 @@ class KdSearch final : public engine::Searcher<T> {
 };
 
 template <typename T>
-void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-                      T* chains) const {
+void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+                      std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+  if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const QueryGroups<T> groups(tree_, queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
     NearestCollector<T> collector;
     collector.keepers.reserve(kGroupQueries);
     for (std::uint32_t i = 0; i < kGroupQueries; ++i)
-      collector.keepers.emplace_back(k, tree_.geometry.points, kInfinity);
+      collector.keepers.emplace_back(k, tree_.geometry.points, rules.bound);
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
+      collector.scope = {group.queries, queries.filter};
       for (std::uint32_t i = 0; i < group.count; ++i) collector.keepers[i].reset();
-      walk(group, kInfinity, collector);
+      walk(group, rules.bound, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
         std::uint32_t* row_indices = indices + group.queries[i] * k;
@@ -204,7 +212,7 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
+      collector.scope = {group.queries, queries.filter};
       walk(group, bound, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         std::vector<Candidate<T>>& list = collector.lists[i];
@@ -250,7 +258,7 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
+      collector.scope = {group.queries, queries.filter};
       std::fill_n(collector.counts, kGroupQueries, 0);
       walk(group, bound, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) counts[group.queries[i]] = collector.counts[i];

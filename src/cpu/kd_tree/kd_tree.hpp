@@ -30,6 +30,8 @@ struct KdTree {
   const T* lower(std::uint64_t node) const { return boxes.data() + node * 2 * dims; }
   const T* upper(std::uint64_t node) const { return lower(node) + dims; }
   const T* block(std::uint64_t leaf) const { return values.data() + leaf * dims * width; }
+  /// Elements from one dimension of a leaf block to the next.
+  std::uint32_t block_stride(std::uint64_t) const { return width; }
   const std::uint32_t* block_indices(std::uint64_t leaf) const { return indices.data() + leaf * width; }
   std::uint32_t leaf_count(std::uint64_t leaf) const {
     return static_cast<std::uint32_t>(geometry.first(geometry.levels, leaf + 1) -
