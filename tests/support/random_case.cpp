@@ -217,9 +217,10 @@ SearchCase random_case(std::uint64_t seed) {
   // A radius that is often exactly the distance of some pair, so that "within" is decided on the last bit.
   c.radius = unit(random);
   if (rows > 0 && draw(random, 4) != 0) {
-    const Neighbors nearest = oracle_knn({.points = c.points.view(), .metric = c.metric, .period = c.period}, 3);
-    const std::uint64_t pick = draw(random, nearest.queries());
-    const double distance = nearest.distance(pick, static_cast<std::uint32_t>(draw(random, 3)));
+    const PointView one = c.points.view().slice(draw(random, rows), 1);
+    const Neighbors nearest =
+        oracle_knn({.points = c.points.view(), .queries = &one, .metric = c.metric, .period = c.period}, 3);
+    const double distance = nearest.distance(0, static_cast<std::uint32_t>(draw(random, 3)));
     if (std::isfinite(distance)) c.radius = distance * (draw(random, 3) == 0 ? 1.0 + unit(random) : 1.0);
   }
   c.max_distance = draw(random, 3) == 0 ? c.radius : std::numeric_limits<double>::infinity();
