@@ -2,13 +2,17 @@
 #pragma once
 
 #include "core/candidate.hpp"
+#include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/group_search.hpp"
+#include "cpu/kd_tree/key_buffer.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
 #include "cpu/nearest_keeper.hpp"
 #include "engine/searcher.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -57,7 +61,7 @@ void write_row(std::span<const core::Candidate<T>> nearest, std::uint32_t k, std
   std::fill(chains + nearest.size(), chains + k, std::numeric_limits<T>::infinity());
 }
 
-/// The k nearest of each query of a group, any k.
+/// The k nearest of each query of a group, any type and k.
 template <typename T>
 class KeeperCollector {
  public:
@@ -125,13 +129,49 @@ class KeyCollector {
   float bound_;
 };
 
+/// The same for f32 and more neighbours.
+class BufferCollector {
+ public:
+  BufferCollector(const engine::PointFilter& filter, std::uint32_t k, std::uint64_t points, float bound)
+      : scope(filter), k_(k), missing_(static_cast<std::uint32_t>(points)), bound_(bound) {
+    buffers_.reserve(kGroupQueries);
+    for (std::uint32_t i = 0; i < kGroupQueries; ++i) buffers_.emplace_back(k, points);
+  }
+
+  void reset(std::uint32_t query) { buffers_[query].reset(bound_); }
+  void write(std::uint32_t query, std::uint32_t* indices, float* chains) {
+    buffers_[query].write(k_, missing_, indices, chains, spare_);
+  }
+  LeafHitFunction<float> function() const { return &on_hit; }
+  void* context() { return this; }
+
+  GroupScope scope;
+
+ private:
+  static Limit<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                             const std::uint32_t* indices) {
+    auto& collector = *static_cast<BufferCollector*>(self);
+    KeyBuffer& buffer = collector.buffers_[query];
+    buffer.insert(collector.scope.admitted(query, hits, indices), chains, indices, collector.spare_);
+    return buffer.limit();
+  }
+
+  std::uint32_t k_;
+  std::uint32_t missing_;
+  float bound_;
+  std::vector<KeyBuffer> buffers_;
+  std::vector<double> spare_;
+};
+
 /// Everything within a bound.
 template <typename T>
 class ListCollector {
  public:
   ListCollector(const engine::PointFilter& filter, T bound) : scope(filter), bound_(bound) {}
 
-  std::vector<core::Candidate<T>>& list(std::uint32_t query) { return lists_[query]; }
+  using Entry = typename ListEntry<T>::Type;
+
+  std::vector<Entry>& list(std::uint32_t query) { return lists_[query]; }
   LeafHitFunction<T> function() const { return &on_hit; }
   void* context() { return this; }
 
@@ -141,13 +181,14 @@ class ListCollector {
   static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
                          const std::uint32_t* indices) {
     auto& collector = *static_cast<ListCollector*>(self);
+    std::vector<Entry>& list = collector.lists_[query];
     for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
-                 [&](core::Candidate<T> hit) { collector.lists_[query].push_back(hit); });
+                 [&](core::Candidate<T> hit) { list.push_back(ListEntry<T>::of(hit.distance, hit.index)); });
     return {collector.bound_, kNoPoint};
   }
 
   T bound_;
-  std::vector<core::Candidate<T>> lists_[kGroupQueries];
+  std::vector<Entry> lists_[kGroupQueries];
 };
 
 /// How many lie within a bound.

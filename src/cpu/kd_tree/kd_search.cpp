@@ -218,12 +218,13 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
     });
   } else {
     if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
-    if constexpr (sizeof(T) == 4) {
-      if (k > 0 && k <= KeyLists::kMost) {
-        return knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, chains);
-      }
+    if constexpr (sizeof(T) == 8) {
+      knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, chains);
+    } else if (k > 0 && k <= KeyLists::kMost) {
+      knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, chains);
+    } else {
+      knn_in_groups<BufferCollector>(queries, k, rules.bound, run, indices, chains);
     }
-    knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, chains);
   }
 }
 
@@ -231,10 +232,11 @@ template <typename T>
 ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                   const RunOptions& run) const {
   /// What one task found: lists one after the other.
+  using Entry = typename ListEntry<T>::Type;
   struct Found {
     std::vector<std::uint64_t> queries;
     std::vector<std::uint64_t> lengths;
-    std::vector<Candidate<T>> candidates;
+    std::vector<Entry> entries;
   };
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
@@ -247,12 +249,12 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
       if (group.count == 0) continue;
       walk(group, bound, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
-        std::vector<Candidate<T>>& list = collector.list(i);
-        std::sort(list.begin(), list.end());
+        std::vector<Entry>& list = collector.list(i);
+        ListEntry<T>::sort(list.data(), list.size());
         if (most > 0 && list.size() > most) list.resize(most);
         found[task].queries.push_back(group.queries[i]);
         found[task].lengths.push_back(list.size());
-        found[task].candidates.insert(found[task].candidates.end(), list.begin(), list.end());
+        found[task].entries.insert(found[task].entries.end(), list.begin(), list.end());
         list.clear();
       }
     }
@@ -267,12 +269,13 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
   lists.indices.resize(lists.offsets.back());
   lists.chains.resize(lists.offsets.back());
   runtime::parallel_for(found.size(), {.threads = run.threads}, [&](std::uint64_t task) {
-    const Candidate<T>* next = found[task].candidates.data();
+    const Entry* next = found[task].entries.data();
     for (std::size_t i = 0; i < found[task].queries.size(); ++i) {
       const std::uint64_t offset = lists.offsets[found[task].queries[i]];
       for (std::uint64_t j = 0; j < found[task].lengths[i]; ++j, ++next) {
-        lists.indices[offset + j] = next->index;
-        lists.chains[offset + j] = next->distance;
+        const Candidate<T> candidate = ListEntry<T>::candidate(*next);
+        lists.indices[offset + j] = candidate.index;
+        lists.chains[offset + j] = candidate.distance;
       }
     }
     found[task] = {};  // what was copied is given back at once

@@ -1,4 +1,4 @@
-// The k nearest f32 candidates of one or more queries as sorted 64-bit keys, inserted by vectors without a branch.
+// The k nearest f32 candidates of one or more queries as sorted keys, inserted by vectors without a branch.
 #pragma once
 
 #include "cpu/kd_tree/leaf_hits.hpp"
@@ -9,13 +9,10 @@
 
 namespace kith::cpu {
 
-/// A key holds the bits of a distance above the index; distances are never negative, so keys order as (distance,
-/// index). Read as a double a key is a number of the same order, and doubles have a minimum and a maximum in every
-/// instruction set. All keys are lifted by one exponent so that none is denormal (a process may flush those to zero);
-/// the highest, an infinite distance, is still a finite double.
+/// Each list is sorted at any time: an insertion moves all places at once.
 class KeyLists {
  public:
-  static constexpr std::uint32_t kMost = 64;
+  static constexpr std::uint32_t kMost = 32;
 
   /// Numbers that the lists of `queries` queries take.
   static constexpr std::size_t storage_size(std::uint32_t k, std::uint32_t queries) {
@@ -31,19 +28,10 @@ class KeyLists {
   /// The function to insert hits, to be called with this object as context.
   LeafHitFunction<float> on_hit() const { return on_hit_; }
 
-  static double key_of(float chain, std::uint32_t index) {
-    return std::bit_cast<double>((std::uint64_t{std::bit_cast<std::uint32_t>(chain)} << 32 | index) + kLift);
-  }
-  static Limit<float> limit_of(double key) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(key) - kLift;
-    return {std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32)), static_cast<std::uint32_t>(bits)};
-  }
-
   std::uint32_t k() const { return k_; }
   double* list(std::uint32_t query) { return keys_ + std::size_t{query} * capacity_; }
 
  private:
-  static constexpr std::uint64_t kLift = std::uint64_t{1} << 52;
   /// k rounded up, so that there are few functions.
   static constexpr std::uint32_t capacity_for(std::uint32_t k) { return k <= 4 ? 4 : std::bit_ceil(k); }
 
