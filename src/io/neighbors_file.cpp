@@ -124,7 +124,9 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   runtime::OutputFile file(path);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
-    ArrayArchive archive(file, progress, ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()));
+    ArrayArchive archive(
+        file, progress,
+        ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()) + neighbors.exact().size_bytes());
     archive.add_values("indices", "<u4", shape, neighbors.indices());
     archive.add_distances(shape, neighbors.distances());
     archive.add_points(neighbors.missing());
