@@ -75,16 +75,9 @@ void require_cuda(Device device, Engine engine) {
 
 }  // namespace
 
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries,
-                     bool is_periodic) {
+Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries) {
   Choice choice{wanted, Device::cpu(), {}};
-  if (wanted == Engine::kd_tree && is_periodic) {
-    throw UsageError("engine kdtree knows no periodic axes in this version; use --engine auto or brute");
-  }
-  if (wanted == Engine::automatic && is_periodic) {
-    choice.engine = Engine::brute_force;
-    choice.reason = fmt::format("engine {}: the one that knows periodic axes", name_of(choice.engine));
-  } else if (wanted == Engine::automatic) {
+  if (wanted == Engine::automatic) {
     choice.engine = tree_pays(points, dims, queries) ? Engine::kd_tree : Engine::brute_force;
     choice.reason =
         fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),

@@ -16,7 +16,6 @@ struct Choice {
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// is not there.
 /// `queries` is how many will come; 0 if unknown.
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries,
-                     bool is_periodic);
+Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries);
 
 }  // namespace kith::engine

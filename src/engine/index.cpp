@@ -234,10 +234,8 @@ Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_points_view(points);
   engine::require_build_options(options);
   auto state = std::make_shared<IndexState>();
-  const bool is_periodic =
-      std::any_of(options.period.begin(), options.period.end(), [](double length) { return length != 0; });
-  engine::Choice choice = engine::choose_engine(options.engine, options.device, points.rows(), points.dims(),
-                                                options.expected_queries, is_periodic);
+  engine::Choice choice =
+      engine::choose_engine(options.engine, options.device, points.rows(), points.dims(), options.expected_queries);
   state->rows = points.rows();
   state->dims = points.dims();
   state->dtype = points.dtype();

@@ -99,26 +99,6 @@ HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const std::u
   }
 }
 
-/// What the step of a chain gets on plain axes.
-template <typename T>
-struct PlainAxes {
-  template <class D>
-  HWY_INLINE hn::Vec<D> apart(D, std::uint32_t, hn::Vec<D> query, hn::Vec<D> point) const {
-    return hn::Sub(query, point);
-  }
-};
-
-/// And on periodic ones.
-template <typename T>
-struct PeriodicAxes {
-  const T* lengths;
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> apart(D lanes, std::uint32_t d, hn::Vec<D> query, hn::Vec<D> point) const {
-    return shorter_way(hn::Sub(query, point), hn::Set(lanes, lengths[d]));
-  }
-};
-
 /// A group of queries against one panel by the chain.
 template <class D, typename T, class Step, class Axes, std::uint32_t kDims>
 HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& axes, std::uint64_t panel,
@@ -218,11 +198,11 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     // Periodic axes and other metrics than L2 are not worth seven more copies of the loop each.
     constexpr std::integral_constant<std::uint32_t, core::kRuntimeDims> kAnyDims;
     if (scan.lengths != nullptr) {
-      over_panels(PeriodicAxes<T>{scan.lengths}, kAnyDims);
+      over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
     } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
-      core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>{}, constant_dims); });
+      core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
     } else {
-      over_panels(PlainAxes<T>{}, kAnyDims);
+      over_panels(PlainAxes<T>(nullptr), kAnyDims);
     }
   });
   return 0;

@@ -74,13 +74,9 @@ constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-KeyLists::KeyLists(std::uint32_t k)
-    : k_(k),
-      capacity_(std::max(4u, std::bit_ceil(k))),
-      on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)),
-      storage_(std::size_t{kGroupQueries} * capacity_ + 2) {
-  const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
-  keys_ = storage_.data() + address % 16 / sizeof(double);
+KeyLists::KeyLists(std::uint32_t k, double* storage)
+    : k_(k), capacity_(capacity_for(k)), on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)) {
+  keys_ = storage + reinterpret_cast<std::uintptr_t>(storage) % 16 / sizeof(double);  // vectors of 16 bytes
 }
 
 void KeyLists::reset(std::uint32_t query, float farthest) {

@@ -1,11 +1,11 @@
-// The k nearest f32 candidates of each query of a group as sorted 64-bit keys, inserted by vectors without a branch.
+// The k nearest f32 candidates of one or more queries as sorted 64-bit keys, inserted by vectors without a branch.
 #pragma once
 
-#include "cpu/kd_tree/group_search.hpp"
+#include "cpu/kd_tree/leaf_hits.hpp"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace kith::cpu {
 
@@ -17,10 +17,12 @@ class KeyLists {
  public:
   static constexpr std::uint32_t kMost = 64;
 
-  /// 1 <= k <= kMost.
-  explicit KeyLists(std::uint32_t k);
-  KeyLists(const KeyLists&) = delete;
-  KeyLists& operator=(const KeyLists&) = delete;
+  /// Numbers that the lists of `queries` queries take.
+  static constexpr std::size_t storage_size(std::uint32_t k, std::uint32_t queries) {
+    return std::size_t{queries} * capacity_for(k) + 1;
+  }
+  /// 1 <= k <= kMost. `storage` holds storage_size numbers.
+  KeyLists(std::uint32_t k, double* storage);
 
   /// Empties the list of a query; only candidates with a chain up to `farthest` will enter.
   void reset(std::uint32_t query, float farthest);
@@ -42,11 +44,12 @@ class KeyLists {
 
  private:
   static constexpr std::uint64_t kLift = std::uint64_t{1} << 52;
+  /// k rounded up, so that there are few functions.
+  static constexpr std::uint32_t capacity_for(std::uint32_t k) { return k <= 4 ? 4 : std::bit_ceil(k); }
 
   std::uint32_t k_;
-  std::uint32_t capacity_;  ///< of a list: k rounded up, so that there are few functions
+  std::uint32_t capacity_;  ///< of a list
   LeafHitFunction<float> on_hit_;
-  std::vector<double> storage_;
   double* keys_;  ///< [query][capacity], aligned
 };
 
