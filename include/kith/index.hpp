@@ -115,7 +115,7 @@ class Index {
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
   /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine or with
-  /// periodic axes, BadData on NaN.
+  /// periodic axes, BadData on NaN; with `skip_nonfinite` a box with NaN finds nothing.
   PointLists box(PointView lower, PointView upper, const SearchOptions& options = {}) const;
   /// How many points lie inside each box.
   std::vector<std::uint32_t> box_count(PointView lower, PointView upper, const SearchOptions& options = {}) const;

@@ -25,6 +25,7 @@
 namespace kith {
 namespace {
 
+using engine::make_clean_filter;
 using engine::PreparedRows;
 using engine::QueryBatch;
 using engine::SearchKind;
@@ -52,7 +53,7 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
   PreparedQueries<T> prepared;
   if (queries == nullptr) {
     prepared.batch.count = state.clean;
-    prepared.filter = engine::CleanFilter(state, options, {});
+    prepared.filter = make_clean_filter(state, options, {});
     prepared.batch.filter = prepared.filter.filter;
     prepared.answers = state.rows;
     prepared.self_rows = state.original.empty() ? nullptr : state.original.data();
@@ -69,7 +70,7 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
                                                      .skip_nonfinite = options.skip_nonfinite,
                                                      .wrap_to = state.period,
                                                      .threads = options.threads});
-  prepared.filter = engine::CleanFilter(state, options, prepared.rows.clean.rows);
+  prepared.filter = make_clean_filter(state, options, prepared.rows.clean.rows);
   prepared.batch.filter = prepared.filter.filter;
   prepared.batch.rows = prepared.rows.rows;
   prepared.batch.row_stride = prepared.rows.row_stride;

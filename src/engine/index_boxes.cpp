@@ -46,7 +46,7 @@ PointLists Index::box(PointView lower, PointView upper, const SearchOptions& opt
   const IndexState& state = *state_;
   require_boxes(state, lower, upper, options);
   return engine::with_memory(lower.rows() * 8, "the result, and more with each point,", [&] {
-    const engine::CleanFilter filter(state, options, {});
+    const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
     engine::IndexLists lists{{0}, {}};
     if (!lower.empty()) {
       lists = core::visit_dtype(state.dtype, [&](auto zero) {
@@ -71,7 +71,7 @@ std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, co
   const IndexState& state = *state_;
   require_boxes(state, lower, upper, options);
   return engine::with_memory(lower.rows() * 4, "the result", [&] {
-    const engine::CleanFilter filter(state, options, {});
+    const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
     std::vector<std::uint32_t> counts(lower.rows(), 0);
     if (lower.empty()) return counts;
     core::visit_dtype(state.dtype, [&](auto zero) {

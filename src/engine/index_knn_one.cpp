@@ -54,7 +54,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
       options.index_below.empty() ? 0 : engine::clean_points_below(state, options.index_below[0]);
   engine::CleanFilter translated;
   if (state.left_out_rows() && !options.allowed.empty()) {  // the one case that allocates
-    translated = engine::CleanFilter(state, options, {});
+    translated = engine::make_clean_filter(state, options, {});
     batch.filter.allowed = translated.filter.allowed;
   } else if (!options.allowed.empty()) {
     batch.filter.allowed = options.allowed.data();

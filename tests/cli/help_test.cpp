@@ -6,7 +6,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",  "knn",        "radius",
+const std::vector<std::string> kCommands = {"generate", "info",  "knn",        "radius", "box",
                                             "verify",   "bench", "completion", "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {
