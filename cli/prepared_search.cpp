@@ -1,6 +1,7 @@
 // See prepared_search.hpp.
 #include "prepared_search.hpp"
 
+#include "allowed_points.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
 #include "stopwatch.hpp"
@@ -11,16 +12,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace kith::cli {
 namespace {
 
-std::uint64_t rows_with_nonfinite(PointView points) {
+/// Rows with NaN or, unless they are boxes, infinity.
+std::uint64_t rows_left_out(PointView points, bool are_boxes) {
   std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < points.rows(); ++i) {
     for (std::uint32_t d = 0; d < points.dims(); ++d) {
-      if (!std::isfinite(points.at(i, d))) {
+      if (are_boxes ? std::isnan(points.at(i, d)) : !std::isfinite(points.at(i, d))) {
         ++count;
         break;
       }
@@ -35,13 +38,24 @@ io::PointFile read_queries(const SearchFlags& flags, DType dtype, const Progress
     options = {};
     options.threads = flags.read.threads;
   }
-  options.dtype = dtype;  // one search, one type: the points decide
+  options.dtype = dtype;            // one search, one type: the points decide
+  if (flags.columns_per_dim > 1) {  // other columns than those of the points
+    options.columns.clear();
+    options.label.clear();
+  }
   flags.output.explanation(fmt::format("queries are read as {}, the type of the points", name_of(dtype)));
   return read_input(flags.queries_path, options, flags.output, progress);
 }
 
+/// The queries must fit the points: as many columns, or for boxes twice as many.
 void require_same_dims(const SearchFlags& flags, std::uint32_t points, std::uint32_t queries) {
-  if (queries == points) return;
+  const std::uint32_t columns = flags.columns_per_dim;
+  if (queries == columns * points) return;
+  if (columns > 1) {
+    throw UsageError(fmt::format("{} has {}, but boxes around points of {} need {}: all lower, then all upper ends",
+                                 flags.queries_path, counted(queries, "column"), counted(points, "dimension"),
+                                 columns * points));
+  }
   throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
                                flags.queries_path, counted(queries, "dimension"), flags.points_path,
                                counted(points, "dimension")));
@@ -62,6 +76,9 @@ void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) 
   if (flags.read.dtype && *flags.read.dtype != info.dtype) {
     refuse(fmt::format("of {} points", name_of(info.dtype)), fmt::format("--dtype {}", name_of(*flags.read.dtype)));
   }
+  if (!flags.build.period.empty()) refuse("that has its period", "--period");
+  if (flags.build.leaf_size != 0) refuse("that has its leaves", "--leaf-size");
+  if (flags.build.split != SplitRule::widest) refuse("that has its splits", "--split");
   if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
 }
 
@@ -79,7 +96,7 @@ PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progr
   if (flags.self()) {
     skipped_queries_ = index_->skipped();
   } else if (flags.search.skip_nonfinite) {
-    skipped_queries_ = rows_with_nonfinite(queries_);
+    skipped_queries_ = rows_left_out(queries_, flags.columns_per_dim > 1);
   }
 }
 
@@ -88,16 +105,17 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
   const Stopwatch read_watch;
   points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
   PointView points = points_file_.view();
-  queries_ = points;
+  query_count_ = points.rows();
   if (!flags_.self()) {
-    queries_file_ = read_queries(flags_, points.dtype(), progress.callback());
-    queries_ = queries_file_->view();
+    const std::uint32_t columns = flags_.columns_per_dim;
+    read_query_file(points.dtype(), points.dims(), progress);
     // A file without rows says nothing about its dims; take them from the other one.
-    if (queries_.rows() == 0) queries_ = PointView(nullptr, points.dtype(), 0, points.dims(), points.dims());
-    if (points.rows() == 0) points = PointView(nullptr, points.dtype(), 0, queries_.dims(), queries_.dims());
+    if (points.rows() == 0) {
+      points = PointView(nullptr, points.dtype(), 0, queries_.dims() / columns, queries_.dims() / columns);
+    }
     require_same_dims(flags_, points.dims(), queries_.dims());
   }
-  query_count_ = queries_.rows();
+  read_allowed(points.rows(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, points.dtype());
@@ -116,12 +134,10 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
   const Stopwatch read_watch;
   query_count_ = info.rows;
   if (!flags_.self()) {
-    queries_file_ = read_queries(flags_, info.dtype, progress.callback());
-    queries_ = queries_file_->view();
-    if (queries_.rows() == 0) queries_ = PointView(nullptr, info.dtype, 0, info.dims, info.dims);
+    read_query_file(info.dtype, info.dims, progress);
     require_same_dims(flags_, info.dims, queries_.dims());
-    query_count_ = queries_.rows();
   }
+  read_allowed(info.rows, progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, info.dtype);
@@ -136,6 +152,26 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
   build_ms_ = load_watch.milliseconds();
 }
 
+void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
+  queries_file_ = read_queries(flags_, dtype, progress.callback());
+  queries_ = queries_file_->view();
+  const std::uint32_t columns = flags_.columns_per_dim * dims;
+  if (queries_.rows() == 0) queries_ = PointView(nullptr, dtype, 0, columns, columns);
+  query_count_ = queries_.rows();
+}
+
+void PreparedSearch::read_allowed(std::uint64_t points, TerminalProgress& progress) {
+  if (flags_.allow_path.empty()) return;
+  allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
+}
+
+SearchOptions PreparedSearch::options(const ProgressCallback& progress) const {
+  SearchOptions options = flags_.search;
+  options.allowed = allowed_;
+  options.progress = progress;
+  return options;
+}
+
 nlohmann::ordered_json PreparedSearch::report() const {
   nlohmann::ordered_json report;
   report["points"] = index_->size();
@@ -145,6 +181,13 @@ nlohmann::ordered_json PreparedSearch::report() const {
   report["metric"] = index_->metric().name();
   report["squared"] = flags_.search.squared;
   report["exclude_self"] = flags_.search.exclude_self;
+  if (!flags_.allow_path.empty()) {
+    std::uint64_t allowed = 0;
+    for (const std::uint64_t word : allowed_) allowed += static_cast<std::uint64_t>(std::popcount(word));
+    report["allowed_points"] = allowed;
+  }
+  if (flags_.search.earlier_only) report["earlier_only"] = true;
+  if (!flags_.build.period.empty()) report["period"] = flags_.build.period;
   report["skipped_points"] = index_->skipped();
   report["skipped_queries"] = skipped_queries_;
   report["engine"] = name_of(index_->engine());

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -28,6 +29,8 @@ class PreparedSearch {
   const Index& index() const { return *index_; }
   PointView queries() const { return queries_; }
   std::uint64_t query_count() const { return query_count_; }
+  /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
+  SearchOptions options(const ProgressCallback& progress) const;
 
   /// points, queries, engine, device, threads and the other keys that both commands report.
   nlohmann::ordered_json report() const;
@@ -41,6 +44,9 @@ class PreparedSearch {
  private:
   void read_and_build(TerminalProgress& progress, const Check& check);
   void load(TerminalProgress& progress, const Check& check);
+  /// Sets the queries; `dims` are those of the points, for a file without rows.
+  void read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress);
+  void read_allowed(std::uint64_t points, TerminalProgress& progress);
 
   const SearchFlags& flags_;
   io::PointFile points_file_;
@@ -49,6 +55,7 @@ class PreparedSearch {
   std::uint64_t query_count_ = 0;
   bool loaded_ = false;
   std::optional<Index> index_;
+  std::vector<std::uint64_t> allowed_;
   std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
   double build_ms_ = 0;

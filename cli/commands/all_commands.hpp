@@ -12,6 +12,7 @@ Command info_command();
 Command build_command();
 Command knn_command();
 Command radius_command();
+Command box_command();
 Command verify_command();
 Command bench_command();
 Command completion_command();

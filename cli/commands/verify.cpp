@@ -83,6 +83,10 @@ void take_over_index(VerifyFlags& flags) {
     throw UsageError(fmt::format("{} is an index for {}; leave --metric {} out", flags.points_path, info.metric.name(),
                                  flags.options.metric.name()));
   }
+  for (const IndexFileSection& section : info.sections) {
+    if (section.name != "period") continue;
+    throw UsageError(fmt::format("{} has periodic axes, which verify does not know yet", flags.points_path));
+  }
   flags.options.metric = info.metric;
   flags.options.skip_nonfinite = true;
 }

@@ -9,6 +9,7 @@
 #include <kith/metric.hpp>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace kith::engine {
@@ -21,6 +22,9 @@ struct BuildRequest {
   const T* rows = nullptr;  ///< count x dims
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
+  SplitRule split = SplitRule::widest;
+  std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
+  std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
   Device device;
   RunOptions run;
 };
@@ -29,7 +33,14 @@ struct BuildRequest {
 struct LoadRequest {
   const IndexFile& file;
   Device device;
+  std::span<const double> period;  ///< as in BuildRequest
   RunOptions run;
+
+  /// The period in the type of the points.
+  template <typename T>
+  std::vector<T> lengths() const {
+    return std::vector<T>(period.begin(), period.end());
+  }
 };
 
 class Backend {

@@ -4,10 +4,10 @@
 #include "engine/choose_engine.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/index_file/index_file_writer.hpp"
+#include "engine/index_file/validate_section.hpp"
 #include "engine/index_state.hpp"
+#include "engine/with_memory.hpp"
 #include "runtime/output_file.hpp"
-#include "runtime/parallel.hpp"
-#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -20,8 +20,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
-#include <new>
+#include <system_error>
 #include <utility>
 
 namespace kith {
@@ -29,16 +30,7 @@ namespace {
 
 using engine::IndexFile;
 using engine::SectionId;
-
-/// Turns a failed allocation into an error that says what for.
-template <typename F>
-auto with_memory(std::string_view purpose, F&& f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("not enough memory for {}", purpose));
-  }
-}
+using engine::with_memory;
 
 void require_threads(int threads) {
   if (threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", threads));
@@ -55,6 +47,9 @@ void write_file(const IndexState& state, const SaveOptions& options, const engin
                                   .parameters = {}});
   std::visit([&](const auto& searcher) { searcher->save(writer, options.threads); }, state.searcher);
   if (state.left_out_rows()) writer.add(SectionId::original, std::span<const std::uint32_t>(state.original));
+  std::vector<double> period = state.period;
+  std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
+  if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
   writer.write({options.threads, &options.progress}, sink);
 }
 
@@ -94,9 +89,10 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
                               file.is_trusted() ? "mapped and not checked" : "loaded and checked",
                               choice.reason.substr(choice.reason.find('\n')));  // then why this device
   state->original = load_original(file);
+  state->period = engine::load_period(file);
   const engine::Backend& backend =
       choice.device.kind() == Device::Kind::cuda ? *engine::cuda_backend() : engine::cpu_backend();
-  const engine::LoadRequest request{file, choice.device, {options.threads, &options.progress}};
+  const engine::LoadRequest request{file, choice.device, state->period, {options.threads, &options.progress}};
   if (facts.dtype == DType::f32) {
     state->searcher = backend.load_f32(request);
   } else {
@@ -123,7 +119,7 @@ void spread_rows(const IndexState& state, std::span<T> values) {
 }  // namespace
 
 void Index::save(const std::string& path, const SaveOptions& options) const {
-  with_memory("saving the index", [&] {
+  with_memory(memory_bytes(), "saving the index", [&] {
     runtime::OutputFile file(path);
     write_file(*state_, options, [&](std::span<const std::byte> bytes) { file.write(bytes.data(), bytes.size()); });
     file.commit();
@@ -131,7 +127,7 @@ void Index::save(const std::string& path, const SaveOptions& options) const {
 }
 
 std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
-  return with_memory("the bytes of the index", [&] {
+  return with_memory(memory_bytes(), "the copy of the index", [&] {
     std::vector<std::byte> all;
     write_file(*state_, options,
                [&](std::span<const std::byte> bytes) { all.insert(all.end(), bytes.begin(), bytes.end()); });
@@ -141,7 +137,9 @@ std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
 
 Index Index::load(const std::string& path, const LoadOptions& options) {
   require_threads(options.threads);
-  return with_memory("the index", [&] {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
     const engine::RunOptions run{options.threads, &options.progress};
     return Index(load_state(options.map ? IndexFile::map(path) : IndexFile::read(path, run), options));
   });
@@ -150,7 +148,7 @@ Index Index::load(const std::string& path, const LoadOptions& options) {
 Index Index::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
   require_threads(options.threads);
   if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
-  return with_memory("the index", [&] {
+  return with_memory(bytes.size(), "the index", [&] {
     const engine::RunOptions run{options.threads, &options.progress};
     return Index(load_state(IndexFile::copy_of(bytes, "index in memory", run), options));
   });
@@ -162,7 +160,7 @@ PointSet Index::points(int threads) const {
   core::visit_dtype(state_->dtype, [&](auto zero) {
     using T = decltype(zero);
     const std::span<T> values = points.values<T>();
-    std::get<std::unique_ptr<engine::Searcher<T>>>(state_->searcher)->copy_rows(values.data(), threads);
+    searcher_of<T>(*state_).copy_rows(values.data(), threads);
     if (state_->left_out_rows()) spread_rows(*state_, values);
   });
   return points;

@@ -88,21 +88,24 @@ class ArrayArchive {
   std::uint64_t done_ = 0;
 };
 
-/// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays.
+/// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays. With flags,
+/// one per query, also exact.
 template <typename Range>
 void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_t queries,
                          std::span<const std::uint32_t> indices, const Distances& distances,
-                         const ProgressCallback& progress, Range&& range) {
+                         std::span<const std::uint8_t> exact, const ProgressCallback& progress, Range&& range) {
   runtime::ProgressMeter meter(&progress, "writing", queries);
-  file.write(fmt::format("query{0}rank{0}index{0}distance\n", separator));
+  file.write(fmt::format("query{0}rank{0}index{0}distance{1}\n", separator,
+                         exact.empty() ? "" : fmt::format("{}exact", separator)));
   const auto write_all = [&]<typename T>(std::span<const T> values) {
     fmt::memory_buffer text;
     for (std::uint64_t query = 0; query < queries; ++query) {
       const auto [first, last] = range(query);
+      const std::string end = exact.empty() ? "\n" : fmt::format("{}{}\n", separator, exact[query] != 0 ? 1 : 0);
       text.clear();
       for (std::uint64_t i = first; i < last; ++i) {
-        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}{}{}{}{}\n"), query, separator, i - first,
-                       separator, indices[i], separator, values[i]);
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}{}{}{}{}{}"), query, separator, i - first,
+                       separator, indices[i], separator, values[i], end);
       }
       file.write(text.data(), text.size());
       if ((query & 0xff) == 0) meter.report(query);
@@ -121,15 +124,21 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   runtime::OutputFile file(path);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
-    ArrayArchive archive(file, progress, ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()));
+    ArrayArchive archive(
+        file, progress,
+        ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()) + neighbors.exact().size_bytes());
     archive.add_values("indices", "<u4", shape, neighbors.indices());
     archive.add_distances(shape, neighbors.distances());
     archive.add_points(neighbors.missing());
+    if (!neighbors.exact().empty()) {
+      const std::uint64_t flags[] = {neighbors.queries()};
+      archive.add_values("exact", "|u1", flags, neighbors.exact());
+    }
     archive.finish();
   } else {
     const std::uint64_t k = neighbors.k();
     write_lists_as_text(file, separator_of(form), neighbors.queries(), neighbors.indices(), neighbors.distances(),
-                        progress, [k](std::uint64_t query) {
+                        neighbors.exact(), progress, [k](std::uint64_t query) {
                           return std::pair{query * k, (query + 1) * k};
                         });
   }
@@ -151,10 +160,40 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
     archive.finish();
   } else {
     const auto offsets = lists.offsets();
-    write_lists_as_text(file, separator_of(form), lists.queries(), lists.indices(), lists.distances(), progress,
+    write_lists_as_text(file, separator_of(form), lists.queries(), lists.indices(), lists.distances(), {}, progress,
                         [offsets](std::uint64_t query) {
                           return std::pair{offsets[query], offsets[query + 1]};
                         });
+  }
+  file.commit();
+}
+
+void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path);
+  if (form == ResultForm::npz) {
+    const std::uint64_t offsets[] = {lists.offsets().size()};
+    const std::uint64_t entries[] = {lists.indices().size()};
+    ArrayArchive archive(file, progress,
+                         lists.offsets().size_bytes() + lists.indices().size_bytes() + sizeof(std::uint64_t));
+    archive.add_values("offsets", "<u8", offsets, lists.offsets());
+    archive.add_values("indices", "<u4", entries, lists.indices());
+    archive.add_points(lists.points());
+    archive.finish();
+  } else {
+    const char separator = separator_of(form);
+    runtime::ProgressMeter meter(&progress, "writing", lists.size());
+    file.write(fmt::format("query{}index\n", separator));
+    fmt::memory_buffer text;
+    for (std::uint64_t query = 0; query < lists.size(); ++query) {
+      text.clear();
+      for (std::uint64_t j = 0; j < lists.count(query); ++j) {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}\n"), query, separator, lists.index(query, j));
+      }
+      file.write(text.data(), text.size());
+      if ((query & 0xff) == 0) meter.report(query);
+    }
+    meter.finish();
   }
   file.commit();
 }

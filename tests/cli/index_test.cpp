@@ -169,6 +169,9 @@ TEST_F(IndexCommand, FlagsThatContradictTheIndexAreRefused) {
   expect_failure(knn({"--format", "npy"}), 2, "leave --format out");
   EXPECT_EQ(knn({"--metric", "l2", "--engine", "kdtree", "--dtype", "f32"}).code, 0) << "what agrees is fine";
   EXPECT_EQ(knn({"--engine", "auto"}).code, 0);
+  expect_failure(knn({"--leaf-size", "4"}), 2, "leave --leaf-size out");
+  expect_failure(knn({"--split", "cycle"}), 2, "leave --split out");
+  expect_failure(knn({"--period", "1,1,1"}), 2, "leave --period out");
   write("wide.csv", "a,b,c,d\n1,2,3,4\n");
   expect_failure(run_kith({"knn", path("p.kith"), path("wide.csv"), "-k", "1"}), 2, "4 dimensions");
   EXPECT_EQ(run_kith({"knn", path("p.kith"), path("wide.csv"), "-k", "1", "--columns", "a,c,d"}).code, 0);
@@ -187,6 +190,28 @@ TEST_F(IndexCommand, LeftOutRowsStayLeftOut) {
   EXPECT_EQ(run_kith({"verify", path("n.npz"), path("g.kith")}).code, 0);
   ASSERT_EQ(run_kith({"build", path("g.kith"), "--out", path("again.kith")}).code, 0);
   EXPECT_TRUE(content(path("g.kith")) == content(path("again.kith"))) << "an index of an index is the same";
+}
+
+TEST_F(IndexCommand, TheFlagsOfTheTreeAreKept) {
+  const Outcome built = build({"--leaf-size", "5", "--split", "cycle", "--period", "1,0,2"});
+  ASSERT_EQ(built.code, 0) << built;
+  const std::string info = run_kith({"info", path("p.kith")}).out;
+  EXPECT_PRED2(has, info, "leaf size     5\nsplit         cycle\n");
+  EXPECT_PRED2(has, info, "  period  ");
+  EXPECT_EQ(run_kith({"knn", path("p.kith"), path("q.npy"), "-k", "4"}).out,
+            run_kith({"knn", path("p.npy"), path("q.npy"), "-k", "4", "--period", "1,0,2"}).out);
+  EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);
+  ASSERT_EQ(run_kith({"knn", path("p.kith"), "-k", "4", "--out", path("n.npz")}).code, 0);
+  expect_failure(run_kith({"verify", path("n.npz"), path("p.kith")}), 2, "periodic axes");
+}
+
+TEST_F(IndexCommand, BoxesAndFiltersTakeAnIndexToo) {
+  ASSERT_EQ(build().code, 0);
+  write("boxes.csv", "0,0,0,0.5,0.5,0.5\n0.2,0.2,0.2,0.3,0.9,0.4\n");
+  EXPECT_EQ(run_kith({"box", path("p.kith"), path("boxes.csv")}).out,
+            run_kith({"box", path("p.npy"), path("boxes.csv")}).out);
+  EXPECT_EQ(run_kith({"knn", path("p.kith"), "-k", "2", "--earlier-only"}).out,
+            run_kith({"knn", path("p.npy"), "-k", "2", "--earlier-only"}).out);
 }
 
 TEST_F(IndexCommand, AnIndexMayBeTheQueries) {

@@ -56,6 +56,18 @@ void spoil_rows(PointSet& points, std::uint64_t first) {
   }
 }
 
+/// Whether all points lie in a periodic box of length 2e7, and the metric knows the way around.
+bool wraps(const SearchCase& c) {
+  if (c.metric.kind() == Metric::Kind::lp || c.metric.kind() == Metric::Kind::cosine) return false;
+  for (std::uint64_t i = 0; i < c.points.rows(); ++i) {
+    for (std::uint32_t d = 0; d < c.points.dims(); ++d) {
+      const double x = c.points.view().at(i, d);
+      if (std::isfinite(x) && !(x >= 0 && x < 2e7)) return false;
+    }
+  }
+  return c.points.rows() > 0;
+}
+
 class SavedIndex : public testing::TestWithParam<EngineOnDevice> {
  protected:
   static BuildOptions options(Metric metric, int threads) {
@@ -72,9 +84,14 @@ TEST_P(SavedIndex, AnswersAsBeforeOnRandomCases) {
     SearchCase c = random_case(seed);
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     if (seed % 3 == 0 && c.points.dims() > 0) spoil_rows(c.points, seed % 7);
-    const Index built = Index::build(c.points.view(), options(c.metric, c.options.threads));
+    BuildOptions build = options(c.metric, c.options.threads);
+    build.leaf_size = static_cast<std::uint32_t>(seed % 4 == 0 ? 0 : 1 + seed % 23);
+    build.split = seed % 5 == 0 ? SplitRule::cycle : SplitRule::widest;
+    if (seed % 6 == 1 && wraps(c)) build.period = std::vector<double>(c.points.dims(), 2e7);
+    const Index built = Index::build(c.points.view(), build);
     const Bytes bytes = built.to_bytes({.threads = c.options.threads});
-    EXPECT_TRUE(bytes == Index::build(c.points.view(), options(c.metric, 3)).to_bytes({.threads = 1}))
+    build.threads = 3;
+    EXPECT_TRUE(bytes == Index::build(c.points.view(), build).to_bytes({.threads = 1}))
         << "the file depends on the number of threads";
     const Index loaded = Index::from_bytes(bytes, {.device = GetParam().device, .threads = c.options.threads});
     EXPECT_TRUE(bytes == loaded.to_bytes({.threads = 2})) << "saved again, the file is another";

@@ -23,10 +23,13 @@ template <typename T>
 const T* checked_rows(const engine::LoadRequest& request) {
   const engine::IndexFile& file = request.file;
   const engine::IndexFacts& facts = file.facts();
-  file.require_only({SectionId::rows, SectionId::original});
+  file.require_only({SectionId::rows, SectionId::original, SectionId::period});
   engine::require_zero_parameters(file, 0);
   const std::span<const T> rows = file.values<T>(SectionId::rows, facts.points, std::max(1u, facts.dims));
-  if (!file.is_trusted()) engine::require_finite(file, SectionId::rows, rows, request.run.threads);
+  if (!file.is_trusted()) {
+    engine::require_finite(file, SectionId::rows, rows, request.run.threads);
+    engine::require_inside(file, rows, request.lengths<T>(), request.run.threads);
+  }
   return rows.data();
 }
 

@@ -14,9 +14,6 @@ namespace kith::cpu {
 /// Stands for "no point" where an index is expected.
 inline constexpr std::uint32_t kNoPoint = 0xffffffff;
 
-/// The most points that a leaf may hold.
-inline constexpr std::uint32_t kMostLeafSize = 1024;
-
 /// Bytes that may be read past the last leaf block: vectors run over the end of a leaf.
 inline constexpr std::uint64_t kBlockSlack = 128;
 

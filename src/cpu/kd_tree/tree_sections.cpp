@@ -3,11 +3,14 @@
 
 #include "cpu/kd_tree/validate_tree.hpp"
 #include "engine/index_file/validate_section.hpp"
+#include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 namespace kith::cpu {
 namespace {
@@ -23,6 +26,17 @@ static_assert(engine::kReadableAfterSection >= kBlockSlack, "vectors may run ove
 
 /// Values of a box; at least one, because an element has a size even if there are no dimensions.
 std::uint32_t box_values(std::uint32_t dims) { return std::max(1u, 2 * dims); }
+
+/// The tight box of all points tells whether they lie in the periodic box.
+template <typename T>
+void require_inside(const KdTree<T>& tree, const std::vector<T>& lengths, const engine::IndexFile& file) {
+  if (tree.geometry.points == 0) return;
+  for (std::uint32_t d = 0; d < lengths.size(); ++d) {
+    if (tree.lower(0)[d] >= 0 && tree.upper(0)[d] < lengths[d]) continue;
+    if (lengths[d] == std::numeric_limits<T>::infinity()) continue;
+    file.refuse(fmt::format("a point lies outside [0, {}) of periodic axis {}", lengths[d], d));
+  }
+}
 
 }  // namespace
 
@@ -42,12 +56,12 @@ KdTree<T> load_tree(const engine::LoadRequest& request) {
   const engine::IndexFile& file = request.file;
   const engine::IndexFacts& facts = file.facts();
   file.require_only({SectionId::blocks, SectionId::split_dims, SectionId::split_values, SectionId::boxes,
-                     SectionId::smallest, SectionId::original});
+                     SectionId::smallest, SectionId::original, SectionId::period});
   engine::require_zero_parameters(file, kUsedParameters);
   const std::uint32_t leaf_size = facts.parameters[kLeafSizeParameter];
   const std::uint32_t split_rule = facts.parameters[kSplitRuleParameter];
-  if (leaf_size < 1 || leaf_size > kMostLeafSize) {
-    file.refuse(fmt::format("a leaf size of {} is not between 1 and {}", leaf_size, kMostLeafSize));
+  if (leaf_size < 1 || leaf_size > engine::kMostPerLeaf) {
+    file.refuse(fmt::format("a leaf size of {} is not between 1 and {}", leaf_size, engine::kMostPerLeaf));
   }
   if (split_rule > 1) file.refuse(fmt::format("there is no split rule with the number {}", split_rule));
 
@@ -67,6 +81,7 @@ KdTree<T> load_tree(const engine::LoadRequest& request) {
   if (!file.is_trusted()) {
     const std::string violation = first_violation(tree, request.run.threads);
     if (!violation.empty()) file.refuse(violation);
+    require_inside(tree, request.lengths<T>(), file);
   }
   return tree;
 }
