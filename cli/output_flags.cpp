@@ -60,6 +60,23 @@ void check_output_path(const std::string& path) {
   }
 }
 
+io::Format check_points_path(const std::string& path) {
+  check_output_path(path);
+  if (path == "-") return io::Format::text;
+  const io::Format format = io::format_of_extension(path);
+  switch (format) {
+    case io::Format::text:
+    case io::Format::npy:
+    case io::Format::npz:
+    case io::Format::ply:
+    case io::Format::pcd:
+      return format;
+    default:
+      throw UsageError(fmt::format(
+          "--out: {}: points are written as .csv, .npy, .npz, .ply or .pcd; choose one of these extensions", path));
+  }
+}
+
 void check_result_path(const std::string& path) {
   check_output_path(path);
   const auto ends_with = [&](const std::string& extension) {
