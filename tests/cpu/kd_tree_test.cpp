@@ -18,12 +18,14 @@ template <typename T>
 struct SlowTree {
   PointView points;
   std::uint64_t n;
+  bool cycles;
   std::uint32_t levels = 0;
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> split_dims;
   std::vector<T> split_values;
 
-  SlowTree(PointView view, std::uint32_t leaf_size) : points(view), n(view.rows()), order(view.rows()) {
+  SlowTree(PointView view, std::uint32_t leaf_size, bool cycle)
+      : points(view), n(view.rows()), cycles(cycle), order(view.rows()) {
     while ((n + (std::uint64_t{1} << levels) - 1) / (std::uint64_t{1} << levels) > leaf_size) ++levels;
     std::iota(order.begin(), order.end(), 0u);
     split_dims.resize((std::uint64_t{1} << levels) - 1);
@@ -64,6 +66,7 @@ struct SlowTree {
     for (std::uint32_t d = 1; d < points.dims(); ++d) {
       if (upper[d] - lower[d] > upper[widest] - lower[widest]) widest = d;
     }
+    if (cycles) widest = level % points.dims();
     std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) { return comes_before(a, b, widest); });
     const auto middle = order.begin() + static_cast<std::ptrdiff_t>(first(level + 1, 2 * j + 1));
     const T value = middle == end ? upper[widest] : x(*middle, widest);
@@ -79,10 +82,10 @@ struct SlowTree {
 };
 
 template <typename T>
-void expect_contract_tree(PointView points, std::uint32_t leaf_size, int threads) {
-  const SlowTree<T> slow(points, leaf_size);
+void expect_contract_tree(PointView points, std::uint32_t leaf_size, bool cycles, int threads) {
+  const SlowTree<T> slow(points, leaf_size, cycles);
   const cpu::KdTree<T> tree = cpu::build_kd_tree(points.row<T>(0), points.rows(), points.dims(),
-                                                 {.leaf_size = leaf_size, .vector_lanes = 4, .threads = threads});
+                                                 {.leaf_size = leaf_size, .cycles = cycles, .threads = threads});
   ASSERT_EQ(tree.geometry.levels, slow.levels);
   for (std::size_t node = 0; node < slow.split_dims.size(); ++node) {
     ASSERT_EQ(tree.split_dims[node], slow.split_dims[node]) << "node " << node;
@@ -96,7 +99,7 @@ void expect_contract_tree(PointView points, std::uint32_t leaf_size, int threads
     for (std::uint64_t i = 0; i < size; ++i) {
       ASSERT_EQ(tree.block_indices(leaf)[i], slow.order[begin + i]) << "leaf " << leaf << ", place " << i;
       for (std::uint32_t d = 0; d < points.dims(); ++d) {
-        ASSERT_EQ(tree.block(leaf)[d * tree.width + i], slow.x(slow.order[begin + i], d));
+        ASSERT_EQ(tree.block(leaf)[d * tree.block_stride(leaf) + i], slow.x(slow.order[begin + i], d));
       }
     }
   }
@@ -131,13 +134,14 @@ TEST(KdTree, IsTheContractsTreeOnRandomCases) {
     const std::uint64_t rows = random() % 8 == 0 ? random() % 4000 : random() % 300;
     const auto leaf_size = static_cast<std::uint32_t>(random() % 4 == 0 ? 1 + random() % 3 : 1 + random() % 40);
     const int threads = static_cast<int>(1 + random() % 3);
+    const bool cycles = random() % 4 == 0;
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << rows << " x " << dims << ", leaves of " << leaf_size
                                     << ", shape " << static_cast<int>(shape));
     const PointSet points = nasty_points(shape, dtype, rows, dims, random);
     if (dtype == DType::f32) {
-      expect_contract_tree<float>(points.view(), leaf_size, threads);
+      expect_contract_tree<float>(points.view(), leaf_size, cycles, threads);
     } else {
-      expect_contract_tree<double>(points.view(), leaf_size, threads);
+      expect_contract_tree<double>(points.view(), leaf_size, cycles, threads);
     }
     if (HasFatalFailure()) return;
   }

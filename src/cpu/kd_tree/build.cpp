@@ -1,54 +1,66 @@
-// See build.hpp. Each node puts its middle in place by selection. The nodes of the top levels run in parallel level by
-// level, then every subtree is a task.
+// See build.hpp. Each node is split by split_records. The nodes of the top levels use all threads one after the other,
+// then every subtree is a task. Up to 8 dims the records are sorted in the very memory of the leaf blocks.
 #include "cpu/kd_tree/build.hpp"
 
 #include "core/dispatch.hpp"
-#include "cpu/kd_tree/select.hpp"
+#include "cpu/kd_tree/leaf_order.hpp"
+#include "cpu/kd_tree/split_parallel.hpp"
+#include "cpu/kd_tree/split_records.hpp"
+#include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 namespace kith::cpu {
 namespace {
 
-/// The box that decides a node's split: tight every kTightBoxEvery levels, cut in between. Lower sides first, then
-/// upper.
+/// The memory of a tree that was built here.
 template <typename T>
-using SplitBox = std::vector<T>;
+struct KdStorage {
+  runtime::LargeBuffer blocks;
+  std::vector<std::uint16_t> split_dims;
+  std::vector<T> split_values;
+  std::vector<T> boxes;
+  std::vector<std::uint32_t> smallest;
+};
+
+/// -0 counts as +0 and is not to be seen in what the builder derives.
+template <typename T>
+T without_sign_of_zero(T value) {
+  return value + T(0);
+}
 
 template <typename T, typename Access>
 class Builder {
  public:
   using Record = typename Access::Record;
 
-  Builder(KdTree<T>& tree, Access access, int threads) : tree_(tree), access_(access), threads_(threads) {}
+  Builder(KdTree<T>& tree, KdStorage<T>& storage, Access access, Record* records, const KdBuildOptions& options)
+      : tree_(tree), storage_(storage), access_(access), records_(records), options_(options) {}
 
   /// `make_record(i)` gives the record of point i.
   template <typename MakeRecord>
-  void run(const ProgressCallback* progress, MakeRecord&& make_record) {
+  void run(MakeRecord&& make_record) {
     const core::KdGeometry& geometry = tree_.geometry;
-    records_.resize(geometry.points);
     constexpr std::uint64_t kBlock = 1 << 16;
-    runtime::parallel_for((geometry.points + kBlock - 1) / kBlock, {.threads = threads_}, [&](std::uint64_t block) {
-      const std::uint64_t end = std::min(geometry.points, (block + 1) * kBlock);
-      for (std::uint64_t i = block * kBlock; i < end; ++i) records_[i] = make_record(i);
-    });
+    runtime::parallel_for((geometry.points + kBlock - 1) / kBlock, {.threads = options_.threads},
+                          [&](std::uint64_t block) {
+                            const std::uint64_t end = std::min(geometry.points, (block + 1) * kBlock);
+                            for (std::uint64_t i = block * kBlock; i < end; ++i) records_[i] = make_record(i);
+                          });
     std::uint32_t level = 0;
-    std::vector<SplitBox<T>> boxes(1, SplitBox<T>(2 * tree_.dims));
-    for (; level < std::min(geometry.levels, kTopLevels); ++level) {
-      std::vector<SplitBox<T>> next(2 * boxes.size());
-      runtime::parallel_for(boxes.size(), {.threads = threads_}, [&](std::uint64_t j) {
-        next[2 * j] = next[2 * j + 1] = boxes[j];
-        split_node(level, j, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data());
-      });
-      boxes = std::move(next);
-    }
+    std::vector<std::vector<T>> boxes = split_top(level);
+    allocate_boxes();
     const std::uint32_t below = geometry.levels - level;
-    runtime::parallel_for(boxes.size(), {.threads = threads_, .stage = "building", .progress = progress},
+    runtime::parallel_for(boxes.size(),
+                          {.threads = options_.threads, .stage = "building", .progress = options_.progress},
                           [&](std::uint64_t j) {
-                            std::vector<T> scratch((below + 1) * 2 * 2 * tree_.dims);
-                            build_subtree(level, j, boxes[j].data(), scratch.data());
+                            Subtree task(tree_, below, geometry.first(level, j + 1) - geometry.first(level, j));
+                            build_subtree(level, j, boxes[j].data(), task.boxes.data(), task);
                           });
     while (level-- > 0) {
       for (std::uint64_t j = 0; j < (std::uint64_t{1} << level); ++j) join_children(level, j);
@@ -58,24 +70,76 @@ class Builder {
  private:
   static constexpr std::uint32_t kTopLevels = 6;
 
-  Record* record(std::uint64_t i) { return records_.data() + i; }
+  /// What a thread needs to build a subtree.
+  struct Subtree {
+    Subtree(const KdTree<T>& tree, std::uint32_t levels, std::uint64_t points)
+        : boxes((levels + 1) * 2 * 2 * tree.dims), keys(2 * points), order(tree.leaf_size), records(tree.leaf_size) {}
 
-  /// Selects the middle, notes the split, cuts the boxes of the children, which start as copies of the node's own.
-  void split_node(std::uint32_t level, std::uint64_t j, T* box, T* left, T* right) {
+    KeyRoom<T> room() { return {keys.data(), keys.data() + keys.size() / 2, keys.size() / 2}; }
+
+    std::vector<T> boxes;  ///< two for each level
+    std::vector<T> keys;
+    LeafOrder order;
+    std::vector<Record> records;  ///< of one leaf
+  };
+
+  /// Splits the first levels, sets `level` to the first one that is left, returns its boxes.
+  std::vector<std::vector<T>> split_top(std::uint32_t& level) {
     const core::KdGeometry& geometry = tree_.geometry;
-    Record* first = record(geometry.first(level, j));
-    Record* last = record(geometry.first(level, j + 1));
-    Record* middle = record(geometry.first(level + 1, 2 * j + 1));
+    // A quarter for the second look: the bracket of a large node holds a tenth of it.
+    runtime::LargeBuffer first(sizeof(T) * geometry.points);
+    runtime::LargeBuffer second(sizeof(T) * (geometry.points / 4 + (1 << kTopLevels)));
+    const int threads = runtime::resolve_threads(options_.threads);
+    std::vector<std::vector<T>> boxes(1, std::vector<T>(2 * tree_.dims));
+    for (; level < std::min(geometry.levels, kTopLevels); ++level) {
+      std::vector<std::vector<T>> next(2 * boxes.size());
+      for (std::uint64_t j = 0; j < boxes.size(); ++j) next[2 * j] = next[2 * j + 1] = boxes[j];
+      const auto split = [&](std::uint64_t j, int node_threads) {
+        const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
+        const KeyRoom<T> room{first.as<T>().data() + begin, second.as<T>().data() + begin / 4 + j, (end - begin) / 4};
+        split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), room);
+      };
+      if (boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
+        for (std::uint64_t j = 0; j < boxes.size(); ++j) split(j, threads);
+      } else {
+        runtime::parallel_for(boxes.size(), {.threads = threads}, [&](std::uint64_t j) { split(j, 1); });
+      }
+      boxes = std::move(next);
+    }
+    return boxes;
+  }
+
+  /// Late, when the room of the top levels has been given back.
+  void allocate_boxes() {
+    storage_.boxes.resize(tree_.geometry.nodes() * 2 * tree_.dims);
+    storage_.smallest.resize(tree_.geometry.nodes());
+    tree_.boxes = storage_.boxes;
+    tree_.smallest = storage_.smallest;
+  }
+
+  /// Splits the records, notes the split, cuts the boxes of the children, which start as copies of the node's own.
+  void split_node(std::uint32_t level, std::uint64_t j, int threads, T* box, T* left, T* right,
+                  const KeyRoom<T>& room) {
+    const core::KdGeometry& geometry = tree_.geometry;
+    const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
+    Record* first = records_ + begin;
+    Record* last = records_ + end;
+    Record* middle = records_ + geometry.first(level + 1, 2 * j + 1);
     if (level % core::kTightBoxEvery == 0) {
       tighten(first, last, box);
       std::copy_n(box, 2 * tree_.dims, left);
       std::copy_n(box, 2 * tree_.dims, right);
     }
-    const std::uint32_t d = widest_side(box);
-    select_record(access_, first, middle, last, d);
-    const T value = middle == last ? box[tree_.dims + d] : access_.at(*middle, d);  // empty only in leaves of one point
-    tree_.split_dims[core::KdGeometry::node(level, j)] = static_cast<std::uint16_t>(d);
-    tree_.split_values[core::KdGeometry::node(level, j)] = value;
+    const std::uint32_t d = tree_.cycles ? level % tree_.dims : widest_side(box);
+    T value = box[tree_.dims + d];  // of an empty right half, which only leaves of one point know
+    if (middle != last) {
+      value = threads > 1 && end - begin >= kParallelSplit
+                  ? split_in_parallel<T>(access_, first, middle, last, d, room, threads)
+                  : split_records<T>(access_, first, middle, last, d, room);
+    }
+    value = without_sign_of_zero(value);
+    storage_.split_dims[core::KdGeometry::node(level, j)] = static_cast<std::uint16_t>(d);
+    storage_.split_values[core::KdGeometry::node(level, j)] = value;
     left[tree_.dims + d] = value;
     right[d] = value;
   }
@@ -98,19 +162,34 @@ class Builder {
     const std::uint32_t dims = access_.dims();
     std::fill_n(box, dims, std::numeric_limits<T>::infinity());
     std::fill_n(box + dims, dims, -std::numeric_limits<T>::infinity());
-    for (const Record* r = first; r != last; ++r) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        const T x = access_.at(*r, d);
-        box[d] = x < box[d] ? x : box[d];
-        box[dims + d] = x > box[dims + d] ? x : box[dims + d];
+    if constexpr (Access::kDims != core::kRuntimeDims) {  // in registers, without branches
+      std::array<T, Access::kDims> low, high;
+      std::copy_n(box, Access::kDims, low.begin());
+      std::copy_n(box + Access::kDims, Access::kDims, high.begin());
+      for (const Record* r = first; r != last; ++r) {
+        for (std::uint32_t d = 0; d < Access::kDims; ++d) {
+          low[d] = std::min(low[d], r->x[d]);
+          high[d] = std::max(high[d], r->x[d]);
+        }
+      }
+      std::copy_n(low.begin(), Access::kDims, box);
+      std::copy_n(high.begin(), Access::kDims, box + Access::kDims);
+    } else {
+      for (const Record* r = first; r != last; ++r) {
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          const T x = access_.at(*r, d);
+          box[d] = std::min(box[d], x);
+          box[dims + d] = std::max(box[dims + d], x);
+        }
       }
     }
+    for (std::uint32_t i = 0; i < 2 * dims; ++i) box[i] = without_sign_of_zero(box[i]);
   }
 
   /// `scratch` holds two boxes for this level and each one below.
-  void build_subtree(std::uint32_t level, std::uint64_t j, T* box, T* scratch) {
+  void build_subtree(std::uint32_t level, std::uint64_t j, T* box, T* scratch, Subtree& task) {
     if (level == tree_.geometry.levels) {
-      write_leaf(j);
+      write_leaf(j, task.order, task.records.data());
       return;
     }
     const std::uint32_t values = 2 * tree_.dims;
@@ -118,81 +197,97 @@ class Builder {
     T* right = scratch + values;
     std::copy_n(box, values, left);
     std::copy_n(box, values, right);
-    split_node(level, j, box, left, right);
-    build_subtree(level + 1, 2 * j, left, scratch + 2 * values);
-    build_subtree(level + 1, 2 * j + 1, right, scratch + 2 * values);
+    split_node(level, j, 1, box, left, right, task.room());
+    build_subtree(level + 1, 2 * j, left, scratch + 2 * values, task);
+    build_subtree(level + 1, 2 * j + 1, right, scratch + 2 * values, task);
     join_children(level, j);
   }
 
-  /// Points in index order, coordinate by coordinate; a tight box.
-  void write_leaf(std::uint64_t leaf) {
+  /// Points in index order, coordinate by coordinate; a tight box. The records may lie where the block goes.
+  void write_leaf(std::uint64_t leaf, LeafOrder& order, Record* copies) {
     const core::KdGeometry& geometry = tree_.geometry;
-    const std::uint32_t dims = tree_.dims, width = tree_.width, size = tree_.leaf_count(leaf);
-    Record* first = record(geometry.first(geometry.levels, leaf));
-    std::sort(first, first + size,
-              [&](const Record& a, const Record& b) { return access_.index_of(a) < access_.index_of(b); });
-    T* values = tree_.values.data() + leaf * dims * width;
-    std::uint32_t* indices = tree_.indices.data() + leaf * width;
-    for (std::uint32_t i = 0; i < size; ++i) {
-      for (std::uint32_t d = 0; d < dims; ++d) values[d * width + i] = access_.at(first[i], d);
-      indices[i] = access_.index_of(first[i]);
-    }
-    std::fill(indices + size, indices + width, kNoPoint);
+    const std::uint32_t dims = access_.dims(), size = tree_.leaf_count(leaf);
     const std::uint64_t node = core::KdGeometry::node(geometry.levels, leaf);
-    tighten(first, first + size, tree_.boxes.data() + node * 2 * dims);
-    tree_.smallest[node] = indices[0];
+    const Record* first = records_ + geometry.first(geometry.levels, leaf);
+    T* box = storage_.boxes.data() + node * 2 * dims;
+    tighten(first, first + size, box);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      copies[i] = first[i];
+      order.set(i, access_.index_of(first[i]));
+    }
+    const std::uint32_t* places = order.places(size);
+
+    std::byte* block = storage_.blocks.data() + geometry.first(geometry.levels, leaf) * tree_.point_bytes;
+    T* values = reinterpret_cast<T*>(block);
+    auto* indices = reinterpret_cast<std::uint32_t*>(values + std::uint64_t{dims} * size);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      for (std::uint32_t d = 0; d < dims; ++d) values[std::uint64_t{d} * size + places[i]] = access_.at(copies[i], d);
+      indices[places[i]] = access_.index_of(copies[i]);
+    }
+    std::byte* end = reinterpret_cast<std::byte*>(indices + size);
+    std::memset(end, 0, static_cast<std::size_t>(block + std::uint64_t{size} * tree_.point_bytes - end));
+    storage_.smallest[node] = size == 0 ? kNoPoint : indices[0];
   }
 
   void join_children(std::uint32_t level, std::uint64_t j) {
     const std::uint64_t node = core::KdGeometry::node(level, j), left = 2 * node + 1, right = left + 1;
-    T* box = tree_.boxes.data() + node * 2 * tree_.dims;
+    T* box = storage_.boxes.data() + node * 2 * tree_.dims;
     for (std::uint32_t d = 0; d < tree_.dims; ++d) {
       box[d] = std::min(tree_.lower(left)[d], tree_.lower(right)[d]);
       box[tree_.dims + d] = std::max(tree_.upper(left)[d], tree_.upper(right)[d]);
     }
-    tree_.smallest[node] = std::min(tree_.smallest[left], tree_.smallest[right]);
+    storage_.smallest[node] = std::min(storage_.smallest[left], storage_.smallest[right]);
   }
 
   KdTree<T>& tree_;
+  KdStorage<T>& storage_;
   Access access_;
-  int threads_;
-  std::vector<Record> records_;
+  Record* records_;
+  KdBuildOptions options_;
 };
 
 }  // namespace
 
 template <typename T>
 KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options) {
+  auto storage = std::make_shared<KdStorage<T>>();
   KdTree<T> tree;
   tree.geometry = core::KdGeometry::of(count, options.leaf_size);
   tree.dims = dims;
   tree.leaf_size = options.leaf_size;
-  const std::uint64_t fullest = std::max<std::uint64_t>(1, tree.geometry.most_per_leaf());
-  tree.width =
-      static_cast<std::uint32_t>((fullest + options.vector_lanes - 1) / options.vector_lanes) * options.vector_lanes;
+  tree.cycles = options.cycles;
+  tree.point_bytes = KdTree<T>::point_bytes_of(dims);
   const std::uint64_t leaves = tree.geometry.leaves();
-  tree.values.resize(leaves * dims * tree.width);
-  tree.indices.resize(leaves * tree.width);
-  tree.split_dims.resize(leaves - 1);
-  tree.split_values.resize(leaves - 1);
-  tree.boxes.resize(tree.geometry.nodes() * 2 * dims);
-  tree.smallest.resize(tree.geometry.nodes());
+  const std::uint64_t block_bytes = count * tree.point_bytes;
+  storage->blocks = runtime::LargeBuffer(block_bytes + kBlockSlack);
+  std::memset(storage->blocks.data() + block_bytes, 0, kBlockSlack);
+  storage->split_dims.resize(leaves - 1);
+  storage->split_values.resize(leaves - 1);
+  tree.blocks = {storage->blocks.data(), block_bytes};
+  tree.split_dims = storage->split_dims;
+  tree.split_values = storage->split_values;
+
   core::visit_dims(dims, [&](auto constant_dims) {
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
-      Builder<T, IndexRecords<T>>(tree, {rows, dims}, options.threads).run(options.progress, [](std::uint64_t i) {
+      std::vector<std::uint32_t> records(count);
+      Builder<T, IndexRecords<T>>(tree, *storage, {rows, dims}, records.data(), options).run([](std::uint64_t i) {
         return static_cast<std::uint32_t>(i);
       });
     } else {
       using Access = PointRecords<T, D>;
-      Builder<T, Access>(tree, {}, options.threads).run(options.progress, [rows](std::uint64_t i) {
-        typename Access::Record record;
+      using Record = typename Access::Record;
+      static_assert(sizeof(Record) == (D * sizeof(T) + 4 + sizeof(T) - 1) / sizeof(T) * sizeof(T));
+      auto* records = reinterpret_cast<Record*>(storage->blocks.data());
+      Builder<T, Access>(tree, *storage, {}, records, options).run([rows](std::uint64_t i) {
+        Record record;
         std::copy_n(rows + i * D, D, record.x.begin());
         record.index = static_cast<std::uint32_t>(i);
         return record;
       });
     }
   });
+  tree.owner = std::move(storage);
   return tree;
 }
 

@@ -11,14 +11,14 @@ namespace kith::cpu {
 
 struct KdBuildOptions {
   std::uint32_t leaf_size = 16;
-  std::uint32_t vector_lanes = 1;  ///< leaf blocks are padded to a multiple
+  bool cycles = false;  ///< split x, y, z, x, … instead of the widest side
   int threads = 0;
   const ProgressCallback* progress = nullptr;
 };
 
 /// rows: count x dims, finite, side by side. O(n log n), whatever the data: duplicates, sorted input and grids cost no
-/// more. Peak memory beyond rows and tree: 2 to 8 dims a record (a point and 4 bytes) per point, above 4 bytes per
-/// point. The same tree for every thread count.
+/// more. Peak memory beyond rows and tree: 2 to 8 dims two values per point, above that also 4 bytes. The same tree for
+/// every thread count. Throws std::bad_alloc.
 template <typename T>
 KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options);
 

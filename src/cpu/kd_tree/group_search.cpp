@@ -56,6 +56,7 @@ class Walk {
   };
   static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   static constexpr std::uint32_t kVectors = kGroupQueries / kLanes;
+  static constexpr std::uint32_t kHalf = (kVectors + 1) / 2;
   static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
 
   void span_group() {
@@ -150,25 +151,34 @@ class Walk {
     return static_cast<std::uint32_t>(bits_of(lanes, near));
   }
 
+  /// A leaf as the scan sees it.
+  struct Leaf {
+    const T* values;
+    const std::uint32_t* indices;
+    std::uint32_t size;
+  };
+
   void visit_leaf(std::uint64_t node) {
+    std::uint32_t bits = queries_near(node);
+    if (bits == 0) return;
+    const std::uint64_t number = node - first_leaf_;
+    const Leaf leaf{tree_.block(number), tree_.block_indices(number), tree_.leaf_count(number)};
     bool changed = false;
-    for (std::uint32_t bits = queries_near(node); bits != 0; bits &= bits - 1) {
-      changed |= scan_leaf(node - first_leaf_, static_cast<std::uint32_t>(__builtin_ctz(bits)));
-    }
+    for (; bits != 0; bits &= bits - 1) changed |= scan_leaf(leaf, static_cast<std::uint32_t>(__builtin_ctz(bits)));
     if (changed) update_limit();
   }
 
   /// One query against the points of a leaf. True if its limit may have fallen.
-  HWY_INLINE bool scan_leaf(std::uint64_t leaf, std::uint32_t query) {
-    const std::uint32_t size = tree_.leaf_count(leaf);
+  HWY_INLINE bool scan_leaf(const Leaf& leaf, std::uint32_t query) {
     bool changed = false;
-    for (std::uint32_t first = 0; first < size; first += kGroupQueries) {
+    for (std::uint32_t first = 0; first < leaf.size; first += kGroupQueries) {
+      const std::uint32_t rest = leaf.size - first;
       HWY_ALIGN T chains[kGroupQueries];
-      std::uint64_t hits = tree_.width - first >= kGroupQueries ? compare_full(leaf, first, query, chains)
-                                                                : compare_rest(leaf, first, query, chains);
-      if (size - first < kGroupQueries) hits &= (std::uint64_t{1} << (size - first)) - 1;  // padding is no point
+      std::uint64_t hits = rest > kGroupQueries / 2 ? compare<kVectors>(leaf, first, query, chains)
+                                                    : compare<kHalf>(leaf, first, query, chains);
+      if (rest < kGroupQueries) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
       if (hits == 0) continue;
-      const Limit<T> fallen = search_.on_hit(search_.context, query, hits, chains, tree_.block_indices(leaf) + first);
+      const Limit<T> fallen = search_.on_hit(search_.context, query, hits, chains, leaf.indices + first);
       search_.limits[query] = fallen.chain;
       search_.limit_indices[query] = fallen.index;
       changed = true;
@@ -176,44 +186,28 @@ class Walk {
     return changed;
   }
 
-  /// The chains from a query to kGroupQueries points of a leaf from `first` on; one bit for each within the limit.
-  HWY_INLINE std::uint64_t compare_full(std::uint64_t leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
+  /// The chains from a query to the points of a leaf from `first` on, as many as there are lanes in all vectors; one
+  /// bit for each within the limit. Vectors may run over the end of the leaf.
+  template <std::uint32_t kCount>
+  HWY_INLINE std::uint64_t compare(const Leaf& leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
     const Lanes<T> lanes;
-    const T* points = tree_.block(leaf) + first;
-    hn::Vec<Lanes<T>> sums[kVectors];
+    const T* points = leaf.values + first;
+    hn::Vec<Lanes<T>> sums[kCount];
     for (auto& sum : sums) sum = hn::Zero(lanes);
     for (std::uint32_t d = 0; d < dims_; ++d) {
       const auto coordinate = hn::Set(lanes, search_.values[d * kGroupQueries + query]);
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
-        const auto point = hn::LoadU(lanes, points + d * tree_.width + v * kLanes);
+      for (std::uint32_t v = 0; v < kCount; ++v) {
+        const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
         sums[v] = step_of(chain_)(sums[v], hn::Sub(coordinate, point));
       }
     }
     const auto limit = hn::Set(lanes, search_.limits[query]);
-    hn::Mask<Lanes<T>> within[kVectors];
-    for (std::uint32_t v = 0; v < kVectors; ++v) {
+    hn::Mask<Lanes<T>> within[kCount];
+    for (std::uint32_t v = 0; v < kCount; ++v) {
       hn::StoreU(sums[v], lanes, chains + v * kLanes);
       within[v] = hn::Le(sums[v], limit);
     }
     return bits_of(lanes, within);
-  }
-
-  /// The same for the fewer points at the end of a leaf.
-  HWY_INLINE std::uint64_t compare_rest(std::uint64_t leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
-    const Lanes<T> lanes;
-    const T* points = tree_.block(leaf) + first;
-    const auto limit = hn::Set(lanes, search_.limits[query]);
-    std::uint64_t hits = 0;
-    for (std::uint32_t i = 0; i < tree_.width - first; i += kLanes) {
-      auto sum = hn::Zero(lanes);
-      for (std::uint32_t d = 0; d < dims_; ++d) {
-        const auto point = hn::LoadU(lanes, points + d * tree_.width + i);
-        sum = step_of(chain_)(sum, hn::Sub(hn::Set(lanes, search_.values[d * kGroupQueries + query]), point));
-      }
-      hn::StoreU(sum, lanes, chains + i);
-      hits |= bits_of(lanes, hn::Le(sum, limit)) << i;
-    }
-    return hits;
   }
 
   const KdTree<T>& tree_;
@@ -241,8 +235,6 @@ void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
 
 void search_f32(const KdTree<float>& tree, const GroupSearch<float>& search) { search_group_of(tree, search); }
 void search_f64(const KdTree<double>& tree, const GroupSearch<double>& search) { search_group_of(tree, search); }
-std::uint32_t lanes_f32() { return hn::MaxLanes(Lanes<float>()); }
-std::uint32_t lanes_f64() { return hn::MaxLanes(Lanes<double>()); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace kith::cpu
@@ -253,8 +245,6 @@ namespace kith::cpu {
 
 HWY_EXPORT(search_f32);
 HWY_EXPORT(search_f64);
-HWY_EXPORT(lanes_f32);
-HWY_EXPORT(lanes_f64);
 
 template <>
 void search_group<float>(const KdTree<float>& tree, const GroupSearch<float>& search) {
@@ -264,16 +254,6 @@ void search_group<float>(const KdTree<float>& tree, const GroupSearch<float>& se
 template <>
 void search_group<double>(const KdTree<double>& tree, const GroupSearch<double>& search) {
   HWY_DYNAMIC_DISPATCH(search_f64)(tree, search);
-}
-
-template <>
-std::uint32_t leaf_vector_lanes<float>() {
-  return HWY_DYNAMIC_DISPATCH(lanes_f32)();
-}
-
-template <>
-std::uint32_t leaf_vector_lanes<double>() {
-  return HWY_DYNAMIC_DISPATCH(lanes_f64)();
 }
 
 }  // namespace kith::cpu

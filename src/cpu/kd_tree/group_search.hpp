@@ -44,8 +44,4 @@ struct GroupSearch {
 template <typename T>
 void search_group(const KdTree<T>& tree, const GroupSearch<T>& search);
 
-/// Leaf blocks must be padded to a multiple of this.
-template <typename T>
-std::uint32_t leaf_vector_lanes();
-
 }  // namespace kith::cpu

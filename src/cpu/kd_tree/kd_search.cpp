@@ -4,6 +4,7 @@
 #include "core/candidate.hpp"
 #include "cpu/kd_tree/build.hpp"
 #include "cpu/kd_tree/group_search.hpp"
+#include "cpu/kd_tree/key_lists.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/nearest_keeper.hpp"
 #include "runtime/parallel.hpp"
@@ -62,6 +63,21 @@ struct NearestCollector {
   }
 };
 
+/// The same for f32 and few neighbours.
+struct KeyCollector {
+  KeyLists lists;
+  LeafHitFunction<float> insert;
+  Excluded excluded;
+
+  explicit KeyCollector(std::uint32_t k) : lists(k), insert(lists.on_hit()) {}
+
+  static Limit<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                             const std::uint32_t* indices) {
+    auto& collector = *static_cast<KeyCollector*>(self);
+    return collector.insert(&collector.lists, query, hits, chains, indices);
+  }
+};
+
 /// Collects everything within a bound.
 template <typename T>
 struct ListCollector {
@@ -100,7 +116,6 @@ class KdSearch final : public engine::Searcher<T> {
       : metric_(request.metric),
         tree_(build_kd_tree(request.rows, request.count, request.dims,
                             {.leaf_size = kLeafSize,
-                             .vector_lanes = leaf_vector_lanes<T>(),
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
 
@@ -159,6 +174,20 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOp
                       T* chains) const {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const QueryGroups<T> groups(tree_, queries, run.threads);
+  if constexpr (sizeof(T) == 4) if (k > 0 && k <= KeyLists::kMost && !queries.exclude_self) {
+  for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+    KeyCollector collector(k);
+    QueryGroup<T> group;
+    for (std::uint64_t g = first; g < end; ++g) {
+      groups.load(g, group);
+      if (group.count == 0) continue;
+      for (std::uint32_t i = 0; i < group.count; ++i) collector.lists.reset(i, kInfinity);
+      walk(group, kInfinity, collector);
+      for (std::uint32_t i = 0; i < group.count; ++i) collector.lists.write(i, static_cast<std::uint32_t>(tree_.geometry.points), indices + group.queries[i] * k, chains + group.queries[i] * k);
+    }
+  });
+  return;
+  }
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
     NearestCollector<T> collector;
     collector.keepers.reserve(kGroupQueries);

@@ -9,7 +9,8 @@ namespace kith::cpu {
 
 template <typename T>
 QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads)
-    : tree_(tree), batch_(batch), chunks_((tree.width + kGroupQueries - 1) / kGroupQueries) {
+    : tree_(tree), batch_(batch), chunks_(static_cast<std::uint32_t>(std::max<std::uint64_t>(
+          1, (tree.geometry.most_per_leaf() + kGroupQueries - 1) / kGroupQueries))) {
   if (!batch.is_self()) sort_by_leaf(threads);
 }
 
@@ -57,7 +58,7 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
     group.count = first < size ? std::min(kGroupQueries, size - first) : 0;
     for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = tree_.block_indices(leaf)[first + i];
     for (std::uint32_t d = 0; d < dims && group.count > 0; ++d) {
-      const T* from = tree_.block(leaf) + std::size_t{d} * tree_.width + first;
+      const T* from = tree_.block(leaf) + std::size_t{d} * tree_.block_stride(leaf) + first;
       for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
         group.values[d * kGroupQueries + i] = from[std::min(i, group.count - 1)];
       }

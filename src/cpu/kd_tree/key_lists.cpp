@@ -1,0 +1,100 @@
+// See key_lists.hpp. Written once, compiled for each instruction set, chosen at run time.
+#include "cpu/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/kd_tree/key_lists.cpp"
+#include <hwy/foreach_target.h>
+// The line above must come before the next ones.
+#include <hwy/highway.h>
+
+#include "cpu/kd_tree/key_lists.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Inserts hits into a list of kCapacity keys: place i takes the smaller of its own key and the larger of the new one
+/// and its neighbour's below, all places at once.
+template <std::uint32_t kCapacity>
+Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                         const std::uint32_t* indices) {
+  const hn::CappedTag<double, 2> pair;
+  constexpr std::uint32_t kLanes = hn::MaxLanes(pair);
+  constexpr std::uint32_t kVectors = kCapacity / kLanes;
+  auto& lists = *static_cast<KeyLists*>(self);
+  double* keys = lists.list(query);
+  hn::Vec<decltype(pair)> list[kVectors];
+  for (std::uint32_t v = 0; v < kVectors; ++v) list[v] = hn::Load(pair, keys + v * kLanes);
+  for (; hits != 0; hits &= hits - 1) {
+    const int i = __builtin_ctzll(hits);
+    const auto key = hn::Set(pair, KeyLists::key_of(chains[i], indices[i]));
+    for (std::uint32_t v = kVectors - 1; v > 0; --v) {
+      const auto below = kLanes == 1 ? list[v - 1] : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[v], list[v - 1]);
+      list[v] = hn::Min(list[v], hn::Max(below, key));
+    }
+    const auto below = kLanes == 1 ? hn::Zero(pair) : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[0], hn::Zero(pair));
+    list[0] = hn::Min(list[0], hn::Max(below, key));
+  }
+  for (std::uint32_t v = 0; v < kVectors; ++v) hn::Store(list[v], pair, keys + v * kLanes);
+  return KeyLists::limit_of(keys[lists.k() - 1]);
+}
+
+LeafHitFunction<float> insert_function(std::uint32_t capacity) {
+  switch (capacity) {
+    case 4:
+      return &insert_hits<4>;
+    case 8:
+      return &insert_hits<8>;
+    case 16:
+      return &insert_hits<16>;
+    case 32:
+      return &insert_hits<32>;
+    default:
+      return &insert_hits<64>;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(insert_function);
+
+namespace {
+
+constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+KeyLists::KeyLists(std::uint32_t k)
+    : k_(k),
+      capacity_(std::max(4u, std::bit_ceil(k))),
+      on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)),
+      storage_(std::size_t{kGroupQueries} * capacity_ + 2) {
+  const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
+  keys_ = storage_.data() + address % 16 / sizeof(double);
+}
+
+void KeyLists::reset(std::uint32_t query, float farthest) {
+  std::fill_n(list(query), capacity_, key_of(farthest, kEmpty));
+}
+
+void KeyLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* chains) const {
+  const double* keys = keys_ + std::size_t{query} * capacity_;
+  for (std::uint32_t i = 0; i < k_; ++i) {
+    const Limit<float> found = limit_of(keys[i]);
+    indices[i] = found.index == kEmpty ? missing : found.index;
+    chains[i] = found.index == kEmpty ? std::numeric_limits<float>::infinity() : found.chain;
+  }
+}
+
+}  // namespace kith::cpu
+#endif  // HWY_ONCE

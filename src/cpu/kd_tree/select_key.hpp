@@ -1,0 +1,108 @@
+// The value of a given rank among many numbers: a bracket from a sample, the few numbers inside it, again.
+#pragma once
+
+#include "cpu/kd_tree/select_few.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+namespace kith::cpu {
+
+/// The numbers of a range that lie in a bracket, and how many lie below it.
+struct BracketCount {
+  std::size_t below = 0;
+  std::size_t inside = 0;
+};
+
+/// Two numbers between which a rank probably lies.
+template <typename T>
+struct Bracket {
+  T low;
+  T high;
+
+  /// Copies the numbers inside to `kept`. No branch on the data.
+  template <typename KeyAt>
+  BracketCount keep(const KeyAt& key_at, std::size_t count, T* kept) const {
+    BracketCount found;
+    for (std::size_t i = 0; i < count; ++i) {
+      const T key = key_at(i);
+      found.below += key < low ? 1 : 0;
+      kept[found.inside] = key;
+      found.inside += (key >= low ? 1 : 0) & (key <= high ? 1 : 0);
+    }
+    return found;
+  }
+};
+
+/// From a sample of the range, spread evenly. The rank lies inside unless it is two or three standard deviations away
+/// from what the sample says.
+template <typename T, typename KeyAt>
+Bracket<T> guess_bracket(const KeyAt& key_at, std::size_t count, std::size_t rank) {
+  if (count < 8192) {
+    const std::size_t size = count < 1024 ? 16 : kFewKeys;
+    const std::size_t margin = size / 8 + 2;
+    std::array<T, kFewKeys> sample;
+    for (std::size_t i = 0; i < size; ++i) sample[i] = key_at((2 * i + 1) * count / (2 * size));
+    const std::size_t place = rank * size / count;
+    const auto [low, high] = select_few(sample.data(), size, place > margin ? place - margin : 0,
+                                        std::min(place + margin, size - 1));
+    return {low, high};
+  }
+  const std::size_t size = count < 65536 ? 256 : 1024;
+  const std::size_t margin = size < 1024 ? 24 : 48;
+  std::array<T, 1024> sample;
+  for (std::size_t i = 0; i < size; ++i) sample[i] = key_at((2 * i + 1) * count / (2 * size));
+  const std::size_t place = rank * size / count;
+  T* low = sample.data() + (place > margin ? place - margin : 0);
+  T* high = sample.data() + std::min(place + margin, size - 1);
+  std::nth_element(sample.data(), low, sample.data() + size);
+  const T lowest = *low;
+  std::nth_element(low, high, sample.data() + size);
+  return {lowest, *high};
+}
+
+/// Room for the numbers that a selection has to look at again.
+template <typename T>
+struct KeyRoom {
+  T* first;            ///< as many as there are numbers in all
+  T* second;           ///< `second_size`: the fewer, the more often a selection falls back to the library's
+  std::size_t second_size;
+};
+
+/// Numbers side by side.
+template <typename T>
+struct KeyArray {
+  const T* keys;
+
+  T operator()(std::size_t i) const { return keys[i]; }
+};
+
+/// The number of rank `rank` (0-based) among key_at(0) .. key_at(count - 1). O(count): where a bracket takes nothing
+/// away, which many equal numbers can do, the library's selection does the rest.
+template <typename T, typename KeyAt>
+T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const KeyRoom<T>& room) {
+  T* first = room.first;
+  if (count <= kFewKeys) {
+    std::array<T, kFewKeys> few;
+    for (std::size_t i = 0; i < count; ++i) few[i] = key_at(i);
+    return select_few(few.data(), count, rank, rank).first;
+  }
+  Bracket<T> bracket = guess_bracket<T>(key_at, count, rank);
+  BracketCount found = bracket.keep(key_at, count, first);
+  if (rank < found.below || rank >= found.below + found.inside) {  // missed: everything on the side where it lies
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    bracket = rank < found.below ? Bracket<T>{-kInfinity, bracket.low} : Bracket<T>{bracket.high, kInfinity};
+    found = bracket.keep(key_at, count, first);
+  }
+  if (bracket.low == bracket.high) return bracket.low;
+  if (found.inside <= room.second_size && found.inside < count) {
+    return select_key<T>(KeyArray<T>{first}, found.inside, rank - found.below, {room.second, first, count});
+  }
+  for (std::size_t i = 0; i < count; ++i) first[i] = key_at(i);
+  std::nth_element(first, first + rank, first + count);
+  return first[rank];
+}
+
+}  // namespace kith::cpu

@@ -1,0 +1,92 @@
+// Splits the points of a node at a rank: those before it by the super-key to the front, the others behind them.
+//
+// The super-key of dimension d is (x_d, x_(d+1), …, x_(d-1), index), a total order, so there is one right outcome for
+// which points lie before the rank, whatever the method. The method: the value of x_d at the rank is found first, on
+// numbers alone, then one pass moves the records; only records equal in x_d look at the rest of the super-key.
+#pragma once
+
+#include "cpu/kd_tree/partition_records.hpp"
+#include "cpu/kd_tree/select_key.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace kith::cpu {
+
+/// A point on its way to its leaf, coordinates and all.
+template <typename T, std::uint32_t D>
+struct PointRecords {
+  static constexpr std::uint32_t kDims = D;
+  struct Record {
+    std::array<T, D> x;
+    std::uint32_t index;
+  };
+  static constexpr std::uint32_t dims() { return D; }
+  static T at(const Record& record, std::uint32_t d) { return record.x[d]; }
+  static std::uint32_t index_of(const Record& record) { return record.index; }
+};
+
+/// Only the number of the point; the coordinates stay where they are. For dims known at run time.
+template <typename T>
+struct IndexRecords {
+  static constexpr std::uint32_t kDims = 0;  ///< known at run time only
+  using Record = std::uint32_t;
+
+  const T* rows;
+  std::uint32_t row_dims;
+
+  std::uint32_t dims() const { return row_dims; }
+  T at(const Record& record, std::uint32_t d) const { return rows[std::size_t{record} * row_dims + d]; }
+  std::uint32_t index_of(const Record& record) const { return record; }
+};
+
+/// True if a comes before b by the super-key of dimension d.
+template <typename Access>
+bool precedes(const Access& access, const typename Access::Record& a, const typename Access::Record& b,
+              std::uint32_t d) {
+  for (std::uint32_t step = 0; step < access.dims(); ++step) {
+    if (access.at(a, d) != access.at(b, d)) return access.at(a, d) < access.at(b, d);
+    d = d + 1 == access.dims() ? 0 : d + 1;
+  }
+  return access.index_of(a) < access.index_of(b);
+}
+
+/// Splits records that are equal in the first components of the super-key of dimension d: each round goes on with the
+/// next component, at most dims in all; after them the index decides.
+template <typename T, typename Access>
+void split_equals(const Access& access, typename Access::Record* first, typename Access::Record* middle,
+                  typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room) {
+  using Record = typename Access::Record;
+  for (std::uint32_t component = 1; component < access.dims() && middle != first && middle != last; ++component) {
+    const std::uint32_t axis = (d + component) % access.dims();
+    const auto key_at = [&](std::size_t i) { return access.at(first[i], axis); };
+    const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
+                                  static_cast<std::size_t>(middle - first), room);
+    first = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) < value; });
+    last = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) <= value; });
+  }
+  if (middle != first && middle != last) {
+    std::nth_element(first, middle, last,
+                     [&](const Record& a, const Record& b) { return access.index_of(a) < access.index_of(b); });
+  }
+}
+
+/// Before: any order. After: [first, middle) are the records that come first by the super-key of dimension d. Returns
+/// x_d of the first record by the super-key of [middle, last), which must not be empty. O(records), whatever the data.
+template <typename T, typename Access>
+T split_records(const Access& access, typename Access::Record* first, typename Access::Record* middle,
+                typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room) {
+  using Record = typename Access::Record;
+  const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
+  const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
+                                static_cast<std::size_t>(middle - first), room);
+  Record* equals = partition_records(first, last, [&](const Record& r) { return access.at(r, d) < value; });
+  if (equals != middle) {
+    Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
+    split_equals<T>(access, equals, middle, end, d, room);
+  }
+  return value;
+}
+
+}  // namespace kith::cpu
