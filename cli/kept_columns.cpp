@@ -2,6 +2,9 @@
 #include "kept_columns.hpp"
 
 #include <kith/apps/take_rows.hpp>
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <span>
@@ -45,6 +48,13 @@ KeptColumns::KeptColumns(const std::string& score, const std::vector<std::string
     carried_.push_back(static_cast<std::uint32_t>(extras_.size()));
     extras_.push_back(name);
   }
+}
+
+void KeptColumns::require_in(const io::PointFile& file, const std::string& path) const {
+  if (file.extras.rows() == file.points.rows() && file.extras.dims() == extras_.size()) return;
+  if (extras_.empty() || file.points.rows() == 0) return;
+  throw UsageError(
+      fmt::format("{} holds nothing beside its coordinates, so there is no column \"{}\"", path, extras_[0]));
 }
 
 std::vector<double> KeptColumns::scores(const io::PointFile& file) const {

@@ -25,6 +25,8 @@ class KeptColumns {
 
   /// What to read beside the coordinates.
   const std::vector<std::string>& extras() const { return extras_; }
+  /// Throws UsageError if the file has no such columns at all, as an index has none.
+  void require_in(const io::PointFile& file, const std::string& path) const;
   /// The column of scores as doubles; empty without one.
   std::vector<double> scores(const io::PointFile& file) const;
   /// The rows of these numbers with all their columns. If the types differ, all become f64, which holds both.

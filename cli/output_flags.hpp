@@ -38,4 +38,10 @@ io::Format check_points_path(const std::string& path);
 /// The same for the result of a search: the extension must be one that results have.
 void check_result_path(const std::string& path);
 
+/// The same for the map from old to kept rows.
+void check_map_path(const std::string& path);
+
+/// The same for several arrays in one file.
+void check_archive_path(const std::string& path);
+
 }  // namespace kith::cli

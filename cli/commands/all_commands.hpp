@@ -12,6 +12,7 @@ Command info_command();
 Command knn_command();
 Command radius_command();
 Command dedupe_command();
+Command export_command();
 Command verify_command();
 Command bench_command();
 Command completion_command();

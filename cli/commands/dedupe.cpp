@@ -73,14 +73,6 @@ void check_flags(const DedupeFlags& flags) {
   }
 }
 
-void check_map_path(const std::string& path) {
-  check_output_path(path);
-  const io::Format format = path == "-" ? io::Format::text : io::format_of_extension(path);
-  if (format != io::Format::text && format != io::Format::npy && format != io::Format::npz) {
-    throw UsageError(fmt::format("--map: {}: maps are written as .npy, .npz, .csv or .tsv, or as CSV to -", path));
-  }
-}
-
 std::string rule_of(const DedupeFlags& flags) {
   const std::string what = flags.options.tolerance ? fmt::format("within {} ({}) of a kept one",
                                                                  *flags.options.tolerance, flags.options.metric.name())
@@ -155,6 +147,7 @@ int run_dedupe(DedupeFlags flags) {
   Work work;
   const Stopwatch read_watch;
   const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  columns.require_in(file, flags.points_path);
   work.points = file.points.rows();
   work.read_ms = read_watch.milliseconds();
   stop_if_interrupted();

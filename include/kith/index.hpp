@@ -25,6 +25,14 @@ std::string_view name_of(Engine engine);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 Engine parse_engine(std::string_view text);
 
+/// Which side a node of the k-d tree splits: the widest of its box, or x, y, z, x, … level by level.
+enum class SplitRule : std::uint8_t { widest, cycle };
+
+/// "widest" or "cycle".
+std::string_view name_of(SplitRule rule);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+SplitRule parse_split_rule(std::string_view text);
+
 /// How an index is built.
 struct BuildOptions {
   Engine engine = Engine::automatic;
