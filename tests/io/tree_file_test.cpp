@@ -96,17 +96,19 @@ TEST_F(TreeFile, DamageIsNoticed) {
   const std::string good = bytes();
   const auto look = [&] {
     try {
-      const auto tree = read_tree(path_);
-      std::visit([&](const auto& layout) { apps::verify_tree(layout, set.view(), {.threads = 1}); }, tree);
+      const auto back = std::get<apps::NodeTable>(read_tree(path_));
+      const bool same = back.facts == table.facts && back.root == table.root && back.point == table.point &&
+                        back.split_dim == table.split_dim && back.less == table.less && back.greater == table.greater;
+      EXPECT_TRUE(same || !apps::verify_tree(back, set.view(), {.threads = 1}).first_violation.empty());
     } catch (const Error&) {
       // refused by name
     }
   };
-  for (std::size_t length = 0; length < good.size(); length += 7) {
+  for (std::size_t length = 0; length < good.size(); length += 19) {
     write(good.substr(0, length));
     EXPECT_THROW(read_tree(path_), CorruptFile) << length;
   }
-  for (std::size_t i = 0; i < good.size(); i += 3) {
+  for (std::size_t i = 0; i < good.size(); i += 5) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
     write(bad);
