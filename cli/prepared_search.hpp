@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -27,6 +28,8 @@ class PreparedSearch {
   const Index& index() const { return *index_; }
   PointView queries() const { return queries_; }
   std::uint64_t query_count() const { return queries_.rows(); }
+  /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
+  SearchOptions options(const ProgressCallback& progress) const;
 
   /// points, queries, engine, device, threads and the other keys that both commands report.
   nlohmann::ordered_json report() const;
@@ -43,6 +46,7 @@ class PreparedSearch {
   std::optional<io::PointFile> queries_file_;
   PointView queries_;
   std::optional<Index> index_;
+  std::vector<std::uint64_t> allowed_;
   std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
   double build_ms_ = 0;

@@ -1,6 +1,8 @@
 // See search_flags.hpp.
 #include "search_flags.hpp"
 
+#include "number_arguments.hpp"
+
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -9,6 +11,14 @@ namespace kith::cli {
 namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
+constexpr const char* kSplits = "widest|cycle";
+constexpr std::uint32_t kMostPerLeaf = 1024;
+
+std::vector<double> period_of(const std::string& text) {
+  std::vector<double> lengths;
+  for (const std::string& length : split(text, ',')) lengths.push_back(parse_distance("--period", length));
+  return lengths;
+}
 
 }  // namespace
 
@@ -49,6 +59,38 @@ Flag engine_flag(Engine& engine) {
           }};
 }
 
+Flag allow_flag(SearchFlags& flags) {
+  return {"--allow", "FILE", "find only points whose value in this file is 1: 0 or 1 for each, e.g. a .npy of booleans",
+          [&flags](const std::string& path) { flags.allow_path = path; }};
+}
+
+Flag earlier_only_flag(SearchFlags& flags) {
+  return {"--earlier-only", "", "without QUERIES: a point finds only points with lower numbers",
+          [&flags](const std::string&) { flags.search.earlier_only = true; }};
+}
+
+Flag leaf_size_flag(BuildOptions& build) {
+  return {"--leaf-size", "N", "k-d tree: the most points in a leaf, up to 1024; 0, the default, takes a good one",
+          [&build](const std::string& value) {
+            build.leaf_size = static_cast<std::uint32_t>(parse_whole("--leaf-size", value, 0, kMostPerLeaf));
+          }};
+}
+
+Flag split_flag(BuildOptions& build) {
+  return {"--split", kSplits, "k-d tree: split the widest side, or x, y, z, x, … in turn; widest by default",
+          [&build](const std::string& value) {
+            require_choice("--split", kSplits, value);
+            build.split = parse_split_rule(value);
+          }};
+}
+
+Flag skip_nonfinite_flag(SearchFlags& flags) {
+  return {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
+          [&flags](const std::string&) {
+            flags.search.skip_nonfinite = flags.build.skip_nonfinite = flags.read.missing_as_nan = true;
+          }};
+}
+
 FlagGroup search_flags(SearchFlags& flags) {
   return {
       "Searching",
@@ -60,10 +102,11 @@ FlagGroup search_flags(SearchFlags& flags) {
        {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
        {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
-       {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
-        [&flags](const std::string&) {
-          flags.search.skip_nonfinite = flags.build.skip_nonfinite = flags.read.missing_as_nan = true;
-        }}}};
+       skip_nonfinite_flag(flags),
+       {"--period", "L1,L2,…", "periodic axes: the length of each, 0 for one that does not wrap; l2, l1 and linf only",
+        [&flags](const std::string& value) { flags.build.period = period_of(value); }},
+       leaf_size_flag(flags.build),
+       split_flag(flags.build)}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {
@@ -85,6 +128,12 @@ void check_search_flags(const SearchFlags& flags) {
   }
   if (flags.search.exclude_self && !flags.self()) {
     throw UsageError("--exclude-self is for searches of the points among themselves; leave QUERIES out");
+  }
+  if (flags.search.earlier_only && !flags.self()) {
+    throw UsageError("--earlier-only is for searches of the points among themselves; leave QUERIES out");
+  }
+  if (flags.allow_path == "-" && (flags.points_path == "-" || flags.queries_path == "-")) {
+    throw UsageError("--allow and the points or queries cannot both be standard input; put one of them into a file");
   }
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");

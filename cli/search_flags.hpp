@@ -8,6 +8,7 @@
 #include <kith/index.hpp>
 #include <kith/io/read_points.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct SearchFlags {
   io::ReadOptions read;
   BuildOptions build;
   SearchOptions search;
+  std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
+  std::uint32_t columns_per_dim = 1;  ///< of QUERIES: 2 if they are boxes
   OutputFlags output;
 
   bool self() const { return queries_path.empty(); }
@@ -30,8 +33,17 @@ struct SearchFlags {
 
 /// The arguments POINTS and QUERIES.
 std::vector<Argument> search_arguments(SearchFlags& flags);
-/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite.
+/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite, --period, and the flags of the
+/// tree.
 FlagGroup search_flags(SearchFlags& flags);
+/// --allow and --earlier-only, which stand with what is to be found.
+Flag allow_flag(SearchFlags& flags);
+Flag earlier_only_flag(SearchFlags& flags);
+/// --leaf-size and --split.
+Flag leaf_size_flag(BuildOptions& build);
+Flag split_flag(BuildOptions& build);
+/// --skip-nonfinite.
+Flag skip_nonfinite_flag(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.
 FlagGroup result_flags(SearchFlags& flags);
 /// One flag of search_flags, for commands that check or time a search.

@@ -45,6 +45,27 @@ def brute_force_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def kd_tree_cpu():
+    report = json.loads((RESULTS / "kd_tree_cpu.json").read_text())
+    libraries = ["kith", "nanoflann", "nanoflann-sorted", "pykdtree", "scipy", "scikit-learn"]
+    cases = {}
+    for row in report["rows"]:
+        key = (row["cloud"], row["points"], row["dims"], row["threads"])
+        cases.setdefault(key, {})[row["library"]] = row["ms"]
+    lines = ["| cloud | points | dims | threads | job | " + " | ".join(f"{name}, ms" for name in libraries) + " |"]
+    lines.append("|" + "---|" * (5 + len(libraries)))
+    for (cloud, points, dims, threads), times in cases.items():
+        for job in times["kith"]:
+            best = min(ms[job] for ms in times.values() if job in ms)
+            cells = []
+            for name in libraries:
+                value = times.get(name, {}).get(job)
+                text = "" if value is None else milliseconds(value)
+                cells.append(f"**{text}**" if value == best else text)
+            lines.append(f"| {cloud} | {points:,} | {dims} | {threads} | {job} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -56,7 +77,7 @@ def read_csv():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-TABLES = {"brute_force_cpu": brute_force_cpu, "read_csv": read_csv}
+TABLES = {"brute_force_cpu": brute_force_cpu, "kd_tree_cpu": kd_tree_cpu, "read_csv": read_csv}
 
 
 def main():

@@ -16,7 +16,7 @@ packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-de
 requirements=(requirements.txt)
 case $purpose in
   build | test) ;;
-  bench) packages+=(libbenchmark-dev); requirements+=(requirements-bench.txt) ;;
+  bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;

@@ -11,6 +11,7 @@ Command generate_command();
 Command info_command();
 Command knn_command();
 Command radius_command();
+Command box_command();
 Command dedupe_command();
 Command export_command();
 Command verify_command();

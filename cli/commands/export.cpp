@@ -48,8 +48,6 @@ std::uint64_t nodes_of(const Tree& tree) {
   return table != nullptr ? table->point.size() : std::get<apps::InOrderTree>(tree).index.size();
 }
 
-std::string split_name(SplitRule rule) { return rule == SplitRule::cycle ? "cycle" : "widest"; }
-
 int run_export(ExportFlags flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
@@ -62,10 +60,9 @@ int run_export(ExportFlags flags) {
 
   const Stopwatch build_watch;
   flags.options.progress = progress.callback();
-  flags.output.explanation(
-      fmt::format("layout {}: the middle of a range, ordered by the dimension that its node splits ({}), is the node{}",
-                  flags.layout, split_name(flags.options.split),
-                  flags.options.unique ? "; of equal points the first is taken" : ""));
+  flags.output.explanation(fmt::format(
+      "layout {}: the middle of a range, ordered by the dimension that its node splits ({}), is the node{}",
+      flags.layout, name_of(flags.options.split), flags.options.unique ? "; of equal points the first is taken" : ""));
   const Tree tree = make_tree(flags, file.view());
   const double build_ms = build_watch.milliseconds();
   stop_if_interrupted();
@@ -88,7 +85,7 @@ int run_export(ExportFlags flags) {
     report["levels"] = levels;
     report["dims"] = file.points.dims();
     report["dtype"] = name_of(file.points.dtype());
-    report["split"] = split_name(flags.options.split);
+    report["split"] = name_of(flags.options.split);
     report["unique"] = flags.options.unique;
     report["threads"] = threads_in_use(flags.options.threads);
     report["read_ms"] = read_ms;
@@ -99,7 +96,7 @@ int run_export(ExportFlags flags) {
   flags.output.summary(
       fmt::format("{} of {} on {} (layout {}, split {}{})\nread {}, build {}, write {}", counted(nodes, "node"),
                   counted(file.points.rows(), "point"), counted(static_cast<std::uint64_t>(levels), "level"),
-                  flags.layout, split_name(flags.options.split), flags.options.unique ? ", unique" : "",
+                  flags.layout, name_of(flags.options.split), flags.options.unique ? ", unique" : "",
                   readable_duration(read_ms), readable_duration(build_ms), readable_duration(write_ms)));
   if (flags.out != "-") flags.output.summary(fmt::format("tree in {}", flags.out));
   return 0;
@@ -117,7 +114,7 @@ FlagGroup tree_flags(ExportFlags& flags) {
        {"--split", kSplits, "the dimension a node splits: the widest of its range, or level by level in turn",
         [&flags](const std::string& value) {
           require_choice("--split", kSplits, value);
-          flags.options.split = value == "cycle" ? SplitRule::cycle : SplitRule::widest;
+          flags.options.split = parse_split_rule(value);
         }},
        {"--unique", "", "of equal points take only the first",
         [&flags](const std::string&) { flags.options.unique = true; }},

@@ -10,10 +10,13 @@
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
+#include <kith/error.hpp>
 #include <kith/io/neighbors_file.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -35,6 +38,17 @@ void estimate_result(const KnnFlags& flags, std::uint64_t queries, DType dtype) 
                  "ask for a smaller k or search with fewer queries at a time");
 }
 
+/// How many answers are certainly exact.
+std::uint64_t certified(const Neighbors& found) {
+  return static_cast<std::uint64_t>(std::count(found.exact().begin(), found.exact().end(), std::uint8_t{1}));
+}
+
+double parse_eps(const std::string& text) {
+  const double eps = parse_distance("--eps", text);
+  if (std::isinf(eps)) throw UsageError("--eps: inf bounds nothing; give a finite number");
+  return eps;
+}
+
 int run_knn(const KnnFlags& knn) {
   const SearchFlags& flags = knn.search;
   check_search_flags(flags);
@@ -43,8 +57,7 @@ int run_knn(const KnnFlags& knn) {
                                 [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); });
 
   const Stopwatch query_watch;
-  SearchOptions options = flags.search;
-  options.progress = progress.callback();
+  const SearchOptions options = prepared.options(progress.callback());
   const Neighbors found = flags.self() ? prepared.index().knn_self(knn.k, options)
                                        : prepared.index().knn(prepared.queries(), knn.k, options);
   const double query_ms = query_watch.milliseconds();
@@ -62,6 +75,12 @@ int run_knn(const KnnFlags& knn) {
   if (flags.output.json) {
     nlohmann::ordered_json report = prepared.report();
     report["k"] = knn.k;
+    if (std::isfinite(options.max_distance)) report["within"] = options.max_distance;
+    if (!found.exact().empty()) {
+      report["eps"] = options.eps;
+      report["max_leaves"] = options.max_leaves;
+      report["certified"] = certified(found);
+    }
     report["query_ms"] = query_ms;
     report["write_ms"] = write_ms;
     write_to_stdout(report.dump(2) + "\n");
@@ -70,6 +89,10 @@ int run_knn(const KnnFlags& knn) {
       "{} of each of {} among {} ({})\n{}, search {}, write {}", counted(knn.k, "nearest neighbour"),
       counted(prepared.query_count(), "query", "queries"), counted(prepared.index().size(), "point"),
       prepared.engine_text(), prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  if (!found.exact().empty()) {
+    flags.output.summary(fmt::format("approximate: {} of {} are certified exact", readable_count(certified(found)),
+                                     counted(found.queries(), "answer")));
+  }
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;
@@ -90,20 +113,34 @@ Command knn_command() {
       "from 0. If there are fewer than K points, the rest of a list holds the number of points and the distance inf. "
       "QUERIES are read with the same flags as POINTS and as the same type.";
   command.arguments = search_arguments(flags->search);
-  command.groups = {{"What to find",
-                     {{"-k", "K", "how many neighbours; 0 and more than there are points is fine",
-                       [flags](const std::string& value) {
-                         flags->k = static_cast<std::uint32_t>(
-                             parse_whole("-k", value, 0, std::numeric_limits<std::uint32_t>::max()));
-                       },
-                       true}}},
-                    search_flags(flags->search),
-                    input_flags(flags->search.read),
-                    result_flags(flags->search)};
+  command.groups = {
+      {"What to find",
+       {{"-k", "K", "how many neighbours; 0 and more than there are points is fine",
+         [flags](const std::string& value) {
+           flags->k =
+               static_cast<std::uint32_t>(parse_whole("-k", value, 0, std::numeric_limits<std::uint32_t>::max()));
+         },
+         true},
+        {"--within", "R", "only neighbours at a distance of at most R; the others are missing",
+         [flags](const std::string& value) { flags->search.search.max_distance = parse_distance("--within", value); }},
+        {"--eps", "E", "approximate: each distance may be up to 1 + E times the true one",
+         [flags](const std::string& value) { flags->search.search.eps = parse_eps(value); }},
+        {"--max-leaves", "N", "approximate: a query looks at no more than N leaves of the k-d tree",
+         [flags](const std::string& value) {
+           flags->search.search.max_leaves = static_cast<std::uint32_t>(
+               parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max()));
+         }},
+        allow_flag(flags->search),
+        earlier_only_flag(flags->search)}},
+      search_flags(flags->search),
+      input_flags(flags->search.read),
+      result_flags(flags->search)};
   command.examples = {
       {"the 8 nearest neighbours of every point of a scan", "kith knn scan.ply -k 8 --exclude-self --out near.npz"},
       {"the nearest training row of each test row, as CSV", "kith knn train.csv test.csv -k 1 --label class"},
       {"points from another program, Manhattan distance", "cat points.csv | kith knn - -k 3 --metric l1"},
+      {"at most 5 within half a metre, in a box that repeats along x and y",
+       "kith knn atoms.csv -k 5 --within 0.5 --period 10,10,0"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] { return run_knn(*flags); };

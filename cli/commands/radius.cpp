@@ -80,9 +80,7 @@ int run_radius(const RadiusFlags& radius) {
   });
 
   const Stopwatch query_watch;
-  SearchOptions options = flags.search;
-  options.progress = progress.callback();
-  const Found found = search(radius, prepared, options);
+  const Found found = search(radius, prepared, prepared.options(progress.callback()));
   const double query_ms = query_watch.milliseconds();
   stop_if_interrupted();
 
@@ -132,7 +130,9 @@ Command radius_command() {
                              parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
                        }},
                       {"--count", "", "only how many there are: one number per query",
-                       [flags](const std::string&) { flags->count = true; }}}},
+                       [flags](const std::string&) { flags->count = true; }},
+                      allow_flag(flags->search),
+                      earlier_only_flag(flags->search)}},
                     search_flags(flags->search),
                     input_flags(flags->search.read),
                     result_flags(flags->search)};

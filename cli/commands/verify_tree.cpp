@@ -48,7 +48,7 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
     report["nodes"] = verdict.nodes;
     report["first_violation"] = verdict.first_violation;
     report["points"] = points.points.rows();
-    report["split"] = facts.split == SplitRule::cycle ? "cycle" : "widest";
+    report["split"] = name_of(facts.split);
     report["unique"] = facts.unique;
     report["read_ms"] = read_ms;
     report["check_ms"] = check_ms;
@@ -58,11 +58,10 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
     throw BadData(fmt::format("{}: the tree is wrong: {}", tree_path, verdict.first_violation));
   }
   if (!output.json && !output.quiet) {
-    write_to_stdout(fmt::format("right: {} of {} on {} checked against {} ({}{})\n", counted(verdict.nodes, "node"),
-                                is_table ? "a node table" : "a tree in order", counted(verdict.levels, "level"),
-                                counted(points.points.rows(), "point"),
-                                facts.split == SplitRule::cycle ? "split cycle" : "split widest",
-                                facts.unique ? ", unique" : ""));
+    write_to_stdout(fmt::format("right: {} of {} on {} checked against {} (split {}{})\n",
+                                counted(verdict.nodes, "node"), is_table ? "a node table" : "a tree in order",
+                                counted(verdict.levels, "level"), counted(points.points.rows(), "point"),
+                                name_of(facts.split), facts.unique ? ", unique" : ""));
     output.summary(fmt::format("read {}, check {}", readable_duration(read_ms), readable_duration(check_ms)));
   }
   return 0;

@@ -8,7 +8,9 @@
 #include <kith/progress.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,13 @@ struct BuildOptions {
   Engine engine = Engine::automatic;
   Device device = Device::cpu();
   Metric metric = Metric::l2();
+  /// k-d tree only.
+  SplitRule split = SplitRule::widest;
+  /// k-d tree only: the most points in a leaf, up to 1024; 0 takes a good one for the dims.
+  std::uint32_t leaf_size = 0;
+  /// Periodic axes (a torus), for L2, L1 and Linf: the length of each axis, 0 for one that does not wrap; empty: none
+  /// does. Points must lie in [0, length), queries are wrapped into it.
+  std::vector<double> period = {};
   /// How many queries will come in all, if that is known: for a few, `automatic` scans instead of building a tree.
   /// 0: about as many as points.
   std::uint64_t expected_queries = 0;
@@ -49,6 +58,8 @@ struct BuildOptions {
 };
 
 /// How one search runs. The answer does not depend on `threads`.
+///
+/// Of the filters `allowed`, `earlier_only` and `index_below` any may be combined: a point must pass all.
 struct SearchOptions {
   /// L2 only: return squared distances. Radii stay plain distances.
   bool squared = false;
@@ -56,6 +67,19 @@ struct SearchOptions {
   bool exclude_self = false;
   /// Radius search only: keep the nearest `max_neighbors` of each list; 0 keeps all.
   std::uint32_t max_neighbors = 0;
+  /// kNN only: neighbours farther than this are missing.
+  double max_distance = std::numeric_limits<double>::infinity();
+  /// kNN by a k-d tree only: each distance may be up to (1 + eps) times the true one. Other engines stay exact.
+  double eps = 0;
+  /// kNN by a k-d tree only: a query looks at no more leaves than this; 0 sets no bound. `Neighbors::is_exact` tells
+  /// which answers are certain.
+  std::uint32_t max_leaves = 0;
+  /// Find only points whose bit is set: bit i % 64 of word i / 64 for point i; empty: all points.
+  std::span<const std::uint64_t> allowed = {};
+  /// Self-searches only: point i finds only points numbered below i.
+  bool earlier_only = false;
+  /// Searches with queries of their own: query q finds only points numbered below index_below[q]; empty: no bound.
+  std::span<const std::uint32_t> index_below = {};
   /// Give queries with NaN or infinity no neighbours instead of throwing.
   bool skip_nonfinite = false;
   /// Threads on the CPU; 0 takes all cores.
@@ -79,6 +103,22 @@ class Index {
   /// All points whose distance from the query is at most `radius`, ordered by (distance, index).
   NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
   NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
+
+  /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
+  /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
+  /// `knn`. The type is that of the points, else UsageError is thrown. Of the options all but `skip_nonfinite`,
+  /// `threads` and `progress` are obeyed. Memory is allocated only if points were left out and `allowed` is given.
+  std::uint32_t knn_one(std::span<const float> query, std::span<std::uint32_t> indices, std::span<float> distances,
+                        const SearchOptions& options = {}) const;
+  std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,
+                        const SearchOptions& options = {}) const;
+
+  /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
+  /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine or with
+  /// periodic axes, BadData on NaN; with `skip_nonfinite` a box with NaN finds nothing.
+  PointLists box(PointView lower, PointView upper, const SearchOptions& options = {}) const;
+  /// How many points lie inside each box.
+  std::vector<std::uint32_t> box_count(PointView lower, PointView upper, const SearchOptions& options = {}) const;
 
   /// How many points lie within `radius` of each query.
   std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;

@@ -52,9 +52,15 @@ class Neighbors {
  public:
   Neighbors() = default;
   /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
+  /// `exact` holds one flag per query, or nothing if all are exact.
   Neighbors(std::uint64_t queries, std::uint32_t k, std::uint32_t points, std::vector<std::uint32_t> indices,
-            Distances distances)
-      : queries_(queries), k_(k), points_(points), indices_(std::move(indices)), distances_(std::move(distances)) {}
+            Distances distances, std::vector<std::uint8_t> exact = {})
+      : queries_(queries),
+        k_(k),
+        points_(points),
+        indices_(std::move(indices)),
+        distances_(std::move(distances)),
+        exact_(std::move(exact)) {}
 
   std::uint64_t queries() const { return queries_; }
   std::uint32_t k() const { return k_; }
@@ -64,6 +70,11 @@ class Neighbors {
 
   std::uint32_t index(std::uint64_t query, std::uint32_t rank) const { return indices_[query * k_ + rank]; }
   double distance(std::uint64_t query, std::uint32_t rank) const { return distances_.at(query * k_ + rank); }
+
+  /// True if the list of a query is certainly the exact one: always, unless eps or a budget was asked for.
+  bool is_exact(std::uint64_t query) const { return exact_.empty() || exact_[query] != 0; }
+  /// One flag per query; empty if all are exact because no approximation was asked for.
+  std::span<const std::uint8_t> exact() const { return exact_; }
 
   /// queries x k, row-major.
   std::span<const std::uint32_t> indices() const { return indices_; }
@@ -77,6 +88,7 @@ class Neighbors {
   std::uint32_t points_ = 0;
   std::vector<std::uint32_t> indices_;
   Distances distances_;
+  std::vector<std::uint8_t> exact_;
 };
 
 /// A list of neighbours of any length for each query, each sorted by (distance, index). The list of query q is
@@ -110,6 +122,32 @@ class NeighborLists {
   std::vector<std::uint64_t> offsets_;
   std::vector<std::uint32_t> indices_;
   Distances distances_;
+};
+
+/// A list of points of any length for each question, by ascending index. The list of question q is
+/// [offsets[q], offsets[q + 1]).
+class PointLists {
+ public:
+  PointLists() : offsets_{0} {}
+  /// `offsets` has questions + 1 entries and starts with 0; `points` is the number of points searched.
+  PointLists(std::uint32_t points, std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> indices)
+      : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)) {}
+
+  std::uint64_t size() const { return offsets_.size() - 1; }
+  /// The number of points searched.
+  std::uint32_t points() const { return points_; }
+  std::uint64_t count(std::uint64_t question) const { return offsets_[question + 1] - offsets_[question]; }
+  std::uint32_t index(std::uint64_t question, std::uint64_t place) const { return indices_[offsets_[question] + place]; }
+
+  std::span<const std::uint64_t> offsets() const { return offsets_; }
+  std::span<const std::uint32_t> indices() const { return indices_; }
+
+  friend bool operator==(const PointLists&, const PointLists&) = default;
+
+ private:
+  std::uint32_t points_ = 0;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<std::uint32_t> indices_;
 };
 
 }  // namespace kith

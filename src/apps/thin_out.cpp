@@ -1,13 +1,13 @@
 // Equal to the loop "keep a point unless a kept one is within the radius", but made of whole searches.
 //
-// Where points are sparse, one search for the few nearest of each point shows all its neighbours within the radius, and
-// a walk in order over those short lists is the loop itself. Where points are crowded, such lists would be cut (or,
-// uncut, grow with the square of the points); there the first half is thinned out first, and one search for the nearest
-// kept point removes most of the second half. So each point takes part in at most 2 log2(n) searches for a fixed number
-// of neighbours, whatever the radius and the order of the points, and memory does not depend on the radius.
+// Where points are sparse, one search for the few nearest earlier ones within the radius shows all that a point depends
+// on, and a walk in order over those short lists is the loop itself. Where points are crowded, such lists would be cut
+// (or, uncut, grow with the square of the points); there the first half is thinned out first, and one search for the
+// nearest kept point removes most of the second half. So each point takes part in at most 2 log2(n) searches for a
+// fixed number of neighbours, whatever the radius and the order of the points, and memory does not depend on the
+// radius.
 #include "apps/thin_out.hpp"
 
-#include "apps/plain_distance.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <kith/apps/take_rows.hpp>
@@ -15,8 +15,7 @@
 #include <kith/point_set.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace kith::apps {
@@ -24,24 +23,16 @@ namespace {
 
 /// Up to this many points all pairs are looked at, so that nothing stays open.
 constexpr std::uint64_t kFewPoints = 256;
-/// Neighbours asked for per point, itself among them. More make cut lists rarer and each search slower.
-constexpr std::uint32_t kListLength = 12;
+/// Earlier neighbours asked for per point. More make cut lists rarer and each search slower.
+constexpr std::uint32_t kListLength = 8;
 /// Points whose lists show how crowded it is.
 constexpr std::uint64_t kSample = 256;
 /// Entries of lists in memory at one time.
 constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
 
-/// `radius` in the type of the points as the searches round it: down.
-template <typename T>
-T rounded_down(double radius) {
-  const T nearest = static_cast<T>(radius);
-  return static_cast<double>(nearest) > radius ? std::nextafter(nearest, -std::numeric_limits<T>::infinity()) : nearest;
-}
-
 /// A place is a position in the order of the loop.
 using Places = std::vector<std::uint32_t>;
 
-template <typename T>
 class ThinOut {
  public:
   ThinOut(PointView points, Places rows, const ThinOutOptions& options)
@@ -52,14 +43,11 @@ class ThinOut {
         watch_([this](const Progress&) {
           meter_.report(decided_);
           return true;
-        }),
-        power_bound_(options.metric.kind() == Metric::Kind::lp
-                         ? std::pow(rounded_down<T>(options.radius), static_cast<T>(options.metric.p()))
-                         : T{0}) {}
+        }) {}
 
   std::vector<std::uint32_t> run() {
     Places all(rows_.size());
-    for (std::size_t place = 0; place < all.size(); ++place) all[place] = static_cast<std::uint32_t>(place);
+    std::iota(all.begin(), all.end(), 0u);
     Places kept = resolve(std::move(all));
     std::sort(kept.begin(), kept.end());
     for (std::uint32_t& place : kept) place = rows_[place];
@@ -117,25 +105,19 @@ class ThinOut {
     return Index::build(points, build);
   }
 
-  Neighbors nearest(const Index& index, PointView queries, std::uint32_t k) const {
+  /// The k nearest within the radius of each query, of those before `below[query]` if it is not empty.
+  Neighbors nearest(const Index& index, PointView queries, std::uint32_t k, const Places& below = {}) const {
     SearchOptions search;
+    search.max_distance = options_.radius;
+    search.index_below = below;
     search.threads = options_.threads;
     search.progress = watch_;
     return index.knn(queries, k, search);
   }
 
-  /// By the rule of Index::radius: on the distance that is reported or, for lp, on the sum of powers.
-  bool is_within(const T* query, const T* point, T distance) const {
-    if (options_.metric.kind() != Metric::Kind::lp) return static_cast<double>(distance) <= options_.radius;
-    return compared_value(query, point, points_.dims(), options_.metric) <= power_bound_;
-  }
-
-  /// Whether the last entry of a list is a point within the radius, so that there may be more.
-  bool is_cut(const Neighbors& lists, std::uint64_t list, PointView queries, PointView points) const {
-    const std::uint32_t last = lists.k() - 1;
-    const std::uint32_t point = lists.index(list, last);
-    return point != lists.missing() && is_within(queries.row<T>(list), points.row<T>(point),
-                                                 lists.distances().template values<T>()[list * lists.k() + last]);
+  /// Whether a list is full, so that there may be more.
+  static bool is_cut(const Neighbors& lists, std::uint64_t list) {
+    return lists.index(list, lists.k() - 1) != lists.missing();
   }
 
   bool is_crowded(const Index& index, PointView points) const {
@@ -144,9 +126,9 @@ class ThinOut {
       sample.push_back(static_cast<std::uint32_t>(i * points.rows() / kSample));
     }
     const PointSet queries = take_rows(points, sample, options_.threads);
-    const Neighbors lists = nearest(index, queries.view(), kListLength);
+    const Neighbors lists = nearest(index, queries.view(), kListLength, sample);
     std::uint64_t cut = 0;
-    for (std::uint64_t i = 0; i < kSample; ++i) cut += is_cut(lists, i, queries.view(), points) ? 1 : 0;
+    for (std::uint64_t i = 0; i < kSample; ++i) cut += is_cut(lists, i) ? 1 : 0;
     return cut > kSample / 4;
   }
 
@@ -160,37 +142,28 @@ class ThinOut {
     Places open;
     for (std::uint64_t first = 0; first < count; first += step) {
       const PointView queries = points.slice(first, std::min(step, count - first));
-      const Neighbors lists = nearest(index, queries, k);
+      Places below(queries.rows());
+      std::iota(below.begin(), below.end(), static_cast<std::uint32_t>(first));
+      const Neighbors lists = nearest(index, queries, k, below);
       for (std::uint64_t i = 0; i < queries.rows(); ++i) {
-        const std::uint64_t own = first + i;
-        states[own] = decide(lists, i, own, queries, points, states);
-        if (states[own] == State::kept) kept.push_back(places[own]);
-        if (states[own] == State::open) open.push_back(places[own]);
+        const State state = states[first + i] = decide(lists, i, states);
+        if (state == State::kept) kept.push_back(places[first + i]);
+        if (state == State::open) open.push_back(places[first + i]);
       }
-      decided_ = std::max(decided_, decided_before(places, first + queries.rows(), open));
+      // For the report: everything before the first open place is decided.
+      decided_ = std::max<std::uint64_t>(decided_, open.empty() ? places[first + queries.rows() - 1] : open[0]);
     }
     return open;
   }
 
-  /// For the report only: everything before the first open place is decided.
-  static std::uint64_t decided_before(const Places& places, std::uint64_t done, const Places& open) {
-    return open.empty() ? places[done - 1] + std::uint64_t{1} : open[0];
-  }
-
-  State decide(const Neighbors& lists, std::uint64_t list, std::uint64_t own, PointView queries, PointView points,
-               const std::vector<State>& states) const {
-    const std::uint32_t k = lists.k();
-    const std::uint32_t* indices = lists.indices().data() + list * k;
-    const T* distances = lists.distances().template values<T>().data() + list * k;
-    // With nobody before it a point stays, however its list was cut.
-    bool is_open = own > 0 && k < points.rows() && is_cut(lists, list, queries, points);
-    for (std::uint32_t rank = 0; rank < k; ++rank) {
-      const std::uint32_t other = indices[rank];
-      if (other == lists.missing()) break;
-      if (other >= own) continue;
-      if (!is_within(queries.row<T>(list), points.row<T>(other), distances[rank])) break;
-      if (states[other] == State::kept) return State::removed;
-      is_open = is_open || states[other] == State::open;
+  /// What the list of earlier neighbours says, all of which were looked at before.
+  static State decide(const Neighbors& lists, std::uint64_t list, const std::vector<State>& states) {
+    bool is_open = is_cut(lists, list);
+    for (std::uint32_t rank = 0; rank < lists.k(); ++rank) {
+      const std::uint32_t earlier = lists.index(list, rank);
+      if (earlier == lists.missing()) break;
+      if (states[earlier] == State::kept) return State::removed;
+      is_open = is_open || states[earlier] == State::open;
     }
     return is_open ? State::open : State::kept;
   }
@@ -208,7 +181,7 @@ class ThinOut {
       const PointSet queries = gather(part);
       const Neighbors lists = nearest(index, queries.view(), 1);
       for (std::uint64_t i = 0; i < part.size(); ++i) {
-        if (!is_cut(lists, i, queries.view(), kept_points.view())) rest.push_back(part[i]);
+        if (!is_cut(lists, i)) rest.push_back(part[i]);
       }
     }
     return rest;
@@ -219,7 +192,6 @@ class ThinOut {
   const ThinOutOptions& options_;
   mutable runtime::ProgressMeter meter_;
   ProgressCallback watch_;  // what the searches report to
-  T power_bound_;           // lp only
   std::uint64_t decided_ = 0;
 };
 
@@ -232,8 +204,7 @@ std::vector<std::uint32_t> thin_out(PointView points, std::span<const std::uint3
     std::sort(places.begin(), places.end(),
               [&](std::uint32_t a, std::uint32_t b) { return options.order.before(a, b); });
   }
-  return points.dtype() == DType::f32 ? ThinOut<float>(points, std::move(places), options).run()
-                                      : ThinOut<double>(points, std::move(places), options).run();
+  return ThinOut(points, std::move(places), options).run();
 }
 
 std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const std::uint32_t> removed,

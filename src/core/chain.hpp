@@ -4,6 +4,7 @@
 #include "core/arithmetic.hpp"
 #include "core/host_device.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kith::core {
@@ -43,6 +44,27 @@ struct LpChain {
   }
 };
 
+/// The shorter way between two coordinates of a periodic axis, both in [0, length), from their difference e: |e|
+/// straight on or length - |e| around. On an axis that does not wrap the length is infinity and the way is |e|: then
+/// length - |e| is infinity, or NaN where |e| overflowed, and neither is below |e|.
+template <typename T>
+KITH_HOST_DEVICE T shorter_way(T difference, T length) {
+  const T straight = absolute(difference);
+  const T around = length - straight;
+  return around < straight ? around : straight;
+}
+
+/// A lower bound of `shorter_way` from a query to every coordinate in [lower, upper]. Rounding to nearest is monotone:
+/// |e| of a point inside is, as computed, neither below `nearest` nor above `farthest`, and so length - |e| is not
+/// below length - farthest. No slack is needed.
+template <typename T>
+KITH_HOST_DEVICE T shorter_way_to_interval(T query, T lower, T upper, T length) {
+  const T nearest = larger(larger(lower - query, query - upper), T(0));
+  const T farthest = larger(upper - query, query - lower);
+  const T around = length - farthest;
+  return around < nearest ? around : nearest;
+}
+
 /// The chain over `dims` coordinates of a query and a point, each `stride` elements apart.
 template <typename Chain, typename T>
 KITH_HOST_DEVICE T chain_distance(const Chain& chain, const T* query, const T* point, std::uint32_t dims,
@@ -50,6 +72,19 @@ KITH_HOST_DEVICE T chain_distance(const Chain& chain, const T* query, const T* p
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) {
     sum = chain.step(sum, static_cast<T>(query[d * query_stride] - point[d * point_stride]));
+  }
+  return sum;
+}
+
+/// The same on periodic axes; every coordinate lies in [0, lengths[d]), where that is not infinity.
+template <typename Chain, typename T>
+KITH_HOST_DEVICE T periodic_chain_distance(const Chain& chain, const T* query, const T* point, const T* lengths,
+                                           std::uint32_t dims, std::size_t query_stride = 1,
+                                           std::size_t point_stride = 1) {
+  T sum = T(0);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const T difference = query[d * query_stride] - point[d * point_stride];
+    sum = chain.step(sum, shorter_way(difference, lengths[d]));
   }
   return sum;
 }
@@ -64,6 +99,17 @@ KITH_HOST_DEVICE T chain_to_box(const Chain& chain, const T* query, const T* low
     const T below = lower[d] - query[d];
     const T above = query[d] - upper[d];
     sum = chain.step(sum, larger(larger(below, above), T(0)));
+  }
+  return sum;
+}
+
+/// The same on periodic axes. Points and query lie in [0, lengths[d]).
+template <typename Chain, typename T>
+KITH_HOST_DEVICE T periodic_chain_to_box(const Chain& chain, const T* query, const T* lower, const T* upper,
+                                         const T* lengths, std::uint32_t dims) {
+  T sum = T(0);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    sum = chain.step(sum, shorter_way_to_interval(query[d], lower[d], upper[d], lengths[d]));
   }
   return sum;
 }

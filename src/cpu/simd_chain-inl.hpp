@@ -80,6 +80,58 @@ HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
 HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
 HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
 
+/// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.
+template <class V>
+HWY_INLINE V shorter_way(V difference, V length) {
+  const auto straight = hn::Abs(difference);
+  const auto around = hn::Sub(length, straight);
+  return hn::IfThenElse(hn::Lt(around, straight), around, straight);
+}
+
+/// What the step of a chain gets on plain axes: towards a point, and the least towards any point of an interval.
+template <typename T>
+struct PlainAxes {
+  explicit PlainAxes(const T*) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> apart(D, std::uint32_t, hn::Vec<D> query, hn::Vec<D> point) const {
+    return hn::Sub(query, point);
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> apart(D lanes, std::uint32_t, hn::Vec<D> query, hn::Vec<D> lower, hn::Vec<D> upper) const {
+    return hn::Max(hn::Max(hn::Sub(lower, query), hn::Sub(query, upper)), hn::Zero(lanes));
+  }
+  /// Between two intervals, as plain numbers.
+  HWY_INLINE T between(std::uint32_t, T lower, T upper, T other_lower, T other_upper) const {
+    return core::larger(core::larger(other_lower - upper, lower - other_upper), T(0));
+  }
+};
+
+/// And on periodic ones.
+template <typename T>
+struct PeriodicAxes {
+  const T* lengths;
+
+  explicit PeriodicAxes(const T* axis_lengths) : lengths(axis_lengths) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> apart(D lanes, std::uint32_t d, hn::Vec<D> query, hn::Vec<D> point) const {
+    return shorter_way(hn::Sub(query, point), hn::Set(lanes, lengths[d]));
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> apart(D lanes, std::uint32_t d, hn::Vec<D> query, hn::Vec<D> lower, hn::Vec<D> upper) const {
+    const auto nearest = hn::Max(hn::Max(hn::Sub(lower, query), hn::Sub(query, upper)), hn::Zero(lanes));
+    const auto farthest = hn::Max(hn::Sub(upper, query), hn::Sub(query, lower));
+    const auto around = hn::Sub(hn::Set(lanes, lengths[d]), farthest);
+    return hn::IfThenElse(hn::Lt(around, nearest), around, nearest);
+  }
+  HWY_INLINE T between(std::uint32_t d, T lower, T upper, T other_lower, T other_upper) const {
+    const T nearest = core::larger(core::larger(other_lower - upper, lower - other_upper), T(0));
+    const T around = lengths[d] - core::larger(other_upper - lower, upper - other_lower);
+    return around < nearest ? around : nearest;
+  }
+};
+
 /// One bit per lane, the first lane in the lowest bit.
 template <class D>
 HWY_INLINE std::uint64_t bits_of(D lanes, hn::Mask<D> mask) {

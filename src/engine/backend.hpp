@@ -20,6 +20,9 @@ struct BuildRequest {
   const T* rows = nullptr;  ///< count x dims
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
+  SplitRule split = SplitRule::widest;
+  std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
+  std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
   Device device;
   RunOptions run;
 };

@@ -3,11 +3,14 @@
 #include "core/reported_distance.hpp"
 #include "engine/backend.hpp"
 #include "engine/choose_engine.hpp"
+#include "engine/clean_filter.hpp"
 #include "engine/index_state.hpp"
-#include "engine/normalize.hpp"
+#include "engine/knn_rules.hpp"
+#include "engine/periodic_axes.hpp"
+#include "engine/prepared_rows.hpp"
 #include "engine/validate.hpp"
+#include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
-#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -16,75 +19,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <new>
 #include <utility>
 
 namespace kith {
 namespace {
 
+using engine::make_clean_filter;
+using engine::PreparedRows;
 using engine::QueryBatch;
-
-constexpr std::uint64_t kRowsPerBlock = 4096;
-
-/// Host rows ready for a searcher: the caller's own where possible, else a clean copy.
-template <typename T>
-struct PreparedRows {
-  PointSet copy;  // unused while `rows` points to the caller's memory
-  const T* rows = nullptr;
-  std::int64_t row_stride = 0;
-  std::uint64_t count = 0;
-  engine::CleanRows clean;
-};
-
-template <typename T>
-PreparedRows<T> prepare_rows(PointView view, std::string_view what, Metric metric, bool skip, bool side_by_side,
-                             int threads) {
-  PreparedRows<T> prepared;
-  prepared.clean = engine::find_clean_rows(view, what, metric, skip, threads);
-  const bool normalizes = metric.kind() == Metric::Kind::cosine;
-  const bool has_gaps = view.row_stride() != static_cast<std::int64_t>(view.dims());
-  if (prepared.clean.all_clean && !normalizes && !(side_by_side && has_gaps)) {
-    prepared.rows = view.row<T>(0);
-    prepared.row_stride = view.row_stride();
-    prepared.count = view.rows();
-    return prepared;
-  }
-  prepared.count = prepared.clean.all_clean ? view.rows() : prepared.clean.rows.size();
-  prepared.copy = PointSet(view.dtype(), prepared.count, view.dims());
-  T* to = prepared.copy.template values<T>().data();
-  const std::uint64_t blocks = (prepared.count + kRowsPerBlock - 1) / kRowsPerBlock;
-  runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
-    const std::uint64_t end = std::min(prepared.count, (block + 1) * kRowsPerBlock);
-    for (std::uint64_t i = block * kRowsPerBlock; i < end; ++i) {
-      T* row = to + i * view.dims();
-      std::memcpy(row, view.row<T>(prepared.clean.all_clean ? i : prepared.clean.rows[i]), sizeof(T) * view.dims());
-      if (normalizes) engine::normalize_row(row, view.dims());
-    }
-  });
-  prepared.rows = to;
-  prepared.row_stride = view.dims();
-  return prepared;
-}
-
-/// The searcher of an index of type T.
-template <typename T>
-const engine::Searcher<T>& searcher_of(const IndexState& state) {
-  return *std::get<std::unique_ptr<engine::Searcher<T>>>(state.searcher);
-}
-
-/// The caller's number of a clean point; the clean count (missing) becomes the caller's count.
-std::uint32_t original_index(const IndexState& state, std::uint32_t index) {
-  if (index >= state.clean) return static_cast<std::uint32_t>(state.rows);
-  return state.original.empty() ? index : state.original[index];
-}
+using engine::SearchKind;
+using engine::with_memory;
 
 /// Queries as a searcher wants them, and where their answers belong.
 template <typename T>
 struct PreparedQueries {
   PreparedRows<T> rows;
   QueryBatch<T> batch;
+  engine::CleanFilter filter;
   std::uint64_t answers = 0;                 ///< rows that the caller expects
   const std::uint32_t* self_rows = nullptr;  ///< self-search with rows left out: the caller's row of each query
 
@@ -101,7 +53,8 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
   PreparedQueries<T> prepared;
   if (queries == nullptr) {
     prepared.batch.count = state.clean;
-    prepared.batch.exclude_self = options.exclude_self;
+    prepared.filter = make_clean_filter(state, options, {});
+    prepared.batch.filter = prepared.filter.filter;
     prepared.answers = state.rows;
     prepared.self_rows = state.original.empty() ? nullptr : state.original.data();
     return prepared;
@@ -112,26 +65,17 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
     prepared.batch.rows = &kNothing;
     return prepared;
   }
-  prepared.rows = prepare_rows<T>(*queries, "queries", state.metric, options.skip_nonfinite, /*side_by_side=*/false,
-                                  options.threads);
+  prepared.rows = engine::prepare_rows<T>(*queries, {.what = "queries",
+                                                     .metric = state.metric,
+                                                     .skip_nonfinite = options.skip_nonfinite,
+                                                     .wrap_to = state.period,
+                                                     .threads = options.threads});
+  prepared.filter = make_clean_filter(state, options, prepared.rows.clean.rows);
+  prepared.batch.filter = prepared.filter.filter;
   prepared.batch.rows = prepared.rows.rows;
   prepared.batch.row_stride = prepared.rows.row_stride;
   prepared.batch.count = prepared.rows.count;
   return prepared;
-}
-
-/// Runs `f` if the machine has that much memory, and turns a failed allocation into an error that says how much was
-/// wanted.
-template <typename F>
-auto with_memory(std::uint64_t bytes, std::string_view purpose, F&& f) {
-  runtime::require_memory(bytes, purpose);
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("not enough memory: {} needs about {} bytes", purpose, bytes));
-  } catch (const std::length_error&) {
-    throw OutOfMemory(fmt::format("not enough memory: {} needs about {} bytes", purpose, bytes));
-  }
 }
 
 std::uint64_t checked_product(std::uint64_t rows, std::uint64_t k) {
@@ -159,6 +103,16 @@ void spread_rows(const PreparedQueries<T>& queries, std::uint32_t k, std::uint32
             std::numeric_limits<T>::infinity());
 }
 
+/// The same for one value per query; the rows between get `empty`.
+template <typename T, typename Value>
+void spread_values(const PreparedQueries<T>& queries, Value empty, std::vector<Value>& values) {
+  for (std::uint64_t q = queries.batch.count; q-- > 0;) {  // last first: a row never lies before its query
+    const std::uint64_t row = queries.answer_of(q);
+    if (row == q) break;
+    values[row] = std::exchange(values[q], empty);
+  }
+}
+
 /// Chain values become distances and clean numbers the caller's.
 template <typename T>
 void translate(const IndexState& state, const SearchOptions& options, std::uint64_t count, std::uint32_t* indices,
@@ -169,7 +123,7 @@ void translate(const IndexState& state, const SearchOptions& options, std::uint6
     const std::uint64_t end = std::min(count, (block + 1) * kBlock);
     for (std::uint64_t i = block * kBlock; i < end; ++i) {
       distances[i] = core::reported_distance(state.metric, options.squared, distances[i]);
-      if (renumbers) indices[i] = original_index(state, indices[i]);
+      if (renumbers) indices[i] = state.original_index(indices[i]);
     }
   });
 }
@@ -182,13 +136,20 @@ Neighbors search_knn(const IndexState& state, const PointView* queries, std::uin
     std::vector<std::uint32_t> indices(entries);
     Distances distances(dtype_of<T>, entries);
     const std::span<T> values = distances.values<T>();
+    // An empty list is exact, and so is that of a query that was left out.
+    std::vector<std::uint8_t> exact(engine::wants_flags(options) ? prepared.answers : 0, 1);
     if (k > 0 && prepared.batch.count > 0) {
-      searcher_of<T>(state).knn(prepared.batch, k, {options.threads, &options.progress}, indices.data(), values.data());
+      searcher_of<T>(state).knn(prepared.batch, k, engine::knn_rules<T>(state.metric, options),
+                                {options.threads, &options.progress}, indices.data(), values.data(),
+                                exact.empty() ? nullptr : exact.data());
       translate(state, options, prepared.batch.count * k, indices.data(), values.data());
     }
     const auto missing = static_cast<std::uint32_t>(state.rows);
-    if (k > 0 && prepared.has_gaps()) spread_rows(prepared, k, missing, indices, values);
-    return Neighbors(prepared.answers, k, missing, std::move(indices), std::move(distances));
+    if (k > 0 && prepared.has_gaps()) {
+      spread_rows(prepared, k, missing, indices, values);
+      if (!exact.empty()) spread_values(prepared, std::uint8_t{1}, exact);
+    }
+    return Neighbors(prepared.answers, k, missing, std::move(indices), std::move(distances), std::move(exact));
   });
 }
 
@@ -226,21 +187,29 @@ std::vector<std::uint32_t> search_count(const IndexState& state, const PointView
     std::vector<std::uint32_t> counts(prepared.answers, 0);
     if (prepared.batch.count == 0) return counts;
     searcher_of<T>(state).count(prepared.batch, bound, {options.threads, &options.progress}, counts.data());
-    if (prepared.has_gaps()) {
-      for (std::uint64_t q = prepared.batch.count; q-- > 0;) {  // last first: a row never lies before its query
-        const std::uint64_t row = prepared.answer_of(q);
-        if (row == q) break;
-        counts[row] = std::exchange(counts[q], 0);
-      }
-    }
+    if (prepared.has_gaps()) spread_values(prepared, 0u, counts);
     return counts;
   });
 }
 
+void require_options(const IndexState& state, const PointView* queries, SearchKind kind, const SearchOptions& options) {
+  engine::require_search_options(options, {.metric = state.metric,
+                                           .kind = kind,
+                                           .is_self = queries == nullptr,
+                                           .points = state.rows,
+                                           .queries = queries == nullptr ? state.rows : queries->rows()});
+}
+
 template <typename T>
 void build_searcher(IndexState& state, PointView points, const BuildOptions& options) {
-  PreparedRows<T> rows =
-      prepare_rows<T>(points, "points", options.metric, options.skip_nonfinite, /*side_by_side=*/true, options.threads);
+  std::vector<T> lengths = engine::period_lengths<T>(options.period, points.dims(), options.metric);
+  PreparedRows<T> rows = engine::prepare_rows<T>(points, {.what = "points",
+                                                          .metric = options.metric,
+                                                          .skip_nonfinite = options.skip_nonfinite,
+                                                          .side_by_side = true,
+                                                          .threads = options.threads});
+  engine::require_inside_period(rows.rows, rows.count, lengths, rows.clean, options.threads);
+  state.period.assign(lengths.begin(), lengths.end());
   state.clean = rows.count;
   if (!rows.clean.all_clean) state.original.assign(rows.clean.rows.begin(), rows.clean.rows.end());
   const engine::Backend& backend =
@@ -250,6 +219,9 @@ void build_searcher(IndexState& state, PointView points, const BuildOptions& opt
                                                          .rows = rows.rows,
                                                          .count = rows.count,
                                                          .dims = points.dims(),
+                                                         .split = options.split,
+                                                         .leaf_size = options.leaf_size,
+                                                         .period = std::move(lengths),
                                                          .device = state.device,
                                                          .run = {options.threads, &options.progress}});
 }
@@ -260,7 +232,7 @@ Index::Index(std::shared_ptr<const IndexState> state) : state_(std::move(state))
 
 Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_points_view(points);
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  engine::require_build_options(options);
   auto state = std::make_shared<IndexState>();
   engine::Choice choice =
       engine::choose_engine(options.engine, options.device, points.rows(), points.dims(), options.expected_queries);
@@ -281,13 +253,13 @@ Index Index::build(PointView points, const BuildOptions& options) {
 
 Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
-  engine::require_search_options(options, state_->metric, /*is_self=*/false, /*is_radius=*/false);
+  require_options(*state_, &queries, SearchKind::knn, options);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_knn<decltype(zero)>(*state_, &queries, k, options); });
 }
 
 Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
-  engine::require_search_options(options, state_->metric, /*is_self=*/true, /*is_radius=*/false);
+  require_options(*state_, nullptr, SearchKind::knn, options);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_knn<decltype(zero)>(*state_, nullptr, k, options); });
 }
@@ -295,14 +267,14 @@ Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
 NeighborLists Index::radius(PointView queries, double radius, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   engine::require_radius(radius);
-  engine::require_search_options(options, state_->metric, /*is_self=*/false, /*is_radius=*/true);
+  require_options(*state_, &queries, SearchKind::radius, options);
   return core::visit_dtype(
       state_->dtype, [&](auto zero) { return search_radius<decltype(zero)>(*state_, &queries, radius, options); });
 }
 
 NeighborLists Index::radius_self(double radius, const SearchOptions& options) const {
   engine::require_radius(radius);
-  engine::require_search_options(options, state_->metric, /*is_self=*/true, /*is_radius=*/true);
+  require_options(*state_, nullptr, SearchKind::radius, options);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_radius<decltype(zero)>(*state_, nullptr, radius, options); });
 }
@@ -310,14 +282,14 @@ NeighborLists Index::radius_self(double radius, const SearchOptions& options) co
 std::vector<std::uint32_t> Index::count(PointView queries, double radius, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   engine::require_radius(radius);
-  engine::require_search_options(options, state_->metric, /*is_self=*/false, /*is_radius=*/true);
+  require_options(*state_, &queries, SearchKind::radius, options);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_count<decltype(zero)>(*state_, &queries, radius, options); });
 }
 
 std::vector<std::uint32_t> Index::count_self(double radius, const SearchOptions& options) const {
   engine::require_radius(radius);
-  engine::require_search_options(options, state_->metric, /*is_self=*/true, /*is_radius=*/true);
+  require_options(*state_, nullptr, SearchKind::radius, options);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_count<decltype(zero)>(*state_, nullptr, radius, options); });
 }

@@ -24,9 +24,22 @@ struct IndexState {
   Device device;
   /// The caller's number of each clean point, ascending; empty if none was left out.
   std::vector<std::uint32_t> original;
+  /// Lengths of periodic axes, rounded to the type of the points, infinity where one does not wrap; empty: none does.
+  std::vector<double> period;
   std::string reason;  ///< why this engine and device
 
   bool left_out_rows() const { return clean != rows; }
+  /// The caller's number of a clean point; the clean count (missing) becomes the caller's count.
+  std::uint32_t original_index(std::uint32_t index) const {
+    if (index >= clean) return static_cast<std::uint32_t>(rows);
+    return original.empty() ? index : original[index];
+  }
 };
+
+/// The searcher of an index of type T.
+template <typename T>
+const engine::Searcher<T>& searcher_of(const IndexState& state) {
+  return *std::get<std::unique_ptr<engine::Searcher<T>>>(state.searcher);
+}
 
 }  // namespace kith

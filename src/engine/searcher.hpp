@@ -6,20 +6,68 @@
 #include <kith/index.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace kith::engine {
 
-/// A batch of clean queries in host memory, or the points themselves.
+/// Which points a query may find: those that pass every rule. Numbers are those of the clean points.
+struct PointFilter {
+  bool exclude_self = false;               ///< query i does not find point i
+  bool earlier_only = false;               ///< query i finds only points below i
+  const std::uint32_t* below = nullptr;    ///< query q finds only points below below[q]
+  const std::uint64_t* allowed = nullptr;  ///< bit i % 64 of word i / 64: point i may be found
+
+  bool is_open() const { return !exclude_self && !earlier_only && below == nullptr && allowed == nullptr; }
+  /// Points from this number on are not for the query.
+  std::uint32_t end(std::uint64_t query) const {
+    std::uint32_t end = below == nullptr ? 0xffffffff : below[query];
+    if (earlier_only && query < end) end = static_cast<std::uint32_t>(query);
+    return end;
+  }
+  bool admits(std::uint64_t query, std::uint32_t point) const {
+    if (exclude_self && point == query) return false;
+    return point < end(query) && (allowed == nullptr || (allowed[point / 64] >> (point % 64) & 1) != 0);
+  }
+};
+
+/// A batch of clean queries in host memory, or the points themselves. On periodic axes they lie in [0, length).
 template <typename T>
 struct QueryBatch {
   const T* rows = nullptr;  ///< null: every point is a query
   std::int64_t row_stride = 0;
   std::uint64_t count = 0;
-  bool exclude_self = false;  ///< query i does not find point i
+  PointFilter filter;
 
   bool is_self() const { return rows == nullptr; }
+  const T* row(std::uint64_t query) const { return rows + static_cast<std::int64_t>(query) * row_stride; }
+};
+
+/// Boxes in host memory, faces included: lower <= point <= upper.
+template <typename T>
+struct BoxBatch {
+  const T* lower = nullptr;
+  const T* upper = nullptr;
+  std::int64_t lower_stride = 0;
+  std::int64_t upper_stride = 0;
+  std::uint64_t count = 0;
+  PointFilter filter;  ///< `allowed` and `below` only
+
+  const T* lower_of(std::uint64_t box) const { return lower + static_cast<std::int64_t>(box) * lower_stride; }
+  const T* upper_of(std::uint64_t box) const { return upper + static_cast<std::int64_t>(box) * upper_stride; }
+};
+
+/// What a kNN search may leave out.
+template <typename T>
+struct KnnRules {
+  T bound = std::numeric_limits<T>::infinity();  ///< no chain value above it is reported
+  /// In (0, 1]: once k points are found, what lies beyond the k-th chain value times this need not be looked at.
+  /// Before, `bound` itself counts: a neighbour that is there must not be missing. 1: exact.
+  T shrink = 1;
+  std::uint32_t max_leaves = 0;  ///< 0: no bound
+
+  bool is_exact() const { return shrink == 1 && max_leaves == 0; }
 };
 
 /// How the work is spread and watched.
@@ -36,6 +84,12 @@ struct ChainLists {
   std::vector<T> chains;
 };
 
+/// Lists of points by ascending index.
+struct IndexLists {
+  std::vector<std::uint64_t> offsets;  ///< questions + 1
+  std::vector<std::uint32_t> indices;
+};
+
 /// One set of points prepared for search by one engine on one device. Thread-safe. The facade (index.cpp) has validated
 /// everything, left out bad rows and normalised for cosine; it also turns chain values into distances.
 template <typename T>
@@ -43,14 +97,21 @@ class Searcher {
  public:
   virtual ~Searcher() = default;
 
-  /// Fills rows of `k` entries; missing ones get index `size` and infinity.
-  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-                   T* chains) const = 0;
+  /// Fills rows of `k` entries; missing ones get index `size` and infinity. `exact` (may be null) gets 1 for each query
+  /// whose list is certainly exact, else 0. A single query neither allocates memory nor starts threads if the engine is
+  /// a k-d tree.
+  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+                   std::uint32_t* indices, T* chains, std::uint8_t* exact) const = 0;
   /// All points with chain <= bound, each list sorted; with `most` > 0 only that many nearest.
   virtual ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                const RunOptions& run) const = 0;
   /// How many points have chain <= bound.
   virtual void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// The points in each box.
+  virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
+  /// How many points lie in each box.
+  virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
 
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.

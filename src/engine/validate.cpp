@@ -66,6 +66,57 @@ std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "N
                   what, row, others));
 }
 
+void require_view(PointView view, std::string_view what, std::uint32_t dims, DType dtype) {
+  if (view.device().kind() != Device::Kind::cpu) {
+    throw UsageError(fmt::format("{}: only arrays in host memory can be read", what));
+  }
+  if (view.empty()) return;
+  if (view.data() == nullptr) throw UsageError(fmt::format("{}: the data pointer is null", what));
+  if (view.dims() != dims) {
+    throw UsageError(fmt::format("{}: {} dimensions, but the points have {}", what, view.dims(), dims));
+  }
+  if (view.dtype() != dtype) {
+    throw UsageError(
+        fmt::format("{}: {}, but the points are {}; convert one of them", what, name_of(view.dtype()), name_of(dtype)));
+  }
+}
+
+/// The bound and the two ways to ask for less than the exact answer.
+void require_approximation(const SearchOptions& options, const SearchSubject& subject) {
+  if (!(options.max_distance >= 0)) {
+    throw UsageError(fmt::format("max_distance must be at least 0, not {}", options.max_distance));
+  }
+  if (!(options.eps >= 0) || !std::isfinite(options.eps)) {
+    throw UsageError(fmt::format("eps must be a finite number of at least 0, not {}", options.eps));
+  }
+  if (subject.kind == SearchKind::knn) return;
+  if (options.max_distance != std::numeric_limits<double>::infinity()) {
+    throw UsageError("max_distance is for kNN searches; a radius or a box bounds this one");
+  }
+  if (options.eps != 0) throw UsageError("eps is for kNN searches; this one is always exact");
+  if (options.max_leaves != 0) throw UsageError("max_leaves is for kNN searches; this one is always exact");
+}
+
+void require_filters(const SearchOptions& options, const SearchSubject& subject) {
+  const std::uint64_t words = (subject.points + 63) / 64;
+  if (!options.allowed.empty() && options.allowed.size() != words) {
+    throw UsageError(fmt::format("allowed: {} words of 64 bits, but {} points need {}", options.allowed.size(),
+                                 subject.points, words));
+  }
+  if (options.earlier_only && !subject.is_self) {
+    throw UsageError(
+        "earlier_only needs the points themselves as queries, but other queries were given; use index_below");
+  }
+  if (options.index_below.empty()) return;
+  if (subject.is_self) {
+    throw UsageError("index_below is for queries of their own; use earlier_only where the points are the queries");
+  }
+  if (options.index_below.size() != subject.queries) {
+    throw UsageError(fmt::format("index_below: {} bounds for {} {}; give one for each", options.index_below.size(),
+                                 subject.queries, subject.kind == SearchKind::box ? "boxes" : "queries"));
+  }
+}
+
 }  // namespace
 
 void require_points_view(PointView points) {
@@ -81,31 +132,80 @@ void require_points_view(PointView points) {
 }
 
 void require_queries_view(PointView queries, std::uint32_t dims, DType dtype) {
-  if (queries.device().kind() != Device::Kind::cpu) throw UsageError("queries: only arrays in host memory can be read");
-  if (queries.empty()) return;
-  if (queries.data() == nullptr) throw UsageError("queries: the data pointer is null");
-  if (queries.dims() != dims) {
-    throw UsageError(fmt::format("queries: {} dimensions, but the points have {}", queries.dims(), dims));
-  }
-  if (queries.dtype() != dtype) {
-    throw UsageError(fmt::format("queries: {}, but the points are {}; convert one of them", name_of(queries.dtype()),
-                                 name_of(dtype)));
-  }
+  require_view(queries, "queries", dims, dtype);
 }
 
 void require_radius(double radius) {
   if (!(radius >= 0)) throw UsageError(fmt::format("the radius must be at least 0, not {}", radius));
 }
 
-void require_search_options(const SearchOptions& options, Metric metric, bool is_self, bool is_radius) {
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
-  if (options.squared && metric.kind() != Metric::Kind::l2) {
-    throw UsageError(fmt::format("squared distances exist for the metric l2 only, not for {}", metric.name()));
+void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype) {
+  if (lower.rows() != upper.rows()) {
+    throw UsageError(fmt::format("boxes: {} lower but {} upper corners", lower.rows(), upper.rows()));
   }
-  if (options.exclude_self && !is_self) {
+  require_view(lower, "lower corners", dims, dtype);
+  require_view(upper, "upper corners", dims, dtype);
+}
+
+void require_build_options(const BuildOptions& options) {
+  constexpr std::uint32_t kMostPerLeaf = 1024;
+  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  if (options.leaf_size > kMostPerLeaf) {
+    throw UsageError(
+        fmt::format("the leaf size must be 1 to {}, or 0 for a good one, not {}", kMostPerLeaf, options.leaf_size));
+  }
+}
+
+void require_search_options(const SearchOptions& options, const SearchSubject& subject) {
+  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  if (options.squared && subject.kind == SearchKind::box) {
+    throw UsageError("squared is for distances, but box searches report none");
+  }
+  if (options.squared && subject.metric.kind() != Metric::Kind::l2) {
+    throw UsageError(fmt::format("squared distances exist for the metric l2 only, not for {}", subject.metric.name()));
+  }
+  if (options.exclude_self && !subject.is_self) {
     throw UsageError("exclude_self needs the points themselves as queries, but other queries were given");
   }
-  if (options.max_neighbors != 0 && !is_radius) throw UsageError("max_neighbors is for radius searches; use k here");
+  if (options.max_neighbors != 0 && subject.kind != SearchKind::radius) {
+    throw UsageError("max_neighbors is for radius searches; use k here");
+  }
+  require_approximation(options, subject);
+  require_filters(options, subject);
+}
+
+void require_no_nan(PointView lower, PointView upper, int threads) {
+  const auto require = [threads](PointView corners, std::string_view what) {
+    const std::uint64_t blocks = (corners.rows() + kRowsPerBlock - 1) / kRowsPerBlock;
+    constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::uint64_t> bad(blocks, kNone);  // the first bad row of each block
+    runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
+      const std::uint64_t end = std::min(corners.rows(), (block + 1) * kRowsPerBlock);
+      for (std::uint64_t i = block * kRowsPerBlock; i < end && bad[block] == kNone; ++i) {
+        for (std::uint32_t d = 0; d < corners.dims(); ++d) {
+          if (std::isnan(corners.at(i, d))) bad[block] = i;
+        }
+      }
+    });
+    for (const std::uint64_t row : bad) {
+      if (row == kNone) continue;
+      std::uint32_t column = 0;
+      while (!std::isnan(corners.at(row, column))) ++column;
+      throw BadData(fmt::format(
+          "{}: row {}, column {} (counted from 0) is NaN; remove the box, or skip non-finite rows", what, row, column));
+    }
+  };
+  require(lower, "lower corners");
+  require(upper, "upper corners");
+}
+
+void require_good_row(PointView query, Metric metric) {
+  const bool is_good = core::visit_dtype(query.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    return all_finite(query.row<T>(0), query.dims()) &&
+           (metric.kind() != Metric::Kind::cosine || has_direction(query.row<T>(0), query.dims()));
+  });
+  if (!is_good) throw_bad_row(query, "queries", 0, 1);
 }
 
 CleanRows find_clean_rows(PointView points, std::string_view what, Metric metric, bool skip, int threads) {

@@ -19,8 +19,31 @@ void require_points_view(PointView points);
 void require_queries_view(PointView queries, std::uint32_t dims, DType dtype);
 /// Throws UsageError unless radius >= 0 (infinity is allowed, NaN is not).
 void require_radius(double radius);
-/// Throws UsageError for options that contradict the metric or the kind of search.
-void require_search_options(const SearchOptions& options, Metric metric, bool is_self, bool is_radius);
+/// The same for the faces of boxes: two views of the same shape that fit the points.
+void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype);
+/// Throws UsageError for a leaf size or a number of threads that is none.
+void require_build_options(const BuildOptions& options);
+
+enum class SearchKind : std::uint8_t { knn, radius, box };
+
+/// What the options of a search are for.
+struct SearchSubject {
+  Metric metric;
+  SearchKind kind = SearchKind::knn;
+  bool is_self = false;
+  std::uint64_t points = 0;
+  std::uint64_t queries = 0;
+};
+
+/// Throws UsageError for options that are out of range, of the wrong length, or contradict the metric or the kind of
+/// search.
+void require_search_options(const SearchOptions& options, const SearchSubject& subject);
+
+/// Throws BadData if a face of a box is NaN. Infinity is fine.
+void require_no_nan(PointView lower, PointView upper, int threads);
+/// Throws BadData unless the only row of `query` is finite (and has a direction under cosine). Allocates nothing if it
+/// is.
+void require_good_row(PointView query, Metric metric);
 
 /// The rows that hold only finite numbers (and, under cosine, are not zero), ascending. Without `skip` any bad row
 /// throws BadData that names the first one, its column and the count of all; `what` is "points" or "queries". Returns

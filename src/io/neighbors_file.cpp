@@ -51,21 +51,24 @@ std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& 
   return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
 }
 
-/// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays.
+/// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays. With flags,
+/// one per query, also exact.
 template <typename Range>
 void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_t queries,
                          std::span<const std::uint32_t> indices, const Distances& distances,
-                         const ProgressCallback& progress, Range&& range) {
+                         std::span<const std::uint8_t> exact, const ProgressCallback& progress, Range&& range) {
   runtime::ProgressMeter meter(&progress, "writing", queries);
-  file.write(fmt::format("query{0}rank{0}index{0}distance\n", separator));
+  file.write(fmt::format("query{0}rank{0}index{0}distance{1}\n", separator,
+                         exact.empty() ? "" : fmt::format("{}exact", separator)));
   const auto write_all = [&]<typename T>(std::span<const T> values) {
     fmt::memory_buffer text;
     for (std::uint64_t query = 0; query < queries; ++query) {
       const auto [first, last] = range(query);
+      const std::string end = exact.empty() ? "\n" : fmt::format("{}{}\n", separator, exact[query] != 0 ? 1 : 0);
       text.clear();
       for (std::uint64_t i = first; i < last; ++i) {
-        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}{}{}{}{}\n"), query, separator, i - first,
-                       separator, indices[i], separator, values[i]);
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}{}{}{}{}{}"), query, separator, i - first,
+                       separator, indices[i], separator, values[i], end);
       }
       file.write(text.data(), text.size());
       if ((query & 0xff) == 0) meter.report(query);
@@ -84,15 +87,17 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   runtime::OutputFile file(path);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
-    ArrayArchive archive(file, progress, bytes_of(neighbors.indices(), neighbors.distances()));
+    ArrayArchive archive(file, progress,
+                         bytes_of(neighbors.indices(), neighbors.distances()) + neighbors.exact().size_bytes());
     archive.add("indices", shape, neighbors.indices());
     add_distances(archive, shape, neighbors.distances());
     add_points(archive, neighbors.missing());
+    if (!neighbors.exact().empty()) archive.add("exact", neighbors.exact());
     archive.finish();
   } else {
     const std::uint64_t k = neighbors.k();
     write_lists_as_text(file, separator_of(form), neighbors.queries(), neighbors.indices(), neighbors.distances(),
-                        progress, [k](std::uint64_t query) {
+                        neighbors.exact(), progress, [k](std::uint64_t query) {
                           return std::pair{query * k, (query + 1) * k};
                         });
   }
@@ -113,10 +118,40 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
     archive.finish();
   } else {
     const auto offsets = lists.offsets();
-    write_lists_as_text(file, separator_of(form), lists.queries(), lists.indices(), lists.distances(), progress,
+    write_lists_as_text(file, separator_of(form), lists.queries(), lists.indices(), lists.distances(), {}, progress,
                         [offsets](std::uint64_t query) {
                           return std::pair{offsets[query], offsets[query + 1]};
                         });
+  }
+  file.commit();
+}
+
+void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path);
+  if (form == ResultForm::npz) {
+    const std::uint64_t offsets[] = {lists.offsets().size()};
+    const std::uint64_t entries[] = {lists.indices().size()};
+    ArrayArchive archive(file, progress,
+                         lists.offsets().size_bytes() + lists.indices().size_bytes() + sizeof(std::uint64_t));
+    archive.add("offsets", offsets, lists.offsets());
+    archive.add("indices", entries, lists.indices());
+    add_points(archive, lists.points());
+    archive.finish();
+  } else {
+    const char separator = separator_of(form);
+    runtime::ProgressMeter meter(&progress, "writing", lists.size());
+    file.write(fmt::format("query{}index\n", separator));
+    fmt::memory_buffer text;
+    for (std::uint64_t query = 0; query < lists.size(); ++query) {
+      text.clear();
+      for (std::uint64_t j = 0; j < lists.count(query); ++j) {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}{}\n"), query, separator, lists.index(query, j));
+      }
+      file.write(text.data(), text.size());
+      if ((query & 0xff) == 0) meter.report(query);
+    }
+    meter.finish();
   }
   file.commit();
 }

@@ -76,6 +76,22 @@ std::uint64_t guessed_points(std::span<const std::uint32_t> indices, const Dista
   return any_infinite && is_mark ? largest : std::uint64_t{largest} + 1;
 }
 
+/// One flag per query, or nothing.
+std::vector<std::uint8_t> read_flags(const ArrayReader& arrays, std::uint64_t queries) {
+  if (!arrays.has("exact")) return {};
+  const ArrayMatrix matrix = arrays.integers("exact");
+  if (!matrix.is_vector || matrix.rows != queries) {
+    arrays.fail(fmt::format("\"exact\" is {} x {}, but there are {} queries", matrix.rows, matrix.columns, queries));
+  }
+  const auto values = matrix.values.values<double>();
+  std::vector<std::uint8_t> flags(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != 0 && values[i] != 1) arrays.fail(fmt::format("\"exact\" holds {} in row {}", values[i], i));
+    flags[i] = values[i] != 0 ? 1 : 0;
+  }
+  return flags;
+}
+
 Neighbors read_fixed(const ArrayReader& arrays) {
   const std::optional<std::uint64_t> points = stored_points(arrays);
   std::uint64_t rows = 0;
@@ -96,7 +112,7 @@ Neighbors read_fixed(const ArrayReader& arrays) {
   const std::uint64_t count = points ? *points : guessed_points(indices, distances);
   if (count > kMaxPoints) arrays.fail(fmt::format("index {} is out of range", count - 1));
   return Neighbors(rows, static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(count), std::move(indices),
-                   std::move(distances));
+                   std::move(distances), read_flags(arrays, rows));
 }
 
 std::vector<std::uint64_t> read_offsets(const ArrayReader& arrays) {
@@ -149,6 +165,7 @@ std::variant<Neighbors, NeighborLists> read_neighbors(const runtime::InputFile& 
   }
   const ArrayReader arrays(file);
   if (!arrays.has("indices") && arrays.has("counts")) arrays.fail("holds counts, not neighbours");
+  if (arrays.has("offsets") && !arrays.has("distances")) arrays.fail("holds points in boxes, not neighbours");
   if (arrays.has("offsets")) return read_lists(arrays);
   return read_fixed(arrays);
 }

@@ -6,7 +6,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",   "knn",   "radius",     "dedupe",
+const std::vector<std::string> kCommands = {"generate", "info",   "knn",   "radius",     "box", "dedupe",
                                             "export",   "verify", "bench", "completion", "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {

@@ -80,6 +80,49 @@ TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
   }
 }
 
+TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
+  using T = TypeParam;
+  std::mt19937_64 random(46);
+  for (int round = 0; round < 4000; ++round) {
+    const auto dims = static_cast<std::uint32_t>(1 + random() % 5);
+    const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    PointSet rows = nasty_points(shape, dtype_of<T>, 6, dims, random);
+    std::vector<T> lengths(dims, std::numeric_limits<T>::infinity());
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      if (random() % 3 == 0) continue;
+      T largest = 0;
+      for (std::uint64_t i = 0; i < 6; ++i) {
+        T& x = rows.values<T>()[i * dims + d];
+        x = std::fabs(x);
+        largest = std::max(largest, x);
+      }
+      lengths[d] = std::nextafter(largest, std::numeric_limits<T>::infinity());
+      if (random() % 2 == 0 && std::isfinite(lengths[d] * T(1.3))) lengths[d] *= T(1.3);
+    }
+    std::vector<T> lower(rows.view().row<T>(1), rows.view().row<T>(1) + dims), upper = lower;
+    for (std::uint64_t i = 2; i < 6; ++i) {
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        lower[d] = std::min(lower[d], rows.view().row<T>(i)[d]);
+        upper[d] = std::max(upper[d], rows.view().row<T>(i)[d]);
+      }
+    }
+    const T* query = rows.view().row<T>(0);
+    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
+      core::visit_chain(metric, [&](auto chain) {
+        const T bound = core::periodic_chain_to_box(chain, query, lower.data(), upper.data(), lengths.data(), dims);
+        EXPECT_GE(bound, T(0));
+        for (std::uint64_t i = 1; i < 6; ++i) {
+          const T* point = rows.view().row<T>(i);
+          const T found = core::periodic_chain_distance(chain, query, point, lengths.data(), dims);
+          EXPECT_LE(bound, found);
+          EXPECT_LE(found, core::chain_distance(chain, query, point, dims));
+          EXPECT_EQ(found, core::periodic_chain_distance(chain, point, query, lengths.data(), dims));
+        }
+      });
+    }
+  }
+}
+
 TYPED_TEST(Chains, ARadiusBoundIsTheLastValueWithin) {
   using T = TypeParam;
   std::mt19937_64 random(44);

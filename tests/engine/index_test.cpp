@@ -2,6 +2,7 @@
 #include "support/expect_same.hpp"
 #include "support/oracle.hpp"
 #include "support/random_case.hpp"
+#include "support/thrown_message.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -19,20 +20,9 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-template <typename E, typename F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no exception of the expected type";
-  return {};
-}
-
 TEST(Index, NamesTheFirstBadValueAndCountsAllBadRows) {
   const float points[] = {0, 0, 1, 1, 2, kInf, kNan, 3, 4, 4};
-  const std::string message = message_of<BadData>([&] { Index::build(PointView(points, 5, 2)); });
+  const std::string message = thrown_message<BadData>([&] { Index::build(PointView(points, 5, 2)); });
   EXPECT_NE(message.find("row 2, column 1"), std::string::npos) << message;
   EXPECT_NE(message.find("infinity"), std::string::npos) << message;
   EXPECT_NE(message.find("2 rows"), std::string::npos) << message;

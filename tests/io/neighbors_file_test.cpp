@@ -63,6 +63,12 @@ void check_round_trip() {
   write_neighbors(path, small_lists<T>());
   kith::test::expect_same(small_lists<T>(), std::get<NeighborLists>(read_neighbors(path)));
 
+  const Neighbors flagged(3, 1, 9, {0, 4, 1}, Distances(std::vector<T>{0, 1, 2}), {1, 0, 1});
+  write_neighbors(path, flagged);
+  const Neighbors read_back = std::get<Neighbors>(read_neighbors(path));
+  EXPECT_TRUE(flagged == read_back);
+  EXPECT_FALSE(read_back.is_exact(1));
+
   const Neighbors none(0, 4, 7, {}, Distances(std::vector<T>{}));
   write_neighbors(path, none);
   kith::test::expect_same(none, std::get<Neighbors>(read_neighbors(path)));
@@ -110,6 +116,10 @@ TEST(NeighborsFile, TextForPeople) {
   const std::string tsv = temporary_path("n.TSV");
   write_neighbors(tsv, small_lists<double>());
   EXPECT_EQ(content_of(tsv), "query\trank\tindex\tdistance\n0\t0\t0\t0\n0\t1\t4\t0.1\n2\t0\t1\t1e-07\n");
+  write_neighbors(csv, Neighbors(2, 1, 9, {0, 4}, Distances(std::vector<float>{0, 1}), {1, 0}));
+  EXPECT_EQ(content_of(csv), "query,rank,index,distance,exact\n0,0,0,0,1\n1,0,4,1,0\n");
+  write_point_lists(csv, PointLists(9, {0, 2, 2, 3}, {1, 8, 4}));
+  EXPECT_EQ(content_of(csv), "query,index\n0,1\n0,8\n2,4\n");
   write_counts(csv, {3, 0, 4000000000u});
   EXPECT_EQ(content_of(csv), "query,count\n0,3\n1,0\n2,4000000000\n");
   try {
@@ -127,6 +137,15 @@ TEST(NeighborsFile, CountsAsArray) {
   write_counts(path, {3, 0, 16777215});
   const PointFile file = read_points(path);
   EXPECT_EQ(values_of(file), (std::vector<double>{3, 0, 16777215}));
+  EXPECT_THROW(read_neighbors(path), CorruptFile);
+  std::remove(path.c_str());
+}
+
+TEST(NeighborsFile, PointListsAsArrays) {
+  const std::string path = temporary_path("b.npz");
+  write_point_lists(path, PointLists(9, {0, 2, 2, 3}, {1, 8, 4}));
+  EXPECT_EQ(values_of(read_points(path, {.array = "offsets"})), (std::vector<double>{0, 2, 2, 3}));
+  EXPECT_EQ(values_of(read_points(path, {.array = "indices"})), (std::vector<double>{1, 8, 4}));
   EXPECT_THROW(read_neighbors(path), CorruptFile);
   std::remove(path.c_str());
 }
@@ -202,6 +221,13 @@ TEST(NeighborsFile, ArraysThatDoNotFitTogether) {
   expect_refused({{"indices.npy", npy("<i8", "(1, 2)", i8({0, -1}))}, distances}, "out of range");
   expect_refused({{"indices.npy", npy("<i8", "(1, 2)", i8({0, 0xffffffff}))}, distances}, "out of range");
   expect_refused({{"indices.npy", npy("<i8", "(1, 2, 1)", i8({0, 1}))}, distances}, "3 dimensions");
+
+  const auto exact = [](std::initializer_list<std::int64_t> values) {
+    return Member{"exact.npy", npy("<i8", "(" + std::to_string(values.size()) + ",)", i8(values))};
+  };
+  EXPECT_FALSE(std::get<Neighbors>(read_archive({indices, distances, exact({0})})).is_exact(0));
+  expect_refused({indices, distances, exact({0, 1})}, "\"exact\" is 2 x 1, but there are 1 queries");
+  expect_refused({indices, distances, exact({2})}, "\"exact\" holds 2");
 
   const Member list_indices{"indices.npy", npy("<i8", "(2,)", i8({0, 3}))};
   const Member list_distances{"distances.npy", npy("<f8", "(2,)", f8({0, 3}))};

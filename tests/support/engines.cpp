@@ -19,4 +19,14 @@ std::vector<EngineOnDevice> available_engines() {
   return found;
 }
 
+bool knows_periods(const EngineOnDevice& where) {
+  try {
+    const float point[] = {0.5f};
+    Index::build(PointView(point, 1, 1), {.engine = where.engine, .device = where.device, .period = {1.0}});
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 }  // namespace kith::test

@@ -22,4 +22,7 @@ struct EngineOnDevice {
 /// Asks the library by building an empty index of each.
 std::vector<EngineOnDevice> available_engines();
 
+/// Whether an engine knows periodic axes.
+bool knows_periods(const EngineOnDevice& where);
+
 }  // namespace kith::test

@@ -37,4 +37,17 @@ inline void expect_same(const NeighborLists& expected, const NeighborLists& foun
   FAIL() << "the results differ";
 }
 
+inline void expect_same(const PointLists& expected, const PointLists& found) {
+  ASSERT_EQ(expected.size(), found.size());
+  ASSERT_EQ(expected.points(), found.points());
+  if (expected == found) return;
+  for (std::uint64_t q = 0; q < expected.size(); ++q) {
+    ASSERT_EQ(expected.count(q), found.count(q)) << "list " << q;
+    for (std::uint64_t j = 0; j < expected.count(q); ++j) {
+      ASSERT_EQ(expected.index(q, j), found.index(q, j)) << "list " << q << ", place " << j;
+    }
+  }
+  FAIL() << "the results differ";
+}
+
 }  // namespace kith::test

@@ -23,16 +23,30 @@ void make_unit(std::vector<T>& row) {
   for (T& x : row) x = x / length;
 }
 
+/// The place of a query on a periodic axis of length L: in [0, L), and 0 for what rounding pushes out of it.
+template <typename T>
+T inside_period(T x, T length) {
+  if (x >= 0 && x < length) return x;
+  const T moved = x - std::floor(x / length) * length;
+  if (moved < 0 || moved >= length) return 0;
+  return moved;
+}
+
 /// The number by which neighbours are ordered.
 template <typename T>
-T compared(Metric metric, std::vector<T> query, std::vector<T> point) {
+T compared(Metric metric, std::vector<T> query, std::vector<T> point, const std::vector<double>& period) {
   if (metric.kind() == Metric::Kind::cosine) {
     make_unit(query);
     make_unit(point);
   }
   T acc = 0;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    const T e = query[d] - point[d];
+    T e = query[d] - point[d];
+    if (!period.empty() && period[d] != 0) {
+      const T length = static_cast<T>(period[d]);
+      e = std::fabs(inside_period(query[d], length) - point[d]);
+      e = std::min(e, length - e);
+    }
     switch (metric.kind()) {
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
@@ -75,14 +89,23 @@ struct Found {
   std::uint32_t index;
 };
 
+/// Whether query q may find point i at all.
+bool may_find(const Question& question, std::uint64_t q, std::uint64_t i) {
+  if (question.exclude_self && i == q) return false;
+  if (question.earlier_only && i >= q) return false;
+  if (!question.index_below.empty() && i >= question.index_below[q]) return false;
+  if (!question.allowed.empty() && !question.allowed[i]) return false;
+  return true;
+}
+
 /// Every point that may be a neighbour of one query, in the contract's order.
 template <typename T>
 std::vector<Found<T>> everyone(const Question& question, std::uint64_t q) {
   const PointView queries = question.queries == nullptr ? question.points : *question.queries;
   std::vector<Found<T>> all;
   for (std::uint64_t i = 0; i < question.points.rows(); ++i) {
-    if (question.exclude_self && i == q) continue;
-    all.push_back({compared(question.metric, row_of<T>(queries, q), row_of<T>(question.points, i)),
+    if (!may_find(question, q, i)) continue;
+    all.push_back({compared(question.metric, row_of<T>(queries, q), row_of<T>(question.points, i), question.period),
                    static_cast<std::uint32_t>(i)});
   }
   std::sort(all.begin(), all.end(),
@@ -110,7 +133,9 @@ Neighbors knn_of(const Question& question, std::uint32_t k) {
   std::vector<std::uint32_t> indices;
   std::vector<T> distances;
   for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
-    const std::vector<Found<T>> all = everyone<T>(question, q);
+    std::vector<Found<T>> all = everyone<T>(question, q);
+    std::erase_if(all,
+                  [&](const Found<T>& found) { return !is_within(question.metric, found.acc, question.max_distance); });
     for (std::uint32_t j = 0; j < k; ++j) {
       indices.push_back(j < all.size() ? all[j].index : n);
       distances.push_back(j < all.size() ? shown(question.metric, question.squared, all[j].acc)
@@ -157,9 +182,26 @@ std::vector<std::uint32_t> oracle_count(const Question& question, double radius)
   return counts;
 }
 
+PointLists oracle_box(const Question& question, PointView lower, PointView upper) {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> indices;
+  for (std::uint64_t b = 0; b < lower.rows(); ++b) {
+    for (std::uint64_t i = 0; i < question.points.rows(); ++i) {
+      bool inside = may_find(question, b, i);
+      for (std::uint32_t d = 0; d < question.points.dims(); ++d) {
+        const double x = question.points.at(i, d);
+        inside = inside && lower.at(b, d) <= x && x <= upper.at(b, d);
+      }
+      if (inside) indices.push_back(static_cast<std::uint32_t>(i));
+    }
+    offsets.push_back(indices.size());
+  }
+  return PointLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices));
+}
+
 template <typename T>
 T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point) {
-  return shown(metric, squared, compared(metric, std::move(query), std::move(point)));
+  return shown(metric, squared, compared(metric, std::move(query), std::move(point), {}));
 }
 
 template float oracle_distance(Metric, bool, std::vector<float>, std::vector<float>);

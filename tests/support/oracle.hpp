@@ -6,6 +6,7 @@
 #include <kith/point_view.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace kith::test {
@@ -17,12 +18,20 @@ struct Question {
   Metric metric = Metric::l2();
   bool exclude_self = false;
   bool squared = false;
+  double max_distance = std::numeric_limits<double>::infinity();  ///< kNN only
+  std::vector<bool> allowed = {};                                 ///< per point; empty: all
+  bool earlier_only = false;
+  std::vector<std::uint32_t> index_below = {};  ///< per query; empty: no bound
+  std::vector<double> period = {};              ///< per axis, 0 where it does not wrap; empty: none does
 };
 
 Neighbors oracle_knn(const Question& question, std::uint32_t k);
 /// `most` > 0 keeps that many nearest of each list.
 NeighborLists oracle_radius(const Question& question, double radius, std::uint32_t most = 0);
 std::vector<std::uint32_t> oracle_count(const Question& question, double radius);
+
+/// The points inside each box, row b of `lower` to row b of `upper`; `allowed` and `index_below` as in a Question.
+PointLists oracle_box(const Question& question, PointView lower, PointView upper);
 
 /// The reported distance of two rows by the contract's chain.
 template <typename T>

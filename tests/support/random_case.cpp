@@ -92,6 +92,54 @@ Metric random_metric(std::mt19937_64& random, NastyShape shape) {
   }
 }
 
+/// Makes some axes periodic, with lengths that the points often just fit into, and puts the points inside. The queries
+/// stay where they are.
+template <typename T>
+void make_periodic(SearchCase& c, std::mt19937_64& random) {
+  const std::uint32_t dims = c.points.dims();
+  const std::span<T> values = c.points.values<T>();
+  c.period.assign(dims, 0);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    if (draw(random, 4) == 0) continue;
+    T largest = 0;
+    for (std::size_t i = d; i < values.size(); i += dims) largest = std::max(largest, std::fabs(values[i]));
+    const T fitting = std::nextafter(largest, std::numeric_limits<T>::infinity());
+    constexpr double kPlain[] = {1, 3, 0.1};
+    const bool fits = std::isfinite(fitting) && draw(random, 2) == 0;
+    c.period[d] = fits ? static_cast<double>(fitting) : kPlain[draw(random, 3)];
+    const T length = static_cast<T>(c.period[d]);
+    for (std::size_t i = d; i < values.size(); i += dims) values[i] = std::fmod(std::fabs(values[i]), length);
+  }
+}
+
+/// Which points may be found: a bitmap from empty to full, and bounds on their numbers.
+void add_filters(SearchCase& c, std::mt19937_64& random) {
+  const std::uint64_t rows = c.points.rows();
+  if (draw(random, 4) == 0) {
+    constexpr double kShares[] = {0, 0.05, 0.5, 0.9, 1};
+    const double share = kShares[draw(random, std::size(kShares))];
+    c.allowed.assign((rows + 63) / 64, draw(random, 2) == 0 ? 0 : ~std::uint64_t{0} << (rows % 64));  // past the end
+    if (rows % 64 == 0) std::fill(c.allowed.begin(), c.allowed.end(), 0);
+    for (std::uint64_t word = 0; word + 1 < c.allowed.size(); ++word) c.allowed[word] = 0;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      if (unit(random) < share) c.allowed[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    c.options.allowed = c.allowed;
+    c.text += fmt::format(", {} allowed", share);
+  }
+  if (c.is_self && draw(random, 4) == 0) {
+    c.options.earlier_only = true;
+    c.text += ", earlier only";
+  }
+  if (!c.is_self && draw(random, 4) == 0) {
+    for (std::uint64_t q = 0; q < c.queries.rows(); ++q) {
+      c.index_below.push_back(draw(random, 10) == 0 ? 0xffffffff : static_cast<std::uint32_t>(draw(random, rows + 2)));
+    }
+    c.options.index_below = c.index_below;
+    c.text += ", index below";
+  }
+}
+
 }  // namespace
 
 PointSet nasty_points(NastyShape shape, DType dtype, std::uint64_t rows, std::uint32_t dims, std::mt19937_64& random) {
@@ -104,10 +152,35 @@ PointSet nasty_points(NastyShape shape, DType dtype, std::uint64_t rows, std::ui
   return points;
 }
 
+std::vector<bool> bits_of(std::span<const std::uint64_t> words, std::uint64_t points) {
+  std::vector<bool> bits;
+  for (std::uint64_t i = 0; i < points && !words.empty(); ++i) bits.push_back((words[i / 64] >> (i % 64) & 1) != 0);
+  return bits;
+}
+
 Question SearchCase::question() const {
   static thread_local PointView view;
   view = queries.view();
-  return {points.view(), is_self ? nullptr : &view, metric, options.exclude_self, options.squared};
+  return {.points = points.view(),
+          .queries = is_self ? nullptr : &view,
+          .metric = metric,
+          .exclude_self = options.exclude_self,
+          .squared = options.squared,
+          .max_distance = options.max_distance,
+          .allowed = bits_of(options.allowed, points.rows()),
+          .earlier_only = options.earlier_only,
+          .index_below = {options.index_below.begin(), options.index_below.end()},
+          .period = period};
+}
+
+BuildOptions SearchCase::build_options(Engine engine, Device device) const {
+  return {.engine = engine,
+          .device = device,
+          .metric = metric,
+          .split = split,
+          .leaf_size = leaf_size,
+          .period = period,
+          .threads = options.threads};
 }
 
 SearchCase random_case(std::uint64_t seed) {
@@ -135,17 +208,27 @@ SearchCase random_case(std::uint64_t seed) {
   c.options.exclude_self = c.is_self && draw(random, 2) == 0;
   c.options.squared = c.metric.kind() == Metric::Kind::l2 && draw(random, 3) == 0;
   c.most = draw(random, 3) == 0 ? static_cast<std::uint32_t>(1 + draw(random, 100)) : 0;
+  c.split = draw(random, 2) == 0 ? SplitRule::widest : SplitRule::cycle;
+  c.leaf_size = draw(random, 3) == 0 ? 0 : static_cast<std::uint32_t>(1 + draw(random, 40));
+  const bool may_wrap = c.metric.kind() != Metric::Kind::lp && c.metric.kind() != Metric::Kind::cosine;
+  if (may_wrap && draw(random, 5) == 0) {
+    dtype == DType::f32 ? make_periodic<float>(c, random) : make_periodic<double>(c, random);
+  }
   // A radius that is often exactly the distance of some pair, so that "within" is decided on the last bit.
   c.radius = unit(random);
   if (rows > 0 && draw(random, 4) != 0) {
-    const Neighbors nearest = oracle_knn({c.points.view(), nullptr, c.metric, false, false}, 3);
-    const std::uint64_t pick = draw(random, nearest.queries());
-    const double distance = nearest.distance(pick, static_cast<std::uint32_t>(draw(random, 3)));
+    const PointView one = c.points.view().slice(draw(random, rows), 1);
+    const Neighbors nearest =
+        oracle_knn({.points = c.points.view(), .queries = &one, .metric = c.metric, .period = c.period}, 3);
+    const double distance = nearest.distance(0, static_cast<std::uint32_t>(draw(random, 3)));
     if (std::isfinite(distance)) c.radius = distance * (draw(random, 3) == 0 ? 1.0 + unit(random) : 1.0);
   }
-  c.text = fmt::format("{} {} points x {} dims, metric {}, k {}, radius {}, {} threads, shape {}{}{}", rows,
-                       name_of(dtype), dims, c.metric.name(), c.k, c.radius, c.options.threads, static_cast<int>(shape),
-                       c.is_self ? ", self" : "", c.options.exclude_self ? " excluded" : "");
+  c.max_distance = draw(random, 3) == 0 ? c.radius : std::numeric_limits<double>::infinity();
+  c.text = fmt::format("{} {} points x {} dims, metric {}, k {}, radius {}, {} threads, leaf {}, shape {}{}{}{}{}",
+                       rows, name_of(dtype), dims, c.metric.name(), c.k, c.radius, c.options.threads, c.leaf_size,
+                       static_cast<int>(shape), c.is_self ? ", self" : "", c.options.exclude_self ? " excluded" : "",
+                       std::isfinite(c.max_distance) ? ", bounded" : "", c.period.empty() ? "" : ", periodic");
+  add_filters(c, random);
   return c;
 }
 

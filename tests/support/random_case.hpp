@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace kith::test {
 
@@ -32,18 +34,29 @@ enum class NastyShape {
 /// `rows` points of the shape; the queries of a case come from the same shape with another draw.
 PointSet nasty_points(NastyShape shape, DType dtype, std::uint64_t rows, std::uint32_t dims, std::mt19937_64& random);
 
+/// The bits of `options.allowed` one by one.
+std::vector<bool> bits_of(std::span<const std::uint64_t> words, std::uint64_t points);
+
 struct SearchCase {
   PointSet points;
   PointSet queries;
   bool is_self = false;
   std::uint32_t k = 1;
   double radius = 0;
-  std::uint32_t most = 0;  ///< the cap of the radius search
+  std::uint32_t most = 0;   ///< the cap of the radius search
+  double max_distance = 0;  ///< the bound of the kNN search; options.max_distance is left to the test
   Metric metric;
+  SplitRule split = SplitRule::widest;
+  std::uint32_t leaf_size = 0;
+  std::vector<double> period;              ///< empty in most cases
+  std::vector<std::uint64_t> allowed;      ///< what options.allowed shows
+  std::vector<std::uint32_t> index_below;  ///< what options.index_below shows
   SearchOptions options;
   std::string text;  ///< for messages
 
+  /// With what the options say now.
   Question question() const;
+  BuildOptions build_options(Engine engine, Device device) const;
 };
 
 /// The same case for the same seed. Small: some ten thousand pairs at most.

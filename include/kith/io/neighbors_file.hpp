@@ -13,10 +13,15 @@ namespace kith::io {
 
 /// .npz with `indices` (queries x k, u32), `distances` (queries x k) and `points` (one u64), or CSV with one line per
 /// neighbour: query,rank,index,distance. The extension decides; "-" is standard output, as CSV. Whole or not at all.
+/// Neighbours with flags also get `exact` (queries, u8), or a fifth column of that name.
 void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress = {});
 
 /// .npz with `offsets` (queries + 1, u64), `indices` (u32), `distances` and `points` (one u64), or CSV as above.
 void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress = {});
+
+/// .npz with `offsets` (questions + 1, u64), `indices` (u32) and `points` (one u64), or CSV with one line per point:
+/// query,index.
+void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress = {});
 
 /// Counts per query: .npz with `counts` (u32) or CSV with query,count.
 void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts,

@@ -2,10 +2,13 @@
 #include "cpu/brute_force/brute_force.hpp"
 
 #include "core/candidate.hpp"
+#include "cpu/brute_force/box_scan.hpp"
 #include "cpu/brute_force/packed_points.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
 #include "cpu/nearest_keeper.hpp"
+#include "cpu/nearest_row.hpp"
+#include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +24,7 @@ namespace {
 
 using core::Candidate;
 using engine::ChainLists;
+using engine::KnnRules;
 using engine::QueryBatch;
 using engine::RunOptions;
 
@@ -28,18 +32,20 @@ using engine::RunOptions;
 struct BlockScope {
   std::uint64_t points = 0;  ///< indices from here on are padding
   std::uint64_t first_query = 0;
-  bool exclude_self = false;
+  engine::PointFilter filter;
 };
 
 /// Calls `take(candidate)` for each real point of a hit.
 template <typename T, typename Take>
 void for_each_point(const BlockScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
                     std::uint64_t hits, Take&& take) {
+  const bool is_open = scope.filter.is_open();
   for (; hits != 0; hits &= hits - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(hits));
     const std::uint64_t index = first_point + i;
-    if (index >= scope.points || (scope.exclude_self && index == scope.first_query + query)) continue;
-    take(Candidate<T>{chains[i], static_cast<std::uint32_t>(index)});
+    if (index >= scope.points) continue;
+    const Candidate<T> found{chains[i], static_cast<std::uint32_t>(index)};
+    if (is_open || scope.filter.admits(scope.first_query + query, found.index)) take(found);
   }
 }
 
@@ -54,6 +60,20 @@ struct NearestCollector {
     NearestKeeper<T>& keeper = collector.keepers[query];
     for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T> found) { keeper.offer(found); });
     return keeper.bound_for_ascending();
+  }
+};
+
+/// Collects the k nearest of the only query where its answer is wanted.
+template <typename T>
+struct RowCollector {
+  BlockScope scope;
+  NearestRow<T> row;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
+    auto& collector = *static_cast<RowCollector*>(self);
+    for_each_point(collector.scope, query, first, chains, hits,
+                   [&](Candidate<T> found) { collector.row.offer(found); });
+    return collector.row.bound();
   }
 };
 
@@ -91,21 +111,47 @@ class BruteForce final : public engine::Searcher<T> {
  public:
   explicit BruteForce(const engine::BuildRequest<T>& request)
       : metric_(request.metric),
-        points_(request.rows, request.count, request.dims, request.metric, request.run.threads) {}
+        lengths_(request.period),
+        points_(request.rows, request.count, request.dims, request.metric, !lengths_.empty(), request.run.threads) {}
 
-  void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-           T* chains) const override;
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
   ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return scan_boxes(points_, boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    count_in_boxes(points_, boxes, run, counts);
+  }
 
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
   std::string describe() const override {
     return fmt::format("brute force: {} points of {} dims in panels of {} ({}){}, {} bytes", points_.count(),
                        points_.dims(), points_.width(), scan_target_name(),
-                       points_.has_filter() ? ", product filter with exact re-check" : "", memory_bytes());
+                       points_.has_filter() ? ", product filter with exact re-check"
+                       : lengths_.empty()   ? ""
+                                            : ", periodic axes",
+                       memory_bytes());
   }
 
  private:
+  /// What every scan of these points has in common.
+  Scan<T> scan_of_points() const {
+    Scan<T> scan;
+    scan.metric = metric_;
+    scan.dims = points_.dims();
+    scan.lengths = lengths_.empty() ? nullptr : lengths_.data();
+    scan.panels = points_.panel_values();
+    return scan;
+  }
+  /// The panels that hold points below `end`.
+  std::uint64_t panels_below(std::uint64_t end) const {
+    return std::min(points_.panels(), (end + points_.width() - 1) / points_.width());
+  }
+  /// The nearest of a single query, on this thread and without allocating memory.
+  void nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices, T* chains) const;
   /// Scans one task of a plan into a collector.
   template <typename Collector>
   void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, T bound, Collector& collector,
@@ -122,6 +168,7 @@ class BruteForce final : public engine::Searcher<T> {
   }
 
   Metric metric_;
+  std::vector<T> lengths_;  ///< of periodic axes; empty if none is
   PackedPoints<T> points_;
 };
 
@@ -131,21 +178,17 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
                               Collector& collector, PackedQueries<T>& packed, runtime::Worker& worker) const {
   const std::uint64_t block = task / plan.ranges;
   const std::uint64_t range = task % plan.ranges;
-  collector.scope = {points_.count(), plan.first_query(block), queries.exclude_self};
+  collector.scope = {points_.count(), plan.first_query(block), queries.filter};
   packed.pack(plan.block_size(block), bound, [&](std::uint32_t i, T* out, std::uint32_t stride) {
     const std::uint64_t query = plan.first_query(block) + i;
     if (queries.is_self()) {
       points_.unpack(query, out, stride);
       return;
     }
-    const T* row = queries.rows + static_cast<std::int64_t>(query) * queries.row_stride;
-    for (std::uint32_t d = 0; d < points_.dims(); ++d) out[std::size_t{d} * stride] = row[d];
+    for (std::uint32_t d = 0; d < points_.dims(); ++d) out[std::size_t{d} * stride] = queries.row(query)[d];
   });
 
-  Scan<T> scan;
-  scan.metric = metric_;
-  scan.dims = points_.dims();
-  scan.panels = points_.panel_values();
+  Scan<T> scan = scan_of_points();
   scan.queries = packed.values();
   scan.groups = packed.groups();
   scan.bounds = packed.bounds();
@@ -165,7 +208,11 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
   constexpr std::uint64_t kLongestRest = 64;
   const std::uint64_t work_per_panel = std::uint64_t{scan.groups} * kGroup * points_.width() * points_.dims();
   const std::uint64_t step = std::max<std::uint64_t>(1, kWorkPerStep / std::max<std::uint64_t>(1, work_per_panel));
-  const std::uint64_t end = plan.first_panel(range + 1);
+  std::uint64_t last_point = 0;  // no query of the block may find one past it
+  for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
+    last_point = std::max<std::uint64_t>(last_point, queries.filter.end(plan.first_query(block) + i));
+  }
+  const std::uint64_t end = std::min(plan.first_panel(range + 1), panels_below(last_point));
   std::uint64_t rest = 0;
   std::uint64_t next_rest = 1;
   for (std::uint64_t panel = plan.first_panel(range); panel < end; panel += scan.panel_count) {
@@ -188,8 +235,35 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
 }
 
 template <typename T>
-void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-                        T* chains) const {
+void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
+                                   T* chains) const {
+  T values[std::size_t{engine::kMostDims} * kGroup];  // a group of one query and three that find nothing
+  for (std::uint32_t d = 0; d < points_.dims(); ++d) {
+    std::fill_n(values + std::size_t{d} * kGroup, kGroup, queries.row(0)[d]);
+  }
+  T bounds[kGroup];
+  std::fill_n(bounds, kGroup, -std::numeric_limits<T>::infinity());
+  bounds[0] = bound;
+  RowCollector<T> collector{{points_.count(), 0, queries.filter}, NearestRow<T>(k, bound, indices, chains)};
+  Scan<T> scan = scan_of_points();
+  scan.panel_count = panels_below(queries.filter.end(0));
+  scan.queries = values;
+  scan.groups = 1;
+  scan.bounds = bounds;
+  scan.on_hit = &RowCollector<T>::on_hit;
+  scan.context = &collector;
+  scan_panels(scan);
+  collector.row.finish(static_cast<std::uint32_t>(points_.count()));
+}
+
+template <typename T>
+void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+                        std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+  if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
+  if (queries.count == 1 && !queries.is_self() && run.threads == 1 && run.progress == nullptr) {
+    nearest_of_one(queries, k, rules.bound, indices, chains);
+    return;
+  }
   const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, points_.count()));
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const auto write_row = [&](std::uint64_t query, std::span<const Candidate<T>> nearest) {
@@ -214,10 +288,10 @@ void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const Run
         NearestCollector<T> collector;
         collector.keepers.reserve(plan.block_size(block));
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
-          collector.keepers.emplace_back(kept, points_.count(), kInfinity);
+          collector.keepers.emplace_back(kept, points_.count(), rules.bound);
         }
         PackedQueries<T> packed(points_, plan.block_size(block));
-        scan_task(plan, task, queries, kInfinity, collector, packed, worker);
+        scan_task(plan, task, queries, rules.bound, collector, packed, worker);
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
           const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
           const std::uint64_t query = plan.first_query(block) + i;

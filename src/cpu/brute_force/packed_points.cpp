@@ -19,8 +19,9 @@ bool is_l2(Metric metric) { return metric.kind() == Metric::Kind::l2 || metric.k
 }  // namespace
 
 template <typename T>
-PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, int threads)
-    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(is_l2(metric)) {
+PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic,
+                              int threads)
+    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(is_l2(metric) && !is_periodic) {
   const DType dtype = dtype_of<T>;
   panels_ = PointSet(dtype, panels() * dims_, width_);
   if (has_filter_) {

@@ -10,14 +10,14 @@
 namespace kith::cpu {
 
 /// Points in panels of `width`, coordinate by coordinate; for L2 also a centred copy with the terms of the product
-/// filter.
+/// filter, unless axes are periodic: the product form knows no way around.
 ///
 /// bytes per point: dims * sizeof(T) (any metric), 2 * dims * sizeof(T) + sizeof(T) (L2)
 template <typename T>
 class PackedPoints {
  public:
   /// Copies count x dims coordinates that lie side by side. Throws OutOfMemory.
-  PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, int threads);
+  PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic, int threads);
 
   std::uint64_t count() const { return count_; }
   std::uint32_t dims() const { return dims_; }

@@ -100,9 +100,9 @@ HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const std::u
 }
 
 /// A group of queries against one panel by the chain.
-template <class D, typename T, class Step, std::uint32_t kDims>
-HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, std::uint64_t panel, std::uint32_t group,
-                           std::integral_constant<std::uint32_t, kDims>) {
+template <class D, typename T, class Step, class Axes, std::uint32_t kDims>
+HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& axes, std::uint64_t panel,
+                           std::uint32_t group, std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   constexpr std::size_t kWidth = kVectors * kLanes;
@@ -119,7 +119,7 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, std::uint64_t 
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
-      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step(sums[q][v], hn::Sub(query[q], point));
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step(sums[q][v], axes.apart(lanes, d, query[q], point));
     }
   }
   for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
@@ -188,17 +188,21 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
   }
   core::visit_chain(scan.metric, [&](auto chain) HWY_ATTR {
     const auto step = step_of(chain);
-    const auto over_panels = [&](auto constant_dims) HWY_ATTR {
+    const auto over_panels = [&](const auto& axes, auto constant_dims) HWY_ATTR {
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
-          scan_group<D>(scan, step, panel, group, constant_dims);
+          scan_group<D>(scan, step, axes, panel, group, constant_dims);
         }
       }
     };
-    if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
-      core::visit_dims(scan.dims, over_panels);
-    } else {  // the other metrics are not worth seven more copies of the loop each
-      over_panels(std::integral_constant<std::uint32_t, core::kRuntimeDims>{});
+    // Periodic axes and other metrics than L2 are not worth seven more copies of the loop each.
+    constexpr std::integral_constant<std::uint32_t, core::kRuntimeDims> kAnyDims;
+    if (scan.lengths != nullptr) {
+      over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
+    } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
+      core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
+    } else {
+      over_panels(PlainAxes<T>(nullptr), kAnyDims);
     }
   });
   return 0;

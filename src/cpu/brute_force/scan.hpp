@@ -24,6 +24,7 @@ template <typename T>
 struct Scan {
   Metric metric;
   std::uint32_t dims = 0;
+  const T* lengths = nullptr;  ///< per dimension, of periodic axes, infinity where one does not wrap; null: none does
 
   const T* panels = nullptr;  ///< [panel][dimension][width]: the points as they are
   std::uint64_t first_panel = 0;
@@ -33,7 +34,7 @@ struct Scan {
   std::uint32_t groups = 0;
   T* bounds = nullptr;  ///< per query
 
-  /// L2 only; null scans without the product filter (see product_filter.hpp).
+  /// L2 without periodic axes only; null scans without the product filter (see product_filter.hpp).
   const T* centred_panels = nullptr;   ///< like `panels`, moved to the centre of the points
   const T* point_terms = nullptr;      ///< per point, panels padded
   const T* centred_queries = nullptr;  ///< like `queries`: -2 (query - centre)

@@ -9,32 +9,22 @@
 
 #include "core/dispatch.hpp"
 #include "cpu/kd_tree/group_search.hpp"
-#include "cpu/simd_chain-inl.hpp"
-
-#include <limits>
-#include <type_traits>
+#include "cpu/kd_tree/leaf_scan-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
 
-/// How much a bound is lowered before it prunes: not at all for the chains that are monotone under rounding; `pow` is
-/// not proven to be.
-template <typename T, class Chain>
-inline constexpr T kBoundFactor = std::is_same_v<Chain, core::LpChain> ? T(1) - 64 * std::numeric_limits<T>::epsilon()
-                                                                       : T(1);
+static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and points");
 
-/// Vectors no longer than a group, so that a group is a whole number of them.
-template <typename T>
-using Lanes = hn::CappedTag<T, kGroupQueries>;
-
-template <typename T, class Chain, std::uint32_t kDims>
+template <typename T, class Chain, class Axes, std::uint32_t kDims>
 class Walk {
  public:
   Walk(const KdTree<T>& tree, const GroupSearch<T>& search, Chain chain)
       : tree_(tree),
         search_(search),
         chain_(chain),
+        axes_(search.lengths),
         dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
         first_leaf_(tree.geometry.leaves() - 1) {}
 
@@ -56,7 +46,6 @@ class Walk {
   };
   static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   static constexpr std::uint32_t kVectors = kGroupQueries / kLanes;
-  static constexpr std::uint32_t kHalf = (kVectors + 1) / 2;
   static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
 
   void span_group() {
@@ -92,16 +81,16 @@ class Walk {
     const T* high = tree_.upper(node);
     T sum = 0;
     for (std::uint32_t d = 0; d < dims_; ++d) {
-      const T apart = core::larger(low[d] - upper_[d], lower_[d] - high[d]);
-      sum = chain_.step(sum, core::larger(apart, T(0)));
+      sum = chain_.step(sum, axes_.between(d, lower_[d], upper_[d], low[d], high[d]));
     }
     if constexpr (kBoundFactor<T, Chain> != T(1)) sum *= kBoundFactor<T, Chain>;
     return sum;
   }
 
   HWY_INLINE bool is_beyond(const Pending& pending) const {
-    return pending.distance > limit_.chain ||
-           (pending.distance == limit_.chain && tree_.smallest[pending.node] >= limit_.index);
+    if (pending.distance > limit_.chain) return true;
+    if (is_filtered_ && !search_.filter.passes(pending.node, tree_.smallest[pending.node])) return true;
+    return pending.distance == limit_.chain && tree_.smallest[pending.node] >= limit_.index;
   }
 
   void visit_subtree(std::uint64_t root) {
@@ -137,8 +126,7 @@ class Walk {
       const auto upper = hn::Set(lanes, high[d]);
       for (std::uint32_t v = 0; v < kVectors; ++v) {
         const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
-        const auto apart = hn::Max(hn::Sub(lower, query), hn::Sub(query, upper));
-        sums[v] = step_of(chain_)(sums[v], hn::Max(apart, hn::Zero(lanes)));
+        sums[v] = step_of(chain_)(sums[v], axes_.apart(lanes, d, query, lower, upper));
       }
     }
     hn::Mask<Lanes<T>> near[kVectors];
@@ -151,84 +139,52 @@ class Walk {
     return static_cast<std::uint32_t>(bits_of(lanes, near));
   }
 
-  /// A leaf as the scan sees it.
-  struct Leaf {
-    const T* values;
-    const std::uint32_t* indices;
-    std::uint32_t size;
-  };
-
   void visit_leaf(std::uint64_t node) {
     std::uint32_t bits = queries_near(node);
     if (bits == 0) return;
-    const std::uint64_t number = node - first_leaf_;
-    const Leaf leaf{tree_.block(number), tree_.block_indices(number), tree_.leaf_count(number)};
+    const LeafPoints<T> leaf(tree_, node - first_leaf_);
     bool changed = false;
-    for (; bits != 0; bits &= bits - 1) changed |= scan_leaf(leaf, static_cast<std::uint32_t>(__builtin_ctz(bits)));
-    if (changed) update_limit();
-  }
-
-  /// One query against the points of a leaf. True if its limit may have fallen.
-  HWY_INLINE bool scan_leaf(const Leaf& leaf, std::uint32_t query) {
-    bool changed = false;
-    for (std::uint32_t first = 0; first < leaf.size; first += kGroupQueries) {
-      const std::uint32_t rest = leaf.size - first;
-      HWY_ALIGN T chains[kGroupQueries];
-      std::uint64_t hits = rest > kGroupQueries / 2 ? compare<kVectors>(leaf, first, query, chains)
-                                                    : compare<kHalf>(leaf, first, query, chains);
-      if (rest < kGroupQueries) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
-      if (hits == 0) continue;
-      const Limit<T> fallen = search_.on_hit(search_.context, query, hits, chains, leaf.indices + first);
-      search_.limits[query] = fallen.chain;
-      search_.limit_indices[query] = fallen.index;
-      changed = true;
-    }
-    return changed;
-  }
-
-  /// The chains from a query to the points of a leaf from `first` on, as many as there are lanes in all vectors; one
-  /// bit for each within the limit. Vectors may run over the end of the leaf.
-  template <std::uint32_t kCount>
-  HWY_INLINE std::uint64_t compare(const Leaf& leaf, std::uint32_t first, std::uint32_t query, T* chains) const {
-    const Lanes<T> lanes;
-    const T* points = leaf.values + first;
-    hn::Vec<Lanes<T>> sums[kCount];
-    for (auto& sum : sums) sum = hn::Zero(lanes);
-    for (std::uint32_t d = 0; d < dims_; ++d) {
-      const auto coordinate = hn::Set(lanes, search_.values[d * kGroupQueries + query]);
-      for (std::uint32_t v = 0; v < kCount; ++v) {
-        const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
-        sums[v] = step_of(chain_)(sums[v], hn::Sub(coordinate, point));
+    for (; bits != 0; bits &= bits - 1) {
+      const auto query = static_cast<std::uint32_t>(__builtin_ctz(bits));
+      Limit<T> limit{search_.limits[query], search_.limit_indices[query]};
+      const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
+                              HWY_ATTR { return search_.on_hit(search_.context, query, hits, chains, indices); };
+      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, chain_, axes_, limit, report)) {
+        search_.limits[query] = limit.chain;
+        search_.limit_indices[query] = limit.index;
+        changed = true;
       }
     }
-    const auto limit = hn::Set(lanes, search_.limits[query]);
-    hn::Mask<Lanes<T>> within[kCount];
-    for (std::uint32_t v = 0; v < kCount; ++v) {
-      hn::StoreU(sums[v], lanes, chains + v * kLanes);
-      within[v] = hn::Le(sums[v], limit);
-    }
-    return bits_of(lanes, within);
+    if (changed) update_limit();
   }
 
   const KdTree<T>& tree_;
   const GroupSearch<T>& search_;
   Chain chain_;
+  Axes axes_;
   std::uint32_t dims_;
   std::uint64_t first_leaf_;
   T lower_[kBoxDims];
   T upper_[kBoxDims];
   Limit<T> limit_{};
+  bool is_filtered_ = search_.filter.end != NodeFilter{}.end || search_.filter.alive != nullptr;
 };
 
 template <typename T>
 void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
   core::visit_chain(search.metric, [&](auto chain) HWY_ATTR {
     using Chain = decltype(chain);
-    if constexpr (std::is_same_v<Chain, core::L2Chain>) {
-      core::visit_dims(tree.dims, [&](auto constant_dims)
-                                      HWY_ATTR { Walk<T, Chain, constant_dims.value>(tree, search, chain).run(); });
-    } else {  // the other metrics are not worth seven more copies of the walk each
-      Walk<T, Chain, core::kRuntimeDims>(tree, search, chain).run();
+    // Periodic axes and other metrics than L2 are not worth seven more copies of the walk each.
+    if (search.lengths != nullptr) {
+      if constexpr (!std::is_same_v<Chain, core::LpChain>) {
+        Walk<T, Chain, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+      }
+    } else if constexpr (std::is_same_v<Chain, core::L2Chain>) {
+      core::visit_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
+        Walk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
+      });
+    } else {
+      Walk<T, Chain, PlainAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
     }
   });
 }

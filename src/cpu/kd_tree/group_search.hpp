@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cpu/kd_tree/kd_tree.hpp"
+#include "cpu/kd_tree/leaf_hits.hpp"
 
 #include <kith/metric.hpp>
 
@@ -13,29 +14,18 @@ namespace kith::cpu {
 /// The most queries that walk together.
 inline constexpr std::uint32_t kGroupQueries = 16;
 
-/// A query's limit: a candidate must come before (chain, index) in the contract's order.
-template <typename T>
-struct Limit {
-  T chain;
-  std::uint32_t index;
-};
-
-/// Told that some points of a leaf are at most as far as a query's limit: bit i of `hits` stands for indices[i] at
-/// chains[i]. Returns the query's new limit.
-template <typename T>
-using LeafHitFunction = Limit<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* chains,
-                                     const std::uint32_t* indices);
-
 /// A group of queries and what becomes of their hits.
 template <typename T>
 struct GroupSearch {
   Metric metric;
-  std::uint32_t count = 0;    ///< queries in the group, 1 to kGroupQueries
-  const T* values = nullptr;  ///< [dimension][kGroupQueries]
-  T* limits = nullptr;        ///< [kGroupQueries]: the two halves of the limits, kept up to date;
-                              ///< unused places hold -1 and 0
+  const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
+  std::uint32_t count = 0;     ///< queries in the group, 1 to kGroupQueries
+  const T* values = nullptr;   ///< [dimension][kGroupQueries]
+  T* limits = nullptr;         ///< [kGroupQueries]: the two halves of the limits, kept up to date;
+                               ///< unused places hold -1 and 0
   std::uint32_t* limit_indices = nullptr;
   std::uint64_t start_leaf = 0;  ///< where the walk begins
+  NodeFilter filter;
   LeafHitFunction<T> on_hit = nullptr;
   void* context = nullptr;
 };

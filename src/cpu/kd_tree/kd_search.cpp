@@ -1,20 +1,21 @@
-// See kd_search.hpp. Here: what a search collects, group by group.
+// See kd_search.hpp. Here: which walk serves which search, and where its answers go.
 #include "cpu/kd_tree/kd_search.hpp"
 
-#include "core/candidate.hpp"
+#include "cpu/kd_tree/alive_nodes.hpp"
+#include "cpu/kd_tree/box_search.hpp"
 #include "cpu/kd_tree/build.hpp"
+#include "cpu/kd_tree/collectors.hpp"
 #include "cpu/kd_tree/group_search.hpp"
-#include "cpu/kd_tree/key_lists.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
-#include "cpu/nearest_keeper.hpp"
+#include "cpu/kd_tree/row_list.hpp"
+#include "cpu/kd_tree/single_search.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -22,107 +23,38 @@ namespace {
 
 using core::Candidate;
 using engine::ChainLists;
+using engine::KnnRules;
 using engine::QueryBatch;
 using engine::RunOptions;
 
 constexpr std::uint64_t kGroupsPerTask = 64;
-constexpr std::uint32_t kLeafSize = 16;
 
-/// Calls `take(candidate)` for each hit but the query itself, if it is excluded.
-template <typename T, typename Take>
-void for_each_hit(std::uint64_t hits, const T* chains, const std::uint32_t* indices, std::uint32_t excluded,
-                  Take&& take) {
-  for (; hits != 0; hits &= hits - 1) {
-    const int i = std::countr_zero(hits);
-    if (indices[i] != excluded) take(Candidate<T>{chains[i], indices[i]});
-  }
-}
-
-/// Which point each query of a group must not find.
-using Excluded = std::uint32_t[kGroupQueries];
-
-template <typename T>
-void exclude_self(const QueryBatch<T>& queries, const QueryGroup<T>& group, Excluded& excluded) {
-  for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-    excluded[i] = queries.exclude_self && i < group.count ? static_cast<std::uint32_t>(group.queries[i]) : kNoPoint;
-  }
-}
-
-/// Collects the k nearest of each query of a group.
-template <typename T>
-struct NearestCollector {
-  std::vector<NearestKeeper<T>> keepers;
-  Excluded excluded;
-
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
-                         const std::uint32_t* indices) {
-    auto& collector = *static_cast<NearestCollector*>(self);
-    NearestKeeper<T>& keeper = collector.keepers[query];
-    for_each_hit(hits, chains, indices, collector.excluded[query], [&](Candidate<T> hit) { keeper.offer(hit); });
-    return {keeper.limit().distance, keeper.limit().index};
-  }
-};
-
-/// The same for f32 and few neighbours.
-struct KeyCollector {
-  KeyLists lists;
-  LeafHitFunction<float> insert;
-  Excluded excluded;
-
-  explicit KeyCollector(std::uint32_t k) : lists(k), insert(lists.on_hit()) {}
-
-  static Limit<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
-                             const std::uint32_t* indices) {
-    auto& collector = *static_cast<KeyCollector*>(self);
-    return collector.insert(&collector.lists, query, hits, chains, indices);
-  }
-};
-
-/// Collects everything within a bound.
-template <typename T>
-struct ListCollector {
-  T bound;
-  std::vector<Candidate<T>> lists[kGroupQueries];
-  Excluded excluded;
-
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
-                         const std::uint32_t* indices) {
-    auto& collector = *static_cast<ListCollector*>(self);
-    for_each_hit(hits, chains, indices, collector.excluded[query],
-                 [&](Candidate<T> hit) { collector.lists[query].push_back(hit); });
-    return {collector.bound, kNoPoint};
-  }
-};
-
-/// Counts what lies within a bound.
-template <typename T>
-struct CountCollector {
-  T bound;
-  std::uint32_t counts[kGroupQueries];
-  Excluded excluded;
-
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
-                         const std::uint32_t* indices) {
-    auto& collector = *static_cast<CountCollector*>(self);
-    for_each_hit(hits, chains, indices, collector.excluded[query], [&](Candidate<T>) { ++collector.counts[query]; });
-    return {collector.bound, kNoPoint};
-  }
-};
+/// The leaf size that searches best with `dims` dims; measured.
+std::uint32_t default_leaf_size(std::uint32_t) { return 16; }
 
 template <typename T>
 class KdSearch final : public engine::Searcher<T> {
  public:
   explicit KdSearch(const engine::BuildRequest<T>& request)
       : metric_(request.metric),
+        lengths_(request.period),
         tree_(build_kd_tree(request.rows, request.count, request.dims,
-                            {.leaf_size = kLeafSize,
+                            {.leaf_size = request.leaf_size == 0 ? default_leaf_size(request.dims) : request.leaf_size,
+                             .cycles = request.split == SplitRule::cycle,
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
 
-  void knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-           T* chains) const override;
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
   ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return search_boxes(tree_, boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    count_in_boxes(tree_, boxes, run, counts);
+  }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
@@ -132,26 +64,50 @@ class KdSearch final : public engine::Searcher<T> {
   }
 
  private:
+  const T* lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
+
+  template <typename Collector>
+  void knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
+                     std::uint32_t* indices, T* chains) const;
+  bool knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
+                 const KnnRules<T>& rules, std::uint32_t* indices, T* chains) const;
+
+  /// Nodes without an allowed point, if there are enough queries to pay for finding them.
+  std::vector<std::uint64_t> alive(const QueryBatch<T>& queries, int threads) const {
+    if (queries.filter.allowed == nullptr || queries.count < tree_.geometry.leaves() / 16) return {};
+    return alive_nodes(tree_, queries.filter.allowed, threads);
+  }
+
   /// Walks one group; all its queries start with the limit (bound, kNoPoint).
   template <typename Collector>
-  void walk(const QueryGroup<T>& group, T bound, Collector& collector) const {
+  void walk(const QueryGroup<T>& group, T bound, const std::vector<std::uint64_t>& alive, Collector& collector) const {
     T limits[kGroupQueries];
     std::uint32_t limit_indices[kGroupQueries];
+    NodeFilter filter;
+    filter.alive = alive.empty() ? nullptr : alive.data();
+    filter.end = collector.scope.is_open ? filter.end : 0;
     for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-      limits[i] = i < group.count ? bound : T(-1);
-      limit_indices[i] = i < group.count ? kNoPoint : 0;
+      const bool is_used = i < group.count;
+      limits[i] = is_used ? bound : T(-1);
+      limit_indices[i] = is_used ? kNoPoint : 0;
+      if (is_used && !collector.scope.is_open) {
+        filter.end = std::max(filter.end, collector.scope.filter.end(group.queries[i]));
+      }
     }
+    collector.scope.queries = group.queries;
     search_group(tree_, GroupSearch<T>{.metric = metric_,
+                                       .lengths = lengths(),
                                        .count = group.count,
                                        .values = group.values.data(),
                                        .limits = limits,
                                        .limit_indices = limit_indices,
                                        .start_leaf = group.start_leaf,
-                                       .on_hit = &Collector::on_hit,
-                                       .context = &collector});
+                                       .filter = filter,
+                                       .on_hit = collector.function(),
+                                       .context = collector.context()});
   }
 
-  /// Runs `task(first group, end)` over all groups.
+  /// Runs `task(number, first group, end)` over all groups.
   template <typename Task>
   static void for_groups(const QueryGroups<T>& groups, std::uint64_t queries, const RunOptions& run, Task&& task) {
     const std::uint64_t tasks = (groups.size() + kGroupsPerTask - 1) / kGroupsPerTask;
@@ -166,82 +122,139 @@ class KdSearch final : public engine::Searcher<T> {
   }
 
   Metric metric_;
+  std::vector<T> lengths_;  ///< of periodic axes; empty: plain axes
   KdTree<T> tree_;
 };
 
+/// One query by itself, without allocating memory. Returns whether the answer is certain.
 template <typename T>
-void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const RunOptions& run, std::uint32_t* indices,
-                      T* chains) const {
-  constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  const QueryGroups<T> groups(tree_, queries, run.threads);
-  if constexpr (sizeof(T) == 4) if (k > 0 && k <= KeyLists::kMost && !queries.exclude_self) {
-  for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-    KeyCollector collector(k);
-    QueryGroup<T> group;
-    for (std::uint64_t g = first; g < end; ++g) {
-      groups.load(g, group);
-      if (group.count == 0) continue;
-      for (std::uint32_t i = 0; i < group.count; ++i) collector.lists.reset(i, kInfinity);
-      walk(group, kInfinity, collector);
-      for (std::uint32_t i = 0; i < group.count; ++i) collector.lists.write(i, static_cast<std::uint32_t>(tree_.geometry.points), indices + group.queries[i] * k, chains + group.queries[i] * k);
+bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
+                            const KnnRules<T>& rules, std::uint32_t* indices, T* chains) const {
+  const auto missing = static_cast<std::uint32_t>(tree_.geometry.points);
+  struct Alone {
+    GroupScope scope;
+    RowList<T> list;
+    KeyLists* keys;
+
+    static Limit<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_chains,
+                           const std::uint32_t* hit_indices) {
+      auto& alone = *static_cast<Alone*>(self);
+      const std::uint64_t admitted = alone.scope.admitted(0, hits, hit_indices);
+      if constexpr (sizeof(T) == 4) {
+        if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, hit_chains, hit_indices);
+      }
+      for_each_hit(admitted, hit_chains, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
+      return alone.list.limit();
     }
-  });
-  return;
+  };
+  const bool uses_keys = sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost;
+  double storage[KeyLists::storage_size(KeyLists::kMost, 1)];
+  KeyLists keys(uses_keys ? k : 1, storage);
+  Alone alone{GroupScope(queries.filter), RowList<T>(k, rules.bound, indices, chains), uses_keys ? &keys : nullptr};
+  alone.scope.queries = &query;
+  if constexpr (sizeof(T) == 4) keys.reset(0, rules.bound);
+
+  const bool is_certain = search_single(tree_, SingleSearch<T>{.metric = metric_,
+                                                               .lengths = lengths(),
+                                                               .query = row,
+                                                               .limit = {rules.bound, k == 0 ? 0 : kNoPoint},
+                                                               .shrink = rules.shrink,
+                                                               .max_leaves = rules.max_leaves,
+                                                               .filter = {.end = queries.filter.end(query)},
+                                                               .on_hit = &Alone::on_hit,
+                                                               .context = &alone});
+  if constexpr (sizeof(T) == 4) {
+    if (uses_keys) {
+      keys.write(0, missing, indices, chains);
+      return is_certain;
+    }
   }
+  alone.list.finish(missing);
+  return is_certain;
+}
+
+template <typename T>
+template <typename Collector>
+void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
+                                std::uint32_t* indices, T* chains) const {
+  const QueryGroups<T> groups(tree_, queries, run.threads);
+  const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-    NearestCollector<T> collector;
-    collector.keepers.reserve(kGroupQueries);
-    for (std::uint32_t i = 0; i < kGroupQueries; ++i)
-      collector.keepers.emplace_back(k, tree_.geometry.points, kInfinity);
+    Collector collector(queries.filter, k, tree_.geometry.points, bound);
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
-      for (std::uint32_t i = 0; i < group.count; ++i) collector.keepers[i].reset();
-      walk(group, kInfinity, collector);
+      for (std::uint32_t i = 0; i < group.count; ++i) collector.reset(i);
+      walk(group, bound, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
-        const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
-        std::uint32_t* row_indices = indices + group.queries[i] * k;
-        T* row_chains = chains + group.queries[i] * k;
-        for (std::size_t j = 0; j < nearest.size(); ++j) {
-          row_indices[j] = nearest[j].index;
-          row_chains[j] = nearest[j].distance;
-        }
-        std::fill(row_indices + nearest.size(), row_indices + k, static_cast<std::uint32_t>(tree_.geometry.points));
-        std::fill(row_chains + nearest.size(), row_chains + k, kInfinity);
+        collector.write(i, indices + group.queries[i] * k, chains + group.queries[i] * k);
       }
     }
   });
 }
 
 template <typename T>
+void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+                      std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+  const auto alone = [&](std::uint64_t query, const T* row) {
+    const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, chains + query * k);
+    if (exact != nullptr) exact[query] = is_certain ? 1 : 0;
+  };
+  if (queries.count == 1 && !queries.is_self()) {
+    alone(0, queries.row(0));
+  } else if (!rules.is_exact()) {  // one by one, in the order of the leaves
+    const QueryGroups<T> groups(tree_, queries, run.threads);
+    for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      QueryGroup<T> group;
+      std::vector<T> row(tree_.dims);
+      for (std::uint64_t g = first; g < end; ++g) {
+        groups.load(g, group);
+        for (std::uint32_t i = 0; i < group.count; ++i) {
+          for (std::uint32_t d = 0; d < tree_.dims; ++d) row[d] = group.values[std::size_t{d} * kGroupQueries + i];
+          alone(group.queries[i], row.data());
+        }
+      }
+    });
+  } else {
+    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
+    if constexpr (sizeof(T) == 8) {
+      knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, chains);
+    } else if (k > 0 && k <= KeyLists::kMost) {
+      knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, chains);
+    } else {
+      knn_in_groups<BufferCollector>(queries, k, rules.bound, run, indices, chains);
+    }
+  }
+}
+
+template <typename T>
 ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                   const RunOptions& run) const {
   /// What one task found: lists one after the other.
+  using Entry = typename ListEntry<T>::Type;
   struct Found {
     std::vector<std::uint64_t> queries;
     std::vector<std::uint64_t> lengths;
-    std::vector<Candidate<T>> candidates;
+    std::vector<Entry> entries;
   };
   const QueryGroups<T> groups(tree_, queries, run.threads);
+  const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   std::vector<Found> found((groups.size() + kGroupsPerTask - 1) / kGroupsPerTask);
   for_groups(groups, queries.count, run, [&](std::uint64_t task, std::uint64_t first, std::uint64_t end) {
-    ListCollector<T> collector;
-    collector.bound = bound;
+    ListCollector<T> collector(queries.filter, bound);
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
-      walk(group, bound, collector);
+      walk(group, bound, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
-        std::vector<Candidate<T>>& list = collector.lists[i];
-        std::sort(list.begin(), list.end());
+        std::vector<Entry>& list = collector.list(i);
+        ListEntry<T>::sort(list.data(), list.size());
         if (most > 0 && list.size() > most) list.resize(most);
         found[task].queries.push_back(group.queries[i]);
         found[task].lengths.push_back(list.size());
-        found[task].candidates.insert(found[task].candidates.end(), list.begin(), list.end());
+        found[task].entries.insert(found[task].entries.end(), list.begin(), list.end());
         list.clear();
       }
     }
@@ -256,12 +269,13 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
   lists.indices.resize(lists.offsets.back());
   lists.chains.resize(lists.offsets.back());
   runtime::parallel_for(found.size(), {.threads = run.threads}, [&](std::uint64_t task) {
-    const Candidate<T>* next = found[task].candidates.data();
+    const Entry* next = found[task].entries.data();
     for (std::size_t i = 0; i < found[task].queries.size(); ++i) {
       const std::uint64_t offset = lists.offsets[found[task].queries[i]];
       for (std::uint64_t j = 0; j < found[task].lengths[i]; ++j, ++next) {
-        lists.indices[offset + j] = next->index;
-        lists.chains[offset + j] = next->distance;
+        const Candidate<T> candidate = ListEntry<T>::candidate(*next);
+        lists.indices[offset + j] = candidate.index;
+        lists.chains[offset + j] = candidate.distance;
       }
     }
     found[task] = {};  // what was copied is given back at once
@@ -272,17 +286,16 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
 template <typename T>
 void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
   const QueryGroups<T> groups(tree_, queries, run.threads);
+  const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-    CountCollector<T> collector;
-    collector.bound = bound;
+    CountCollector<T> collector(queries.filter, bound);
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      exclude_self(queries, group, collector.excluded);
-      std::fill_n(collector.counts, kGroupQueries, 0);
-      walk(group, bound, collector);
-      for (std::uint32_t i = 0; i < group.count; ++i) counts[group.queries[i]] = collector.counts[i];
+      collector.reset();
+      walk(group, bound, alive, collector);
+      for (std::uint32_t i = 0; i < group.count; ++i) counts[group.queries[i]] = collector.count(i);
     }
   });
 }

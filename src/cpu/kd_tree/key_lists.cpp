@@ -7,6 +7,7 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
+#include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, co
   for (std::uint32_t v = 0; v < kVectors; ++v) list[v] = hn::Load(pair, keys + v * kLanes);
   for (; hits != 0; hits &= hits - 1) {
     const int i = __builtin_ctzll(hits);
-    const auto key = hn::Set(pair, KeyLists::key_of(chains[i], indices[i]));
+    const auto key = hn::Set(pair, DistanceKey::of(chains[i], indices[i]));
     for (std::uint32_t v = kVectors - 1; v > 0; --v) {
       const auto below = kLanes == 1 ? list[v - 1] : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[v], list[v - 1]);
       list[v] = hn::Min(list[v], hn::Max(below, key));
@@ -41,7 +42,8 @@ Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, co
     list[0] = hn::Min(list[0], hn::Max(below, key));
   }
   for (std::uint32_t v = 0; v < kVectors; ++v) hn::Store(list[v], pair, keys + v * kLanes);
-  return KeyLists::limit_of(keys[lists.k() - 1]);
+  const core::Candidate<float> last = DistanceKey::candidate(keys[lists.k() - 1]);
+  return {last.distance, last.index};
 }
 
 LeafHitFunction<float> insert_function(std::uint32_t capacity) {
@@ -52,10 +54,8 @@ LeafHitFunction<float> insert_function(std::uint32_t capacity) {
       return &insert_hits<8>;
     case 16:
       return &insert_hits<16>;
-    case 32:
-      return &insert_hits<32>;
     default:
-      return &insert_hits<64>;
+      return &insert_hits<32>;
   }
 }
 
@@ -74,25 +74,21 @@ constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-KeyLists::KeyLists(std::uint32_t k)
-    : k_(k),
-      capacity_(std::max(4u, std::bit_ceil(k))),
-      on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)),
-      storage_(std::size_t{kGroupQueries} * capacity_ + 2) {
-  const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
-  keys_ = storage_.data() + address % 16 / sizeof(double);
+KeyLists::KeyLists(std::uint32_t k, double* storage)
+    : k_(k), capacity_(capacity_for(k)), on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)) {
+  keys_ = storage + reinterpret_cast<std::uintptr_t>(storage) % 16 / sizeof(double);  // vectors of 16 bytes
 }
 
 void KeyLists::reset(std::uint32_t query, float farthest) {
-  std::fill_n(list(query), capacity_, key_of(farthest, kEmpty));
+  std::fill_n(list(query), capacity_, DistanceKey::of(farthest, kEmpty));
 }
 
 void KeyLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* chains) const {
   const double* keys = keys_ + std::size_t{query} * capacity_;
   for (std::uint32_t i = 0; i < k_; ++i) {
-    const Limit<float> found = limit_of(keys[i]);
+    const core::Candidate<float> found = DistanceKey::candidate(keys[i]);
     indices[i] = found.index == kEmpty ? missing : found.index;
-    chains[i] = found.index == kEmpty ? std::numeric_limits<float>::infinity() : found.chain;
+    chains[i] = found.index == kEmpty ? std::numeric_limits<float>::infinity() : found.distance;
   }
 }
 

@@ -1,0 +1,82 @@
+// The k nearest f32 candidates of one query for larger k: keys are gathered and, when there are twice too many, cut
+// back to the k nearest.
+#pragma once
+
+#include "cpu/kd_tree/distance_key.hpp"
+#include "cpu/kd_tree/leaf_hits.hpp"
+#include "cpu/kd_tree/select_key.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace kith::cpu {
+
+/// O(1) per candidate on average; nothing is sorted before the end.
+class KeyBuffer {
+ public:
+  /// `most` is how many candidates can come at all.
+  KeyBuffer(std::uint32_t k, std::uint64_t most)
+      : k_(static_cast<std::uint32_t>(std::min<std::uint64_t>(k, most))),
+        cut_at_(std::min<std::uint64_t>(2 * std::uint64_t{k_}, most)),
+        keys_(cut_at_ + kScanPoints) {}
+
+  void reset(float farthest) {
+    size_ = 0;
+    limit_ = k_ == 0 ? Limit<float>{0, 0} : Limit<float>{farthest, std::numeric_limits<std::uint32_t>::max()};
+  }
+
+  const Limit<float>& limit() const { return limit_; }
+
+  /// All hits must be within the limit's chain. `spare` grows to what a cut needs.
+  void insert(std::uint64_t hits, const float* chains, const std::uint32_t* indices, std::vector<double>& spare) {
+    double* end = keys_.data() + size_;
+    for (; hits != 0; hits &= hits - 1) {
+      const int i = std::countr_zero(hits);
+      *end++ = DistanceKey::of(chains[i], indices[i]);
+    }
+    size_ = static_cast<std::size_t>(end - keys_.data());
+    if (size_ >= cut_at_ && size_ > k_) cut_back(spare);
+  }
+
+  /// Sorts and writes `places` places (at least as many as are kept): what was found, then `missing` and infinity.
+  void write(std::uint32_t places, std::uint32_t missing, std::uint32_t* indices, float* chains,
+             std::vector<double>& spare) {
+    if (size_ > k_) cut_back(spare);
+    sort_keys(keys_.data(), size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+      const core::Candidate<float> found = DistanceKey::candidate(keys_[i]);
+      indices[i] = found.index;
+      chains[i] = found.distance;
+    }
+    std::fill(indices + size_, indices + places, missing);
+    std::fill(chains + size_, chains + places, std::numeric_limits<float>::infinity());
+  }
+
+ private:
+  /// Keeps the k nearest, in any order.
+  void cut_back(std::vector<double>& spare) {
+    if (spare.size() < 2 * size_) spare.resize(2 * size_);
+    const double worst = select_key<double>(KeyArray<double>{keys_.data()}, size_, k_ - 1,
+                                            {spare.data(), spare.data() + size_, size_});
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const double key = keys_[i];
+      keys_[kept] = key;
+      kept += key <= worst ? 1 : 0;
+    }
+    size_ = kept;
+    const core::Candidate<float> last = DistanceKey::candidate(worst);
+    limit_ = {last.distance, last.index};
+  }
+
+  std::uint32_t k_;
+  std::uint64_t cut_at_;
+  std::vector<double> keys_;
+  std::size_t size_ = 0;
+  Limit<float> limit_{};
+};
+
+}  // namespace kith::cpu

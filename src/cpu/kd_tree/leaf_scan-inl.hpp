@@ -1,0 +1,95 @@
+// One query against the points of a leaf, for code that Highway compiles once per instruction set.
+//
+// Per-target guard: included once for each instruction set.
+#if defined(KITH_CPU_LEAF_SCAN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_CPU_LEAF_SCAN_INL
+#undef KITH_CPU_LEAF_SCAN_INL
+#else
+#define KITH_CPU_LEAF_SCAN_INL
+#endif
+
+#include "cpu/kd_tree/kd_tree.hpp"
+#include "cpu/kd_tree/leaf_hits.hpp"
+#include "cpu/simd_chain-inl.hpp"
+
+#include <limits>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+
+/// How much a bound is lowered before it prunes: not at all for the chains that are monotone under rounding; `pow` is
+/// not proven to be.
+template <typename T, class Chain>
+inline constexpr T kBoundFactor = std::is_same_v<Chain, core::LpChain> ? T(1) - 64 * std::numeric_limits<T>::epsilon()
+                                                                       : T(1);
+
+/// Vectors no longer than a scan, so that a scan is a whole number of them.
+template <typename T>
+using Lanes = hn::CappedTag<T, kScanPoints>;
+
+/// A leaf as a scan sees it.
+template <typename T>
+struct LeafPoints {
+  const T* values;  ///< [dimension][point]
+  const std::uint32_t* indices;
+  std::uint32_t size;
+
+  LeafPoints(const KdTree<T>& tree, std::uint64_t leaf)
+      : values(tree.block(leaf)), indices(tree.block_indices(leaf)), size(tree.leaf_count(leaf)) {}
+};
+
+/// The chains from a query to `kVectors` vectors of points of a leaf, from `first` on; one bit for each up to `limit`.
+/// `query` holds a coordinate every `kStride`. Vectors may run over the end of the leaf.
+template <std::uint32_t kVectors, std::uint32_t kStride, typename T, class Chain, class Axes>
+HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
+                                        std::uint32_t dims, const Chain& chain, const Axes& axes, T limit, T* chains) {
+  const Lanes<T> lanes;
+  constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
+  const T* points = leaf.values + first;
+  hn::Vec<Lanes<T>> sums[kVectors];
+  for (auto& sum : sums) sum = hn::Zero(lanes);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const auto coordinate = hn::Set(lanes, query[std::size_t{d} * kStride]);
+    for (std::uint32_t v = 0; v < kVectors; ++v) {
+      const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
+      sums[v] = step_of(chain)(sums[v], axes.apart(lanes, d, coordinate, point));
+    }
+  }
+  const auto most = hn::Set(lanes, limit);
+  hn::Mask<Lanes<T>> within[kVectors];
+  for (std::uint32_t v = 0; v < kVectors; ++v) {
+    hn::StoreU(sums[v], lanes, chains + v * kLanes);
+    within[v] = hn::Le(sums[v], most);
+  }
+  return bits_of(lanes, within);
+}
+
+/// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps the limit up to date. True if
+/// anything was reported. `report(hits, chains, indices)` returns the new limit.
+template <std::uint32_t kStride, typename T, class Chain, class Axes, class Report>
+HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const Chain& chain,
+                          const Axes& axes, Limit<T>& limit, const Report& report) {
+  constexpr std::uint32_t kVectors = kScanPoints / hn::MaxLanes(Lanes<T>());
+  bool any = false;
+  for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
+    const std::uint32_t rest = leaf.size - first;
+    HWY_ALIGN T chains[kScanPoints];
+    std::uint64_t hits =
+        rest > kScanPoints / 2
+            ? compare_points<kVectors, kStride>(leaf, first, query, dims, chain, axes, limit.chain, chains)
+            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, chain, axes, limit.chain, chains);
+    if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
+    if (hits == 0) continue;
+    limit = report(hits, chains, leaf.indices + first);
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

@@ -1,0 +1,217 @@
+// See single_search.hpp. Written once, compiled for each instruction set, chosen at run time.
+#include "cpu/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/kd_tree/single_search.cpp"
+#include <hwy/foreach_target.h>
+// The line above must come before the next ones.
+#include <hwy/highway.h>
+
+#include "core/dispatch.hpp"
+#include "cpu/kd_tree/leaf_scan-inl.hpp"
+#include "cpu/kd_tree/single_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu {
+namespace HWY_NAMESPACE {
+
+/// A node and a lower bound of the chain to every point inside.
+template <typename T>
+struct BoundedNode {
+  T bound;
+  std::uint64_t node;
+
+  friend bool operator<(const BoundedNode& a, const BoundedNode& b) {
+    return a.bound != b.bound ? a.bound < b.bound : a.node < b.node;
+  }
+};
+
+template <typename T, class Chain, class Axes, std::uint32_t kDims>
+class SingleWalk {
+ public:
+  SingleWalk(const KdTree<T>& tree, const SingleSearch<T>& search, Chain chain)
+      : tree_(tree),
+        search_(search),
+        chain_(chain),
+        axes_(search.lengths),
+        dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
+        first_leaf_(tree.geometry.leaves() - 1),
+        limit_(search.limit) {}
+
+  /// True if nothing that was passed over could have been a neighbour.
+  bool run() {
+    if (search_.max_leaves == 0 || search_.max_leaves > kMostQueued) {
+      walk_depth_first();
+    } else {
+      walk_nearest_first();
+    }
+    return !missed_ || limit_.excludes(missed_bound_, missed_smallest_);
+  }
+
+ private:
+  using Node = BoundedNode<T>;
+
+  Node bounded(std::uint64_t node) const {
+    const T* low = tree_.lower(node);
+    const T* high = tree_.upper(node);
+    T sum = 0;
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      sum = chain_.step(sum, axes_.between(d, search_.query[d], search_.query[d], low[d], high[d]));
+    }
+    if constexpr (kBoundFactor<T, Chain> != T(1)) sum *= kBoundFactor<T, Chain>;
+    return {sum, node};
+  }
+
+  /// True if the node need not be looked at; notes it if that is not certain.
+  bool passes_over(const Node& node) {
+    const std::uint32_t smallest = tree_.smallest[node.node];
+    if (!search_.filter.passes(node.node, smallest)) return true;
+    // Only a k-th neighbour may be missed by a little; a bound is a bound.
+    if (search_.shrink == T(1) || limit_.index == kNoPoint) return limit_.excludes(node.bound, smallest);
+    if (!Limit<T>{limit_.chain * search_.shrink, limit_.index}.excludes(node.bound, smallest)) return false;
+    if (!limit_.excludes(node.bound, smallest)) note_missed(node);
+    return true;
+  }
+
+  /// Of everything passed over the first by (bound, smallest index) decides whether the answer is certain.
+  void note_missed(const Node& node) {
+    const std::uint32_t smallest = tree_.smallest[node.node];
+    if (!missed_ || std::pair(node.bound, smallest) < std::pair(missed_bound_, missed_smallest_)) {
+      missed_bound_ = node.bound;
+      missed_smallest_ = smallest;
+      missed_ = true;
+    }
+  }
+
+  void visit_leaf(std::uint64_t node) {
+    const LeafPoints<T> leaf(tree_, node - first_leaf_);
+    const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
+                            HWY_ATTR { return search_.on_hit(search_.context, 0, hits, chains, indices); };
+    scan_leaf<1>(leaf, search_.query, dims_, chain_, axes_, limit_, report);
+    ++leaves_;
+  }
+
+  bool is_spent() const { return search_.max_leaves != 0 && leaves_ == search_.max_leaves; }
+
+  void walk_depth_first() {
+    Node stack[64];  // at most one per level
+    std::uint32_t depth = 0;
+    stack[depth++] = bounded(0);
+    while (depth > 0) {
+      Node at = stack[--depth];
+      while (!passes_over(at)) {
+        if (is_spent()) {
+          note_missed(at);
+          break;
+        }
+        if (at.node >= first_leaf_) {
+          visit_leaf(at.node);
+          break;
+        }
+        Node near = bounded(2 * at.node + 1), far = bounded(2 * at.node + 2);
+        if (far < near) std::swap(near, far);
+        stack[depth++] = far;
+        at = near;
+      }
+    }
+  }
+
+  /// A leaf per round. The queue, sorted, holds no more nodes than there are leaves left to visit: later ones would
+  /// never be taken.
+  void walk_nearest_first() {
+    std::array<Node, kMostQueued + 1> queue;  // nearest last
+    std::uint32_t queued = 0;
+    queue[queued++] = bounded(0);
+    while (queued > 0) {
+      Node at = queue[--queued];
+      while (!passes_over(at)) {
+        if (is_spent()) {
+          note_missed(at);
+          break;
+        }
+        if (at.node >= first_leaf_) {
+          visit_leaf(at.node);
+          break;
+        }
+        Node near = bounded(2 * at.node + 1), far = bounded(2 * at.node + 2);
+        if (far < near) std::swap(near, far);
+        if (!passes_over(far)) {
+          const auto end = queue.begin() + queued;
+          const auto place = std::find_if(queue.begin(), end, [&](const Node& node) { return node < far; });
+          std::copy_backward(place, end, end + 1);
+          *place = far;
+          if (++queued > search_.max_leaves - leaves_) {  // the farthest falls out
+            note_missed(queue[0]);
+            std::copy(queue.begin() + 1, queue.begin() + queued, queue.begin());
+            --queued;
+          }
+        }
+        at = near;
+      }
+    }
+  }
+
+  const KdTree<T>& tree_;
+  const SingleSearch<T>& search_;
+  Chain chain_;
+  Axes axes_;
+  std::uint32_t dims_;
+  std::uint64_t first_leaf_;
+  Limit<T> limit_;
+  std::uint32_t leaves_ = 0;
+  bool missed_ = false;
+  T missed_bound_ = 0;
+  std::uint32_t missed_smallest_ = 0;
+};
+
+template <typename T>
+bool search_single_of(const KdTree<T>& tree, const SingleSearch<T>& search) {
+  return core::visit_chain(search.metric, [&](auto chain) HWY_ATTR {
+    using Chain = decltype(chain);
+    // Periodic axes and other metrics than L2 are not worth seven more copies of the walk each.
+    if constexpr (!std::is_same_v<Chain, core::LpChain>) {
+      if (search.lengths != nullptr) {
+        return SingleWalk<T, Chain, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+      }
+    }
+    if constexpr (std::is_same_v<Chain, core::L2Chain>) {
+      return core::visit_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
+        return SingleWalk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
+      });
+    } else {
+      return SingleWalk<T, Chain, PlainAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+    }
+  });
+}
+
+bool search_f32(const KdTree<float>& tree, const SingleSearch<float>& search) { return search_single_of(tree, search); }
+bool search_f64(const KdTree<double>& tree, const SingleSearch<double>& search) {
+  return search_single_of(tree, search);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(search_f32);
+HWY_EXPORT(search_f64);
+
+template <>
+bool search_single<float>(const KdTree<float>& tree, const SingleSearch<float>& search) {
+  return HWY_DYNAMIC_DISPATCH(search_f32)(tree, search);
+}
+
+template <>
+bool search_single<double>(const KdTree<double>& tree, const SingleSearch<double>& search) {
+  return HWY_DYNAMIC_DISPATCH(search_f64)(tree, search);
+}
+
+}  // namespace kith::cpu
+#endif  // HWY_ONCE

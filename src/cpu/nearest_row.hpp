@@ -1,0 +1,82 @@
+// The k nearest candidates so far, kept in the two arrays where the answer is wanted: no memory of its own, for any k.
+#pragma once
+
+#include "core/candidate.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace kith::cpu {
+
+/// A heap with the farthest candidate on top, sorted at the end. An offer that enters costs O(log k).
+template <typename T>
+class NearestRow {
+ public:
+  /// `indices` and `chains` have room for k (>= 1) entries; only candidates with chain <= farthest are kept.
+  NearestRow(std::uint32_t k, T farthest, std::uint32_t* indices, T* chains)
+      : k_(k), farthest_(farthest), indices_(indices), chains_(chains) {}
+
+  /// Candidates with a chain above this cannot enter.
+  T bound() const { return size_ < k_ ? farthest_ : chains_[0]; }
+
+  void offer(core::Candidate<T> candidate) {
+    if (size_ < k_) {
+      if (candidate.distance <= farthest_) rise(size_++, candidate);
+    } else if (candidate < at(0)) {
+      sink(candidate, size_);
+    }
+  }
+
+  /// Sorts, and fills what is left with `missing` and infinity. Returns how many were found.
+  std::uint32_t finish(std::uint32_t missing) {
+    for (std::uint32_t last = size_; last > 1;) {
+      --last;
+      const core::Candidate<T> farthest = at(0);
+      sink(at(last), last);
+      put(last, farthest);
+    }
+    std::fill(indices_ + size_, indices_ + k_, missing);
+    std::fill(chains_ + size_, chains_ + k_, std::numeric_limits<T>::infinity());
+    return size_;
+  }
+
+ private:
+  core::Candidate<T> at(std::uint32_t place) const { return {chains_[place], indices_[place]}; }
+  void put(std::uint32_t place, core::Candidate<T> candidate) {
+    chains_[place] = candidate.distance;
+    indices_[place] = candidate.index;
+  }
+
+  /// Fills the free `place` at the end.
+  void rise(std::uint32_t place, core::Candidate<T> candidate) {
+    while (place > 0 && at((place - 1) / 2) < candidate) {
+      put(place, at((place - 1) / 2));
+      place = (place - 1) / 2;
+    }
+    put(place, candidate);
+  }
+
+  /// Fills the free top of a heap of `size`.
+  void sink(core::Candidate<T> candidate, std::uint32_t size) {
+    std::uint64_t place = 0;
+    for (std::uint64_t child = 1; child < size; child = 2 * place + 1) {
+      if (child + 1 < size && at(static_cast<std::uint32_t>(child)) < at(static_cast<std::uint32_t>(child + 1))) {
+        ++child;
+      }
+      if (!(candidate < at(static_cast<std::uint32_t>(child)))) break;
+      put(static_cast<std::uint32_t>(place), at(static_cast<std::uint32_t>(child)));
+      place = child;
+    }
+    put(static_cast<std::uint32_t>(place), candidate);
+  }
+
+  std::uint32_t k_;
+  T farthest_;
+  std::uint32_t* indices_;
+  T* chains_;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace kith::cpu

@@ -1,0 +1,86 @@
+// The part of the facade that answers questions about boxes.
+#include "core/dispatch.hpp"
+#include "engine/clean_filter.hpp"
+#include "engine/index_state.hpp"
+#include "engine/validate.hpp"
+#include "engine/with_memory.hpp"
+#include "runtime/parallel.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace kith {
+namespace {
+
+void require_boxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options) {
+  engine::require_box_views(lower, upper, state.dims, state.dtype);
+  if (state.metric.kind() == Metric::Kind::cosine) {
+    throw UsageError(
+        "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
+  }
+  if (!state.period.empty()) {
+    throw UsageError("boxes: not on periodic axes; build an index without a period");
+  }
+  engine::require_search_options(
+      options,
+      {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});
+  if (!options.skip_nonfinite) engine::require_no_nan(lower, upper, options.threads);
+}
+
+template <typename T>
+engine::BoxBatch<T> batch_of(PointView lower, PointView upper, const engine::PointFilter& filter) {
+  return {.lower = lower.row<T>(0),
+          .upper = upper.row<T>(0),
+          .lower_stride = lower.row_stride(),
+          .upper_stride = upper.row_stride(),
+          .count = lower.rows(),
+          .filter = filter};
+}
+
+}  // namespace
+
+PointLists Index::box(PointView lower, PointView upper, const SearchOptions& options) const {
+  const IndexState& state = *state_;
+  require_boxes(state, lower, upper, options);
+  return engine::with_memory(lower.rows() * 8, "the result, and more with each point,", [&] {
+    const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
+    engine::IndexLists lists{{0}, {}};
+    if (!lower.empty()) {
+      lists = core::visit_dtype(state.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        return searcher_of<T>(state).box(batch_of<T>(lower, upper, filter.filter),
+                                         {options.threads, &options.progress});
+      });
+    }
+    if (state.left_out_rows()) {
+      constexpr std::uint64_t kBlock = 1 << 18;
+      const std::uint64_t count = lists.indices.size();
+      runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options.threads}, [&](std::uint64_t block) {
+        const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+        for (std::uint64_t i = block * kBlock; i < end; ++i) lists.indices[i] = state.original_index(lists.indices[i]);
+      });
+    }
+    return PointLists(static_cast<std::uint32_t>(state.rows), std::move(lists.offsets), std::move(lists.indices));
+  });
+}
+
+std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, const SearchOptions& options) const {
+  const IndexState& state = *state_;
+  require_boxes(state, lower, upper, options);
+  return engine::with_memory(lower.rows() * 4, "the result", [&] {
+    const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
+    std::vector<std::uint32_t> counts(lower.rows(), 0);
+    if (lower.empty()) return counts;
+    core::visit_dtype(state.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      searcher_of<T>(state).box_count(batch_of<T>(lower, upper, filter.filter), {options.threads, &options.progress},
+                                      counts.data());
+    });
+    return counts;
+  });
+}
+
+}  // namespace kith

@@ -1,0 +1,63 @@
+// From the options of a kNN search to what a searcher may leave out, in chain values.
+#pragma once
+
+#include "core/reported_distance.hpp"
+#include "engine/searcher.hpp"
+
+#include <kith/index.hpp>
+#include <kith/metric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kith::engine {
+
+/// The power of the distance that the chain is: what the user sees grows by (1 + eps) when the chain grows by that
+/// power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power is 1. With
+/// `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by (1 + eps)^2.
+inline double chain_power(Metric metric) {
+  switch (metric.kind()) {
+    case Metric::Kind::l2:
+      return 2;
+    case Metric::Kind::lp:
+      return metric.p();
+    case Metric::Kind::l1:
+    case Metric::Kind::linf:
+    case Metric::Kind::cosine:
+      break;
+  }
+  return 1;
+}
+
+/// The `shrink` of KnnRules: (1 + eps)^-power, a little more.
+///
+/// Let c be the chain of a true neighbour that was not looked at, and k the k-th chain found. c is not below the bound
+/// of its box, which is above fl(k * shrink), so c > k * shrink * (1 - u) with u the unit roundoff. The distances that
+/// the user sees are the roots of c and k, each off by a relative u at most (a few u for lp, whose roots are powers):
+/// seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first order. We
+/// take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that lacks c has
+/// only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every rank.
+template <typename T>
+T shrink_of_eps(Metric metric, double eps) {
+  if (eps == 0) return T(1);
+  const double power = chain_power(metric);
+  const double slack = (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double shrink = std::pow(1 + eps, -power) * (1 + slack);
+  if (shrink >= 1) return T(1);
+  T rounded = static_cast<T>(shrink);
+  if (static_cast<double>(rounded) < shrink) rounded = std::nextafter(rounded, T(1));
+  return std::max(rounded, std::numeric_limits<T>::denorm_min());
+}
+
+template <typename T>
+KnnRules<T> knn_rules(Metric metric, const SearchOptions& options) {
+  return {.bound = core::chain_bound_of_radius<T>(metric, options.max_distance),
+          .shrink = shrink_of_eps<T>(metric, options.eps),
+          .max_leaves = options.max_leaves};
+}
+
+/// Whether an answer says per query if it is certain.
+inline bool wants_flags(const SearchOptions& options) { return options.eps > 0 || options.max_leaves > 0; }
+
+}  // namespace kith::engine

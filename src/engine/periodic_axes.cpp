@@ -1,0 +1,89 @@
+// See periodic_axes.hpp.
+#include "engine/periodic_axes.hpp"
+
+#include "runtime/parallel.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kith::engine {
+
+template <typename T>
+std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t dims, Metric metric) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  if (period.empty()) return {};
+  if (period.size() != dims) {
+    throw UsageError(
+        fmt::format("period: {} lengths for {} dimensions; give one for each, 0 for an axis that does not "
+                    "wrap",
+                    period.size(), dims));
+  }
+  std::vector<T> lengths(dims, kInfinity);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    if (period[d] == 0) continue;
+    lengths[d] = static_cast<T>(period[d]);
+    if (!(period[d] > 0) || !(lengths[d] > 0) || lengths[d] == kInfinity) {
+      throw UsageError(
+          fmt::format("period: the length {} of axis {} (counted from 0) is not a positive {} number; give "
+                      "0 for an axis that does not wrap",
+                      period[d], d, name_of(dtype_of<T>)));
+    }
+  }
+  if (std::all_of(lengths.begin(), lengths.end(), [](T length) { return length == kInfinity; })) return {};
+  if (metric.kind() == Metric::Kind::cosine || metric.kind() == Metric::Kind::lp) {
+    throw UsageError(fmt::format("period: periodic axes exist for l2, l1 and linf only, not for {}", metric.name()));
+  }
+  return lengths;
+}
+
+template <typename T>
+void require_inside_period(const T* rows, std::uint64_t count, const std::vector<T>& lengths, const CleanRows& clean,
+                           int threads) {
+  constexpr std::uint64_t kRowsPerBlock = 16384;
+  if (lengths.empty()) return;
+  const std::uint64_t blocks = (count + kRowsPerBlock - 1) / kRowsPerBlock;
+  struct Outside {
+    std::uint64_t rows = 0;
+    std::uint64_t first_row = 0;
+    std::uint32_t first_column = 0;
+  };
+  std::vector<Outside> outside(blocks);
+  const auto dims = static_cast<std::uint32_t>(lengths.size());
+  runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
+    Outside& found = outside[block];
+    const std::uint64_t end = std::min(count, (block + 1) * kRowsPerBlock);
+    for (std::uint64_t i = block * kRowsPerBlock; i < end; ++i) {
+      const T* row = rows + i * dims;
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        if (lengths[d] == std::numeric_limits<T>::infinity() || (row[d] >= 0 && row[d] < lengths[d])) continue;
+        if (found.rows++ == 0) {
+          found.first_row = i;
+          found.first_column = d;
+        }
+        break;
+      }
+    }
+  });
+  std::uint64_t all = 0;
+  for (const Outside& found : outside) all += found.rows;
+  if (all == 0) return;
+  const Outside& first =
+      *std::find_if(outside.begin(), outside.end(), [](const Outside& found) { return found.rows > 0; });
+  throw BadData(
+      fmt::format("points: row {}, column {} (counted from 0) is {}, outside [0, {}) of its periodic axis; {}; wrap "
+                  "the points into "
+                  "the box first",
+                  clean.all_clean ? first.first_row : clean.rows[first.first_row], first.first_column,
+                  rows[first.first_row * dims + first.first_column], lengths[first.first_column],
+                  all == 1 ? "it is the only such row" : fmt::format("{} rows are outside in all", all)));
+}
+
+template std::vector<float> period_lengths(const std::vector<double>&, std::uint32_t, Metric);
+template std::vector<double> period_lengths(const std::vector<double>&, std::uint32_t, Metric);
+template void require_inside_period(const float*, std::uint64_t, const std::vector<float>&, const CleanRows&, int);
+template void require_inside_period(const double*, std::uint64_t, const std::vector<double>&, const CleanRows&, int);
+
+}  // namespace kith::engine

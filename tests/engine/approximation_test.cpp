@@ -1,0 +1,186 @@
+// What eps and a budget of leaves promise, on every engine: those that know neither answer exactly.
+#include "support/engines.hpp"
+#include "support/expect_same.hpp"
+#include "support/oracle.hpp"
+#include "support/random_case.hpp"
+
+#include "engine/knn_rules.hpp"
+
+#include <kith/index.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+class Approximation : public testing::TestWithParam<EngineOnDevice> {
+ protected:
+  /// Random cases that the engine knows, with some options of approximation.
+  template <typename Check>
+  void for_cases(std::uint64_t first, std::uint64_t end, Check&& check) const {
+    const bool with_periods = knows_periods(GetParam());
+    for (std::uint64_t seed = first; seed < end; ++seed) {
+      SearchCase c = random_case(seed);
+      if (c.is_self || (!c.period.empty() && !with_periods)) continue;
+      SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
+      c.options.max_distance = c.max_distance;
+      check(c, Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device)), seed);
+      if (HasFailure()) return;
+    }
+  }
+};
+
+void expect_exact_where_certified(const Neighbors& expected, const Neighbors& found) {
+  ASSERT_EQ(found.exact().size(), found.queries());
+  for (std::uint64_t q = 0; q < found.queries(); ++q) {
+    if (!found.is_exact(q)) continue;
+    for (std::uint32_t j = 0; j < found.k(); ++j) {
+      ASSERT_EQ(expected.index(q, j), found.index(q, j)) << "certified query " << q << ", rank " << j;
+      ASSERT_EQ(expected.distance(q, j), found.distance(q, j)) << "certified query " << q << ", rank " << j;
+    }
+  }
+}
+
+/// Real neighbours at their real distances, none twice, in order: what holds for every answer.
+void expect_honest(const Neighbors& everyone, const Neighbors& found) {
+  std::vector<double> distance_of(found.missing());
+  for (std::uint64_t q = 0; q < found.queries(); ++q) {
+    std::fill(distance_of.begin(), distance_of.end(), -1.0);
+    for (std::uint32_t j = 0; j < everyone.k() && everyone.index(q, j) < found.missing(); ++j) {
+      distance_of[everyone.index(q, j)] = everyone.distance(q, j);
+    }
+    for (std::uint32_t j = 0; j < found.k(); ++j) {
+      if (found.index(q, j) == found.missing()) continue;
+      ASSERT_EQ(distance_of[found.index(q, j)], found.distance(q, j)) << "query " << q << ", rank " << j;
+      distance_of[found.index(q, j)] = -2;  // none comes twice
+      if (j > 0) {
+        ASSERT_LE(found.distance(q, j - 1), found.distance(q, j)) << "query " << q << ", rank " << j;
+      }
+    }
+  }
+}
+
+TEST_P(Approximation, EpsBoundsEveryDistance) {
+  for_cases(50000, 50800, [](SearchCase& c, const Index& index, std::uint64_t seed) {
+    c.options.eps = std::array{1e-12, 0.01, 0.3, 1.0, 20.0}[seed % 5];
+    const Neighbors expected = oracle_knn(c.question(), c.k);
+    const Neighbors found = index.knn(c.queries.view(), c.k, c.options);
+    const long double factor = 1 + static_cast<long double>(c.options.eps);
+    for (std::uint64_t q = 0; q < found.queries(); ++q) {
+      for (std::uint32_t j = 0; j < c.k; ++j) {
+        const long double most = static_cast<long double>(expected.distance(q, j)) * factor;
+        ASSERT_LE(static_cast<long double>(found.distance(q, j)), c.options.squared ? most * factor : most)
+            << "query " << q << ", rank " << j << ", eps " << c.options.eps;
+      }
+    }
+    expect_exact_where_certified(expected, found);
+    expect_honest(oracle_knn(c.question(), static_cast<std::uint32_t>(c.points.rows())), found);
+  });
+}
+
+TEST_P(Approximation, ABudgetKeepsAnswersHonest) {
+  for_cases(51000, 51600, [](SearchCase& c, const Index& index, std::uint64_t seed) {
+    c.options.max_leaves = static_cast<std::uint32_t>(1 + seed % 6);
+    if (seed % 4 == 0) c.options.eps = 0.2;
+    const Neighbors found = index.knn(c.queries.view(), c.k, c.options);
+    expect_exact_where_certified(oracle_knn(c.question(), c.k), found);
+    expect_honest(oracle_knn(c.question(), static_cast<std::uint32_t>(c.points.rows())), found);
+  });
+}
+
+TEST_P(Approximation, ThreadsAndBatchesDoNotChangeTheAnswer) {
+  for_cases(52000, 52500, [](SearchCase& c, const Index& index, std::uint64_t seed) {
+    if (!c.options.index_below.empty()) return;
+    c.options.max_leaves = static_cast<std::uint32_t>(seed % 4);
+    c.options.eps = seed % 3 == 0 || c.options.max_leaves == 0 ? 0.5 : 0;
+    const Neighbors all = index.knn(c.queries.view(), c.k, c.options);
+    for (const int threads : {1, 2, 5}) {
+      c.options.threads = threads;
+      expect_same(all, index.knn(c.queries.view(), c.k, c.options));
+    }
+    for (std::uint64_t first = 0; first < c.queries.rows(); first += 3) {
+      const std::uint64_t count = std::min<std::uint64_t>(3, c.queries.rows() - first);
+      const Neighbors part = index.knn(c.queries.view().slice(first, count), c.k, c.options);
+      for (std::uint64_t q = 0; q < count; ++q) {
+        ASSERT_EQ(all.is_exact(first + q), part.is_exact(q)) << "query " << first + q;
+        for (std::uint32_t j = 0; j < c.k; ++j) {
+          ASSERT_EQ(all.index(first + q, j), part.index(q, j)) << "query " << first + q << ", rank " << j;
+          ASSERT_EQ(all.distance(first + q, j), part.distance(q, j)) << "query " << first + q << ", rank " << j;
+        }
+      }
+    }
+  });
+}
+
+TEST_P(Approximation, FlagsAreThereOnlyWhenAskedFor) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float points[] = {0, 1, 2, 3};
+  const float queries[] = {nan, 0.2f, nan, 2.9f};
+  const Index index = Index::build(PointView(points, 4, 1), {.engine = GetParam().engine, .device = GetParam().device});
+  const PointView asked(queries, 4, 1);
+  EXPECT_TRUE(index.knn(asked, 2, {.skip_nonfinite = true}).exact().empty());
+  EXPECT_TRUE(index.knn(asked, 2, {.skip_nonfinite = true}).is_exact(3));
+  for (const SearchOptions& options :
+       {SearchOptions{.eps = 0.5, .skip_nonfinite = true}, SearchOptions{.max_leaves = 100, .skip_nonfinite = true}}) {
+    const Neighbors found = index.knn(asked, 2, options);
+    ASSERT_EQ(found.exact().size(), 4u);
+    EXPECT_TRUE(found.is_exact(0));  // a query that is left out has an empty list, which is right
+    EXPECT_TRUE(found.is_exact(2));
+    EXPECT_EQ(index.knn(asked, 0, options).exact().size(), 4u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Available, Approximation, testing::ValuesIn(available_engines()));
+
+/// The worst pair that a pruning search may return: the k-th chain just not above what a pruned chain times shrink is.
+template <typename T>
+void expect_promise(Metric metric, double eps) {
+  const T shrink = engine::shrink_of_eps<T>(metric, eps);
+  ASSERT_GT(shrink, T(0));
+  ASSERT_LE(shrink, T(1));
+  std::mt19937_64 random(61);
+  for (int i = 0; i < 2000; ++i) {
+    const T missed =
+        static_cast<T>(std::ldexp(static_cast<double>(random() >> 11), -20 - static_cast<int>(random() % 80)));
+    // The largest k-th chain for which a box at `missed` is passed over: missed > fl(kth * shrink).
+    T kth = missed / shrink;
+    for (int step = 0; step < 8; ++step) kth = std::nextafter(kth, std::numeric_limits<T>::infinity());
+    while (kth > 0 && !(missed > kth * shrink)) kth = std::nextafter(kth, T(0));
+    if (!std::isfinite(kth)) continue;
+    const long double seen = core::reported_distance(metric, false, kth);
+    const long double truth = core::reported_distance(metric, false, missed);
+    ASSERT_LE(seen, truth * (1 + static_cast<long double>(eps)))
+        << metric.name() << " eps " << eps << " chain " << missed;
+    // And it is used: a shrink that is far too careful would prune nothing.
+    if (eps > 1e-3 && missed > T(1e-25)) {
+      ASSERT_GT(seen * 1.001L, truth * (1 + static_cast<long double>(eps)));
+    }
+  }
+}
+
+TEST(ShrinkOfEps, KeepsThePromiseUnderRounding) {
+  for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::cosine(), Metric::lp(3)}) {
+    for (const double eps : {1e-17, 1e-12, 1e-7, 1e-3, 0.1, 0.5, 1.0, 7.0}) {
+      expect_promise<float>(metric, eps);
+      expect_promise<double>(metric, eps);
+    }
+  }
+}
+
+TEST(ShrinkOfEps, TakesThePowerOfTheChain) {
+  EXPECT_EQ(engine::shrink_of_eps<double>(Metric::l2(), 0), 1.0);
+  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25, 1e-14);
+  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l1(), 1), 0.5, 1e-14);
+  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::cosine(), 1), 0.5, 1e-14);
+  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::lp(3), 1), 0.125, 1e-14);
+  EXPECT_GT(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25);
+  EXPECT_GT(engine::shrink_of_eps<float>(Metric::l2(), 1e300), 0.0f);
+}
+
+}  // namespace
+}  // namespace kith::test
