@@ -1,6 +1,7 @@
-// kith verify: checks the result of a search against the plain definition.
+// kith verify: checks the result of a search against the plain definition; trees are handed to verify_tree.
 #include "commands/all_commands.hpp"
 
+#include "commands/verify_tree.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
@@ -14,6 +15,7 @@
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/error.hpp>
 #include <kith/io/neighbors_file.hpp>
+#include <kith/io/tree_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +41,9 @@ struct VerifyFlags {
 };
 
 void check_flags(const VerifyFlags& flags) {
+  if (flags.points_path.empty()) {
+    throw UsageError("verify: POINTS is required; usage: kith verify FILE POINTS or kith verify FILE --points POINTS");
+  }
   if (flags.points_path == "-" && flags.queries_path == "-") {
     throw UsageError("POINTS and QUERIES cannot both be standard input; put one of them into a file");
   }
@@ -74,6 +79,9 @@ std::string checked_text(const VerifyFlags& flags, const Found& found, const app
 
 int run_verify(VerifyFlags flags) {
   check_flags(flags);
+  if (io::is_tree_file(flags.neighbors_path)) {
+    return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
+  }
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
   const Found found = io::read_neighbors(flags.neighbors_path);
@@ -124,6 +132,11 @@ int run_verify(VerifyFlags flags) {
   return 0;
 }
 
+void take_points(VerifyFlags& flags, const std::string& path) {
+  if (!flags.points_path.empty()) throw UsageError("verify: the points are given twice, as POINTS and with --points");
+  flags.points_path = path;
+}
+
 FlagGroup check_flag_group(VerifyFlags& flags) {
   return {
       "What was searched (as it was given to the search)",
@@ -148,23 +161,26 @@ Command verify_command() {
   const auto flags = std::make_shared<VerifyFlags>();
   Command command;
   command.name = "verify";
-  command.summary = "check the result of a search, one pair at a time";
+  command.summary = "check the result of a search or an exported tree";
   command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags]";
   command.description =
       "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
       "with 0 "
       "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
       "every "
-      "pair; --sample N checks N lists chosen by --seed.";
-  command.arguments = {{"NEIGHBORS", "FILE", "the .npz file that kith knn or kith radius wrote",
+      "pair; --sample N checks N lists chosen by --seed. A tree of kith export is recognised, and every node of it is "
+      "checked.";
+  command.arguments = {{"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote",
                         [flags](const std::string& path) { flags->neighbors_path = path; }, true},
-                       {"POINTS", "FILE", "the points that were searched",
-                        [flags](const std::string& path) { flags->points_path = path; }, true},
+                       {"POINTS", "FILE", "the points that were searched or exported",
+                        [flags](const std::string& path) { take_points(*flags, path); }},
                        {"QUERIES", "FILE", "the queries, if there were any",
                         [flags](const std::string& path) { flags->queries_path = path; }}};
   command.groups = {check_flag_group(*flags),
                     {"Checking",
-                     {{"--sample", "N", "check only N lists; 0, the default, checks all",
+                     {{"--points", "FILE", "the points, as a flag instead of an argument",
+                       [flags](const std::string& path) { take_points(*flags, path); }},
+                      {"--sample", "N", "check only N lists; 0, the default, checks all",
                        [flags](const std::string& value) {
                          flags->options.sample =
                              parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
@@ -177,6 +193,7 @@ Command verify_command() {
                     input_flags(flags->read)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
+                      {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };
   return command;
