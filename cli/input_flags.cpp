@@ -75,6 +75,7 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (options.delimiter != 0) flag = "--delimiter";
   if (options.header) flag = "--header";
   if (!options.array.empty()) flag = "--array";
+  if (!options.extras.empty()) flag = "what names other columns";
   if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
 }
 

@@ -10,10 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 
 namespace kith::cli {
+namespace {
+
+bool has_extension(const std::string& path, std::initializer_list<std::string_view> extensions) {
+  return std::any_of(extensions.begin(), extensions.end(), [&](std::string_view extension) {
+    return path.size() >= extension.size() &&
+           strncasecmp(path.data() + path.size() - extension.size(), extension.data(), extension.size()) == 0;
+  });
+}
+
+}  // namespace
 
 void OutputFlags::note(std::string_view text) const {
   if (!quiet) write_to_stderr(fmt::format("kith: note: {}\n", text));
@@ -60,15 +72,45 @@ void check_output_path(const std::string& path) {
   }
 }
 
+io::Format check_points_path(const std::string& path) {
+  check_output_path(path);
+  if (path == "-") return io::Format::text;
+  if (has_extension(path, {".gz"})) {
+    throw UsageError(
+        fmt::format("--out: {}: gzip is read but not written; leave out .gz and compress the file afterwards", path));
+  }
+  const io::Format format = io::format_of_extension(path);
+  switch (format) {
+    case io::Format::text:
+    case io::Format::npy:
+    case io::Format::npz:
+    case io::Format::ply:
+    case io::Format::pcd:
+      return format;
+    default:
+      throw UsageError(fmt::format(
+          "--out: {}: points are written as .csv, .npy, .npz, .ply or .pcd; choose one of these extensions", path));
+  }
+}
+
 void check_result_path(const std::string& path) {
   check_output_path(path);
-  const auto ends_with = [&](const std::string& extension) {
-    return path.size() >= extension.size() &&
-           strcasecmp(path.c_str() + path.size() - extension.size(), extension.c_str()) == 0;
-  };
-  if (path == "-" || ends_with(".npz") || ends_with(".csv") || ends_with(".tsv")) return;
+  if (path == "-" || has_extension(path, {".npz", ".csv", ".tsv"})) return;
   throw UsageError(fmt::format(
       "--out: {}: results are written as .npz, .csv or .tsv, or as CSV to -; choose one of these extensions", path));
+}
+
+void check_map_path(const std::string& path) {
+  check_output_path(path);
+  if (path == "-" || has_extension(path, {".npy", ".npz", ".csv", ".tsv"})) return;
+  throw UsageError(fmt::format(
+      "--map: {}: maps are written as .npy, .npz, .csv or .tsv, or as CSV to -; choose one of these extensions", path));
+}
+
+void check_archive_path(const std::string& path) {
+  check_output_path(path);
+  if (path == "-" || has_extension(path, {".npz"})) return;
+  throw UsageError(fmt::format("--out: {}: trees are written as .npz; choose that extension", path));
 }
 
 }  // namespace kith::cli

@@ -3,6 +3,8 @@
 
 #include "command.hpp"
 
+#include <kith/io/format.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -29,7 +31,17 @@ Flag explain_flag(OutputFlags& flags, const std::string& text);
 /// be written.
 void check_output_path(const std::string& path);
 
+/// The same for points, and the format that the extension (text for standard output) names. Throws UsageError for one
+/// that cannot be written.
+io::Format check_points_path(const std::string& path);
+
 /// The same for the result of a search: the extension must be one that results have.
 void check_result_path(const std::string& path);
+
+/// The same for the map from old to kept rows.
+void check_map_path(const std::string& path);
+
+/// The same for several arrays in one file.
+void check_archive_path(const std::string& path);
 
 }  // namespace kith::cli

@@ -13,6 +13,8 @@ Command build_command();
 Command knn_command();
 Command radius_command();
 Command box_command();
+Command dedupe_command();
+Command export_command();
 Command verify_command();
 Command bench_command();
 Command completion_command();

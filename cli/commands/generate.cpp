@@ -42,31 +42,15 @@ io::Labels labels_of(const apps::Generated& generated, std::uint32_t classes) {
   return labels;
 }
 
-/// The format that will be written, also for standard output, which has no extension.
-io::Format chosen_format(const GenerateFlags& flags) {
-  if (flags.write.format != io::Format::automatic) return flags.write.format;
-  if (flags.out == "-") return io::Format::text;
-  const io::Format format = io::format_of_extension(flags.out);
-  switch (format) {
-    case io::Format::text:
-    case io::Format::npy:
-    case io::Format::npz:
-    case io::Format::ply:
-    case io::Format::pcd:
-      return format;
-    default:
-      throw UsageError(fmt::format(
-          "--out: {}: points are written as .csv, .npy, .npz, .ply or .pcd; choose one of these extensions or --format",
-          flags.out));
-  }
-}
-
 int run_generate(GenerateFlags flags) {
   if (flags.classes_given && flags.options.shape != apps::Shape::classes) {
     throw UsageError("--classes goes with --shape classes only");
   }
-  check_output_path(flags.out);
-  flags.write.format = chosen_format(flags);
+  if (flags.write.format == io::Format::automatic) {
+    flags.write.format = check_points_path(flags.out);
+  } else {
+    check_output_path(flags.out);
+  }
   const std::uint64_t coordinate_bytes = size_of(flags.options.dtype);
   require_memory("the points", flags.options.points, flags.options.dims, coordinate_bytes, "make fewer points");
 

@@ -1,6 +1,9 @@
-// kith verify: checks the result of a search against the plain definition, or an index file.
+// kith verify: checks the result of a search against the plain definition; trees are handed to verify_tree, indexes to
+// verify_index.
 #include "commands/all_commands.hpp"
 
+#include "commands/verify_index.hpp"
+#include "commands/verify_tree.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
@@ -10,12 +13,12 @@
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "terminal_progress.hpp"
-#include "verified_index.hpp"
 
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/error.hpp>
 #include <kith/index_file.hpp>
 #include <kith/io/neighbors_file.hpp>
+#include <kith/io/tree_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +37,6 @@ struct VerifyFlags {
   std::string neighbors_path;
   std::string points_path;
   std::string queries_path;
-  std::string compared_path;  ///< the file that an index was built from
   bool metric_given = false;
   std::optional<double> radius;
   io::ReadOptions read;
@@ -43,6 +45,9 @@ struct VerifyFlags {
 };
 
 void check_flags(const VerifyFlags& flags) {
+  if (flags.points_path.empty()) {
+    throw UsageError("verify: POINTS is required; usage: kith verify FILE POINTS or kith verify FILE --points POINTS");
+  }
   if (flags.points_path == "-" && flags.queries_path == "-") {
     throw UsageError("POINTS and QUERIES cannot both be standard input; put one of them into a file");
   }
@@ -93,19 +98,12 @@ void take_over_index(VerifyFlags& flags) {
 
 int run_verify(VerifyFlags flags) {
   if (is_index_file(flags.neighbors_path)) {
-    if (!flags.points_path.empty()) {
-      throw UsageError(
-          fmt::format("{} is an index; compare it with its points by --points FILE", flags.neighbors_path));
-    }
-    return verify_index({flags.neighbors_path, flags.compared_path, flags.read, flags.options.threads, flags.output});
-  }
-  if (!flags.compared_path.empty()) {
-    throw UsageError(fmt::format("--points goes with an index, which {} is not", flags.neighbors_path));
-  }
-  if (flags.points_path.empty()) {
-    throw UsageError("verify: POINTS is required; usage: kith verify NEIGHBORS POINTS, or kith verify INDEX");
+    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.options.threads, flags.output});
   }
   check_flags(flags);
+  if (io::is_tree_file(flags.neighbors_path)) {
+    return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
+  }
   if (is_index_file(flags.points_path)) take_over_index(flags);
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
@@ -157,6 +155,11 @@ int run_verify(VerifyFlags flags) {
   return 0;
 }
 
+void take_points(VerifyFlags& flags, const std::string& path) {
+  if (!flags.points_path.empty()) throw UsageError("verify: the points are given twice, as POINTS and with --points");
+  flags.points_path = path;
+}
+
 FlagGroup check_flag_group(VerifyFlags& flags) {
   Flag metric = metric_flag(flags.options.metric);
   metric.take = [&flags, take = metric.take](const std::string& value) {
@@ -186,27 +189,26 @@ Command verify_command() {
   const auto flags = std::make_shared<VerifyFlags>();
   Command command;
   command.name = "verify";
-  command.summary = "check the result of a search, one pair at a time, or an index";
+  command.summary = "check the result of a search, an index or an exported tree";
   command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags] | INDEX [--points FILE]";
   command.description =
       "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
       "with 0 "
       "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
       "every "
-      "pair; --sample N checks N lists chosen by --seed. Of an index file everything that a search relies on is "
-      "checked, "
-      "and the first thing that is wrong is named (exit code 4).";
+      "pair; --sample N checks N lists chosen by --seed. A tree of kith export is recognised, and every node of it is "
+      "checked; so is an index file, with exit code 4 if it is wrong.";
   command.arguments = {
-      {"NEIGHBORS", "FILE", "the .npz file that kith knn or kith radius wrote, or an index from kith build",
+      {"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote, or an index",
        [flags](const std::string& path) { flags->neighbors_path = path; }, true},
-      {"POINTS", "FILE", "the points that were searched, or an index of them",
-       [flags](const std::string& path) { flags->points_path = path; }},
+      {"POINTS", "FILE", "the points that were searched or exported, or an index of them",
+       [flags](const std::string& path) { take_points(*flags, path); }},
       {"QUERIES", "FILE", "the queries, if there were any",
        [flags](const std::string& path) { flags->queries_path = path; }}};
   command.groups = {check_flag_group(*flags),
                     {"Checking",
-                     {{"--points", "FILE", "with INDEX: the points that it was built from, compared row by row",
-                       [flags](const std::string& path) { flags->compared_path = path; }},
+                     {{"--points", "FILE", "the points, as a flag instead of an argument",
+                       [flags](const std::string& path) { take_points(*flags, path); }},
                       {"--sample", "N", "check only N lists; 0, the default, checks all",
                        [flags](const std::string& value) {
                          flags->options.sample =
@@ -221,6 +223,7 @@ Command verify_command() {
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
                       {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
+                      {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };
   return command;

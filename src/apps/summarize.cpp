@@ -2,7 +2,7 @@
 // themselves. Memory: 16 bytes per finite row. Passes over the data: two, and one comparison per row that repeats.
 #include <kith/apps/summarize.hpp>
 
-#include "apps/random_draws.hpp"
+#include "apps/row_content.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -59,30 +58,10 @@ class Summarizer {
   }
   std::uint64_t block_end(std::uint64_t block) const { return std::min(points_.rows(), (block + 1) * kBlockRows); }
 
-  bool is_finite(std::uint64_t row) const {
-    const T* values = points_.row<T>(row);
-    return std::all_of(values, values + points_.dims(), [](T value) { return std::isfinite(value); });
-  }
-
-  std::uint64_t hash_of(std::uint64_t row) const {
-    using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    const T* values = points_.row<T>(row);
-    std::uint64_t hash = 0x9E3779B97F4A7C15ULL;
-    for (std::uint32_t d = 0; d < points_.dims(); ++d) {
-      const T canonical = values[d] + T{0};  // turns -0 into +0 and nothing else
-      hash = scramble(hash ^ std::bit_cast<Word>(canonical)) + d;
-    }
-    return hash;
-  }
-
-  /// Lexicographic; -0 equals +0 and no row holds NaN.
+  bool is_finite(std::uint64_t row) const { return is_finite_row(points_.row<T>(row), points_.dims()); }
+  std::uint64_t hash_of(std::uint64_t row) const { return hash_of_row(points_.row<T>(row), points_.dims()); }
   int compare(std::uint64_t a, std::uint64_t b) const {
-    const T* left = points_.row<T>(a);
-    const T* right = points_.row<T>(b);
-    for (std::uint32_t d = 0; d < points_.dims(); ++d) {
-      if (left[d] != right[d]) return left[d] < right[d] ? -1 : 1;
-    }
-    return 0;
+    return compare_rows(points_.row<T>(a), points_.row<T>(b), points_.dims());
   }
 
   runtime::ParallelOptions parallel(std::string_view stage) const {

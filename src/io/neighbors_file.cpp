@@ -1,8 +1,7 @@
 // Writes the results of a search, as .npz or as lines of text. Reading back: neighbors_read.cpp.
 #include <kith/io/neighbors_file.hpp>
 
-#include "io/npy_header.hpp"
-#include "io/zip_write.hpp"
+#include "io/array_archive.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/progress_meter.hpp"
 
@@ -35,58 +34,22 @@ ResultForm form_of(const std::string& path) {
       fmt::format("{}: results are written as .npz, .csv or .tsv, or as CSV to \"-\"; change the extension", path));
 }
 
-/// One archive whose arrays are all in memory.
-class ArrayArchive {
- public:
-  /// `bytes` of all arrays together, for the report; each is gone through twice.
-  ArrayArchive(runtime::OutputFile& file, const ProgressCallback& progress, std::uint64_t bytes)
-      : archive_(file), meter_(&progress, "writing", 2 * bytes) {}
-
-  void add(std::string_view name, std::string_view descr, std::span<const std::uint64_t> shape, const void* data,
-           std::size_t bytes) {
-    const std::string header = npy_header_bytes(descr, shape);
-    archive_.add(fmt::format("{}.npy", name), [&](const ZipWriter::Sink& sink) {
-      constexpr std::size_t kStep = std::size_t{1} << 22;
-      sink(header.data(), header.size());
-      for (std::size_t done = 0; done < bytes; done += kStep) {
-        sink(static_cast<const char*>(data) + done, std::min(kStep, bytes - done));
-        done_ += std::min(kStep, bytes - done);
-        meter_.report(done_);
-      }
-    });
+/// Indices and distances into an archive, under the names that `read_neighbors` looks for.
+void add_distances(ArrayArchive& archive, std::span<const std::uint64_t> shape, const Distances& distances) {
+  if (distances.dtype() == DType::f32) {
+    archive.add("distances", shape, distances.values<float>());
+  } else {
+    archive.add("distances", shape, distances.values<double>());
   }
+}
 
-  template <typename T>
-  void add_values(std::string_view name, std::string_view descr, std::span<const std::uint64_t> shape,
-                  std::span<const T> values) {
-    add(name, descr, shape, values.data(), values.size_bytes());
-  }
+void add_points(ArrayArchive& archive, std::uint64_t points) {
+  archive.add("points", {}, std::span<const std::uint64_t>(&points, 1));
+}
 
-  void add_distances(std::span<const std::uint64_t> shape, const Distances& distances) {
-    if (distances.dtype() == DType::f32) {
-      add_values("distances", "<f4", shape, distances.values<float>());
-    } else {
-      add_values("distances", "<f8", shape, distances.values<double>());
-    }
-  }
-
-  void add_points(std::uint64_t points) { add("points", "<u8", {}, &points, sizeof(points)); }
-
-  /// Of indices and distances.
-  static std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& distances) {
-    return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
-  }
-
-  void finish() {
-    archive_.finish();
-    meter_.finish();
-  }
-
- private:
-  ZipWriter archive_;
-  runtime::ProgressMeter meter_;
-  std::uint64_t done_ = 0;
-};
+std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& distances) {
+  return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
+}
 
 /// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays. With flags,
 /// one per query, also exact.
@@ -124,16 +87,12 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   runtime::OutputFile file(path);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
-    ArrayArchive archive(
-        file, progress,
-        ArrayArchive::bytes_of(neighbors.indices(), neighbors.distances()) + neighbors.exact().size_bytes());
-    archive.add_values("indices", "<u4", shape, neighbors.indices());
-    archive.add_distances(shape, neighbors.distances());
-    archive.add_points(neighbors.missing());
-    if (!neighbors.exact().empty()) {
-      const std::uint64_t flags[] = {neighbors.queries()};
-      archive.add_values("exact", "|u1", flags, neighbors.exact());
-    }
+    ArrayArchive archive(file, progress,
+                         bytes_of(neighbors.indices(), neighbors.distances()) + neighbors.exact().size_bytes());
+    archive.add("indices", shape, neighbors.indices());
+    add_distances(archive, shape, neighbors.distances());
+    add_points(archive, neighbors.missing());
+    if (!neighbors.exact().empty()) archive.add("exact", neighbors.exact());
     archive.finish();
   } else {
     const std::uint64_t k = neighbors.k();
@@ -151,12 +110,11 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
   if (form == ResultForm::npz) {
     const std::uint64_t offsets[] = {lists.offsets().size()};
     const std::uint64_t entries[] = {lists.indices().size()};
-    ArrayArchive archive(file, progress,
-                         lists.offsets().size_bytes() + ArrayArchive::bytes_of(lists.indices(), lists.distances()));
-    archive.add_values("offsets", "<u8", offsets, lists.offsets());
-    archive.add_values("indices", "<u4", entries, lists.indices());
-    archive.add_distances(entries, lists.distances());
-    archive.add_points(lists.points());
+    ArrayArchive archive(file, progress, lists.offsets().size_bytes() + bytes_of(lists.indices(), lists.distances()));
+    archive.add("offsets", offsets, lists.offsets());
+    archive.add("indices", entries, lists.indices());
+    add_distances(archive, entries, lists.distances());
+    add_points(archive, lists.points());
     archive.finish();
   } else {
     const auto offsets = lists.offsets();
@@ -176,9 +134,9 @@ void write_point_lists(const std::string& path, const PointLists& lists, const P
     const std::uint64_t entries[] = {lists.indices().size()};
     ArrayArchive archive(file, progress,
                          lists.offsets().size_bytes() + lists.indices().size_bytes() + sizeof(std::uint64_t));
-    archive.add_values("offsets", "<u8", offsets, lists.offsets());
-    archive.add_values("indices", "<u4", entries, lists.indices());
-    archive.add_points(lists.points());
+    archive.add("offsets", offsets, lists.offsets());
+    archive.add("indices", entries, lists.indices());
+    add_points(archive, lists.points());
     archive.finish();
   } else {
     const char separator = separator_of(form);
@@ -204,7 +162,7 @@ void write_counts(const std::string& path, const std::vector<std::uint32_t>& cou
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {counts.size()};
     ArrayArchive archive(file, progress, counts.size() * sizeof(std::uint32_t));
-    archive.add_values("counts", "<u4", shape, std::span<const std::uint32_t>(counts));
+    archive.add("counts", shape, std::span<const std::uint32_t>(counts));
     archive.finish();
   } else {
     const char separator = separator_of(form);

@@ -2,9 +2,7 @@
 // and memory order, and without `points`, which is then taken from the indices.
 #include "io/neighbors_read.hpp"
 
-#include "io/npy_header.hpp"
-#include "io/record_layout.hpp"
-#include "io/zip_read.hpp"
+#include "io/array_reader.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io/neighbors_file.hpp>
@@ -24,71 +22,8 @@ namespace {
 
 constexpr std::uint64_t kMaxPoints = 0xfffffffe;  // one index holds no more
 
-/// One array of the archive as a matrix of numbers.
-struct Matrix {
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
-  bool is_vector = false;
-  NumberType type = NumberType::f32;
-  PointSet values;  // rows x columns; empty if either is 0
-};
-
-class ArrayReader {
- public:
-  explicit ArrayReader(const runtime::InputFile& file) : file_(file), archive_(file) {}
-
-  bool has(std::string_view name) const { return archive_.find(fmt::format("{}.npy", name)) != nullptr; }
-
-  [[noreturn]] void fail(std::string_view why) const { throw CorruptFile(fmt::format("{}: {}", file_.name(), why)); }
-
-  /// Integers come as f64, which is exact far beyond what an index or offset may be.
-  Matrix integers(std::string_view name) const {
-    return read(
-        name, [](NumberType type) { return is_integer(type) ? std::optional(DType::f64) : std::nullopt; }, "integers");
-  }
-
-  Matrix floats(std::string_view name) const {
-    return read(
-        name,
-        [](NumberType type) -> std::optional<DType> {
-          if (type == NumberType::f32) return DType::f32;
-          if (type == NumberType::f64) return DType::f64;
-          return std::nullopt;
-        },
-        "f32 or f64");
-  }
-
- private:
-  template <typename ChooseType>
-  Matrix read(std::string_view name, ChooseType&& choose_type, std::string_view wanted) const {
-    const ZipEntry* entry = archive_.find(fmt::format("{}.npy", name));
-    if (entry == nullptr) fail(fmt::format("has no array \"{}\"", name));
-    const ReadOptions plain;
-    const ZipMember member = archive_.open(*entry, plain);
-    const std::string what = archive_.describe(*entry);
-    const NpyHeader header = read_npy_header(*member.file, member.begin, member.bytes, what);
-    const std::optional<DType> dtype = choose_type(header.type);
-    if (!dtype) fail(fmt::format("the array \"{}\" holds {}, not {}", name, name_of(header.type), wanted));
-    if (header.shape.size() > 2) fail(fmt::format("the array \"{}\" has {} dimensions", name, header.shape.size()));
-    const RecordLayout layout = npy_layout(header, what);
-    Matrix matrix;
-    matrix.rows = layout.rows;
-    matrix.columns = layout.fields.size();
-    matrix.is_vector = header.shape.size() < 2;
-    matrix.type = header.type;
-    ReadOptions options;
-    options.dtype = dtype;
-    if (matrix.columns > 0) matrix.values = read_records(*member.file, layout, options, Format::npz).points;
-    if (matrix.columns == 0 && *dtype == DType::f64) matrix.values = PointSet(DType::f64, 0, 0);
-    return matrix;
-  }
-
-  const runtime::InputFile& file_;
-  ZipArchive archive_;
-};
-
 /// The integers as indices, none above `limit`.
-std::vector<std::uint32_t> to_indices(const ArrayReader& arrays, const Matrix& matrix, std::uint64_t limit) {
+std::vector<std::uint32_t> to_indices(const ArrayReader& arrays, const ArrayMatrix& matrix, std::uint64_t limit) {
   const auto values = matrix.values.values<double>();
   std::vector<std::uint32_t> indices(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -101,7 +36,7 @@ std::vector<std::uint32_t> to_indices(const ArrayReader& arrays, const Matrix& m
   return indices;
 }
 
-Distances to_distances(const ArrayReader& arrays, const Matrix& matrix) {
+Distances to_distances(const ArrayReader& arrays, const ArrayMatrix& matrix) {
   const auto convert = [&]<typename T>(T) {
     const auto values = matrix.values.values<T>();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -117,7 +52,7 @@ Distances to_distances(const ArrayReader& arrays, const Matrix& matrix) {
 
 std::optional<std::uint64_t> stored_points(const ArrayReader& arrays) {
   if (!arrays.has("points")) return std::nullopt;
-  const Matrix matrix = arrays.integers("points");
+  const ArrayMatrix matrix = arrays.integers("points");
   if (matrix.rows != 1 || matrix.columns != 1) arrays.fail("the array \"points\" must hold one number");
   const double points = matrix.values.values<double>()[0];
   if (!(points >= 0) || points > static_cast<double>(kMaxPoints)) {
@@ -144,7 +79,7 @@ std::uint64_t guessed_points(std::span<const std::uint32_t> indices, const Dista
 /// One flag per query, or nothing.
 std::vector<std::uint8_t> read_flags(const ArrayReader& arrays, std::uint64_t queries) {
   if (!arrays.has("exact")) return {};
-  const Matrix matrix = arrays.integers("exact");
+  const ArrayMatrix matrix = arrays.integers("exact");
   if (!matrix.is_vector || matrix.rows != queries) {
     arrays.fail(fmt::format("\"exact\" is {} x {}, but there are {} queries", matrix.rows, matrix.columns, queries));
   }
@@ -163,12 +98,12 @@ Neighbors read_fixed(const ArrayReader& arrays) {
   std::uint64_t k = 0;
   std::vector<std::uint32_t> indices;
   {
-    const Matrix matrix = arrays.integers("indices");
+    const ArrayMatrix matrix = arrays.integers("indices");
     rows = matrix.rows;
     k = matrix.columns;
     indices = to_indices(arrays, matrix, points.value_or(kMaxPoints));
   }
-  const Matrix matrix = arrays.floats("distances");
+  const ArrayMatrix matrix = arrays.floats("distances");
   if (matrix.rows != rows || matrix.columns != k) {
     arrays.fail(
         fmt::format("\"indices\" is {} x {}, but \"distances\" is {} x {}", rows, k, matrix.rows, matrix.columns));
@@ -181,7 +116,7 @@ Neighbors read_fixed(const ArrayReader& arrays) {
 }
 
 std::vector<std::uint64_t> read_offsets(const ArrayReader& arrays) {
-  const Matrix matrix = arrays.integers("offsets");
+  const ArrayMatrix matrix = arrays.integers("offsets");
   if (!matrix.is_vector || matrix.rows == 0) arrays.fail("\"offsets\" must be one-dimensional and not empty");
   const auto values = matrix.values.values<double>();
   std::vector<std::uint64_t> offsets(values.size());
@@ -201,7 +136,7 @@ NeighborLists read_lists(const ArrayReader& arrays) {
   std::vector<std::uint64_t> offsets = read_offsets(arrays);
   std::vector<std::uint32_t> indices;
   {
-    const Matrix matrix = arrays.integers("indices");
+    const ArrayMatrix matrix = arrays.integers("indices");
     if (!matrix.is_vector || matrix.rows != offsets.back()) {
       arrays.fail(fmt::format("\"offsets\" ends with {}, but \"indices\" is {} x {}", offsets.back(), matrix.rows,
                               matrix.columns));
@@ -209,7 +144,7 @@ NeighborLists read_lists(const ArrayReader& arrays) {
     if (points == 0 && matrix.rows > 0) arrays.fail("\"indices\" is not empty, yet there are no points");
     indices = to_indices(arrays, matrix, points ? *points - (*points > 0) : kMaxPoints - 1);
   }
-  const Matrix matrix = arrays.floats("distances");
+  const ArrayMatrix matrix = arrays.floats("distances");
   if (!matrix.is_vector || matrix.rows != offsets.back()) {
     arrays.fail(fmt::format("\"offsets\" ends with {}, but \"distances\" is {} x {}", offsets.back(), matrix.rows,
                             matrix.columns));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <utility>
 
 namespace kith::io {
 namespace {
@@ -38,12 +39,30 @@ PointFile read_as(Format format, const runtime::InputFile& file, const ReadOptio
   return read_text(file, options);
 }
 
+/// A second pass over the file, so that the type of an extra column does not change that of the coordinates.
+void read_extras(Format format, const runtime::InputFile& file, const ReadOptions& options, PointFile& result) {
+  ReadOptions others = options;
+  others.columns = options.extras;
+  others.extras.clear();
+  others.label.clear();
+  others.dtype.reset();
+  PointFile read = read_as(format, file, others);
+  if (read.points.rows() != result.points.rows()) {
+    throw IoError(fmt::format("{}: changed while it was read; try again", file.name()));
+  }
+  result.extras = std::move(read.points);
+  result.extra_columns = std::move(read.columns);
+  result.notes.insert(result.notes.end(), read.notes.begin(), read.notes.end());
+}
+
 }  // namespace
 
 PointFile read_points(const runtime::InputFile& file, const ReadOptions& options) {
   const Format format = options.format == Format::automatic ? recognize(file) : options.format;
   try {
-    return read_as(format, file, options);
+    PointFile result = read_as(format, file, options);
+    if (!options.extras.empty()) read_extras(format, file, options, result);
+    return result;
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("{}: not enough memory to read its {} bytes", file.name(), file.size()));
   }

@@ -75,11 +75,13 @@ ColumnChoice choose_columns(std::string_view file, std::span<const std::string> 
       choice.coordinates.push_back(*found);
     }
   } else {
+    std::vector<std::uint32_t> extras;
+    for (const std::string& wanted : options.extras) extras.push_back(resolve(wanted));
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (i != choice.label) choice.coordinates.push_back(i);
+      if (i != choice.label && std::ranges::find(extras, i) == extras.end()) choice.coordinates.push_back(i);
     }
     if (choice.coordinates.empty()) {
-      throw UsageError(fmt::format("{}: has one column only, which is the label; no coordinates are left", file));
+      throw UsageError(fmt::format("{}: no coordinates are left beside the label and extra columns", file));
     }
   }
   return choice;

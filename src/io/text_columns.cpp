@@ -62,11 +62,14 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
   } else if (layout.is_molecule) {
     chosen = {1, 2, 3};
   } else {
-    for (std::size_t field = 0; field < layout.fields; ++field) chosen.push_back(field);
-    std::erase_if(chosen, [&](std::size_t field) { return plan.target_of_field[field] == ColumnPlan::kLabel; });
+    std::vector<bool> is_other(layout.fields, false);
+    for (const std::string& wanted : options.extras) is_other[find_column(layout, wanted, file_name)] = true;
+    for (std::size_t field = 0; field < layout.fields; ++field) {
+      if (!is_other[field] && plan.target_of_field[field] != ColumnPlan::kLabel) chosen.push_back(field);
+    }
   }
   if (chosen.empty()) {
-    throw BadData(fmt::format("{}: no column of coordinates is left beside the label", file_name));
+    throw BadData(fmt::format("{}: no column of coordinates is left beside the label and extra columns", file_name));
   }
   if (chosen.size() > kMaxDims) {
     throw BadData(fmt::format("{}: has {} columns of coordinates, kith takes 1 to {}; choose some (--columns)",

@@ -22,6 +22,9 @@ struct ReadOptions {
   std::vector<std::string> columns = {};
   /// The column that holds a label per row (text allowed) instead of a coordinate. Empty: none.
   std::string label = {};
+  /// Columns to read beside the coordinates (scores, colours), in this order, into `PointFile::extras`. They are no
+  /// coordinates unless `columns` names them too.
+  std::vector<std::string> extras = {};
   /// Text only: the character between fields; 0 finds out.
   char delimiter = 0;
   /// Text only: whether the first row names the columns; unset finds out.
@@ -44,8 +47,10 @@ struct Labels {
 /// What a file held.
 struct PointFile {
   PointSet points;
-  std::vector<std::string> columns;  ///< one name per dimension; empty if the file names none
-  std::optional<Labels> labels;      ///< if a label column was asked for
+  std::vector<std::string> columns;        ///< one name per dimension; empty if the file names none
+  std::optional<Labels> labels;            ///< if a label column was asked for
+  PointSet extras;                         ///< rows x the extra columns that were asked for, in their own type
+  std::vector<std::string> extra_columns;  ///< one name per extra column; empty if the file names none
   Format format = Format::text;
   std::vector<std::string> notes;  ///< what a person should know, e.g. a conversion that loses digits
 

@@ -1,5 +1,5 @@
-// See verified_index.hpp.
-#include "verified_index.hpp"
+// See verify_index.hpp.
+#include "commands/verify_index.hpp"
 
 #include "input_flags.hpp"
 #include "interrupt.hpp"

@@ -1,0 +1,255 @@
+// kith dedupe: removes points that are equal to, or too near, one that is kept.
+#include "commands/all_commands.hpp"
+
+#include "input_flags.hpp"
+#include "interrupt.hpp"
+#include "kept_columns.hpp"
+#include "number_arguments.hpp"
+#include "output_flags.hpp"
+#include "prepared_search.hpp"
+#include "readable.hpp"
+#include "search_flags.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/apps/dedupe.hpp>
+#include <kith/error.hpp>
+#include <kith/io/row_map_file.hpp>
+#include <kith/io/write_points.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace kith::cli {
+namespace {
+
+struct DedupeFlags {
+  std::string points_path;
+  std::string out = "-";
+  bool out_given = false;
+  std::string map_path;
+  std::string by;  // the column of scores; empty: none
+  std::vector<std::string> carry;
+  bool metric_given = false;
+  bool ascii = false;
+  io::ReadOptions read;
+  apps::DedupeOptions options;
+  OutputFlags output;
+
+  /// Where the points go; empty if only the report was asked for.
+  std::string result_path() const { return !out_given && output.json ? "" : out; }
+};
+
+/// What was done, and how long it took.
+struct Work {
+  apps::Deduped deduped;
+  std::uint64_t points = 0;
+  double read_ms = 0;
+  double dedupe_ms = 0;
+  double write_ms = 0;
+
+  std::uint64_t removed() const { return points - deduped.kept.size() - deduped.skipped; }
+};
+
+void check_flags(const DedupeFlags& flags) {
+  if (flags.metric_given && !flags.options.tolerance) {
+    throw UsageError("--metric goes with --tolerance; without it only equal points are removed");
+  }
+  if (flags.options.prefer_low && flags.by.empty()) {
+    throw UsageError("--lowest goes with --by COLUMN, the column of scores");
+  }
+  if (flags.output.json && (flags.result_path() == "-" || flags.map_path == "-")) {
+    throw UsageError("--json, --out - and --map - would write to standard output together; give a file");
+  }
+  if (flags.map_path == "-" && flags.result_path() == "-") {
+    throw UsageError("--out and --map would both write to standard output; give one of them a file");
+  }
+  if (!flags.map_path.empty() && flags.map_path != "-" && flags.map_path == flags.out) {
+    throw UsageError("--out and --map name the same file");
+  }
+}
+
+std::string rule_of(const DedupeFlags& flags) {
+  const std::string what = flags.options.tolerance ? fmt::format("within {} ({}) of a kept one",
+                                                                 *flags.options.tolerance, flags.options.metric.name())
+                                                   : "equal to a kept one";
+  if (flags.by.empty()) return fmt::format("points {}, the first stays", what);
+  return fmt::format("points {}, the one with the {} {} stays", what, flags.options.prefer_low ? "lowest" : "highest",
+                     flags.by);
+}
+
+void write_all(const DedupeFlags& flags, const io::PointFile& file, const KeptColumns& columns,
+               const apps::Deduped& deduped, TerminalProgress& progress) {
+  const std::string path = flags.result_path();
+  if (!flags.map_path.empty()) {
+    const ExitOnInterrupt leave(flags.map_path == "-");
+    io::write_row_map(flags.map_path, deduped.map, deduped.kept, progress.callback());
+  }
+  if (path.empty()) return;
+  const KeptRows rows = columns.take(file, deduped.kept, flags.options.threads);
+  io::WriteOptions write;
+  write.format = check_points_path(path);
+  write.columns = rows.names;
+  write.ascii = flags.ascii;
+  write.progress = progress.callback();
+  if (rows.labels && write.format == io::Format::text) {
+    write.labels = &*rows.labels;
+  } else if (rows.labels) {
+    progress.erase();
+    flags.output.note(fmt::format("{} files hold no labels, so they are left out; write .csv to keep them",
+                                  io::name_of(write.format)));
+  }
+  const ExitOnInterrupt leave(path == "-");
+  io::write_points(path, rows.points.view(), write);
+}
+
+void report(const DedupeFlags& flags, const io::PointFile& file, const Work& work) {
+  if (flags.output.json) {
+    nlohmann::ordered_json json;
+    json["points"] = work.points;
+    json["kept"] = work.deduped.kept.size();
+    json["removed"] = work.removed();
+    json["skipped_points"] = work.deduped.skipped;
+    json["dims"] = file.points.dims();
+    json["dtype"] = name_of(file.points.dtype());
+    json["tolerance"] = flags.options.tolerance ? nlohmann::ordered_json(*flags.options.tolerance) : nullptr;
+    json["metric"] = flags.options.metric.name();
+    json["by"] = flags.by;
+    json["threads"] = threads_in_use(flags.options.threads);
+    json["read_ms"] = work.read_ms;
+    json["dedupe_ms"] = work.dedupe_ms;
+    json["write_ms"] = work.write_ms;
+    write_to_stdout(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
+  flags.output.summary(fmt::format("{} of {} kept, {} removed ({})\nread {}, dedupe {}, write {}",
+                                   readable_count(work.deduped.kept.size()), counted(work.points, "point"),
+                                   readable_count(work.removed()), rule_of(flags), readable_duration(work.read_ms),
+                                   readable_duration(work.dedupe_ms), readable_duration(work.write_ms)));
+  if (work.deduped.skipped > 0) {
+    flags.output.note(fmt::format("{} with NaN or infinity were left out", counted(work.deduped.skipped, "point")));
+  }
+  const std::string path = flags.result_path();
+  if (path != "-" && !path.empty()) flags.output.summary(fmt::format("points in {}", path));
+  if (!flags.map_path.empty() && flags.map_path != "-") {
+    flags.output.summary(fmt::format("map in {}", flags.map_path));
+  }
+}
+
+int run_dedupe(DedupeFlags flags) {
+  check_flags(flags);
+  const KeptColumns columns(flags.by, flags.carry, flags.read);
+  flags.read.extras = columns.extras();
+  TerminalProgress progress(flags.output.quiet);
+  Work work;
+  const Stopwatch read_watch;
+  const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  columns.require_in(file, flags.points_path);
+  work.points = file.points.rows();
+  work.read_ms = read_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch dedupe_watch;
+  const std::vector<double> scores = columns.scores(file);
+  flags.options.scores = scores;
+  flags.options.want_map = !flags.map_path.empty();
+  flags.options.progress = progress.callback();
+  flags.output.explanation(fmt::format("removing {}", rule_of(flags)));
+  flags.output.explanation(
+      flags.options.tolerance
+          ? "points come in order; each stays unless a kept one is within the tolerance, found by searches of the index"
+          : "rows with equal hashes are compared; -0 equals +0");
+  work.deduped = apps::dedupe(file.view(), flags.options);
+  work.dedupe_ms = dedupe_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch write_watch;
+  write_all(flags, file, columns, work.deduped, progress);
+  work.write_ms = write_watch.milliseconds();
+  progress.erase();
+  report(flags, file, work);
+  return 0;
+}
+
+FlagGroup rule_flags(DedupeFlags& flags) {
+  Flag metric = metric_flag(flags.options.metric);
+  metric.text = "with --tolerance: how distances are measured; l2 by default";
+  metric.take = [&flags, take = metric.take](const std::string& value) {
+    flags.metric_given = true;
+    take(value);
+  };
+  return {"What to remove",
+          {{"--tolerance", "R", "remove points at a distance of at most R from a kept one, not only equal ones",
+            [&flags](const std::string& value) { flags.options.tolerance = parse_distance("--tolerance", value); }},
+           metric,
+           {"--by", "COLUMN", "keep the point with the highest number in this column, not the first",
+            [&flags](const std::string& value) {
+              if (value.empty()) throw UsageError("--by: the name of the column is empty");
+              flags.by = value;
+            }},
+           {"--lowest", "", "with --by: keep the lowest number",
+            [&flags](const std::string&) { flags.options.prefer_low = true; }},
+           {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values",
+            [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
+           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
+}
+
+FlagGroup file_flags(DedupeFlags& flags) {
+  return {"Result",
+          {{"-o,--out", "FILE", "where the kept points go: .csv, .npy, .npz, .ply or .pcd; without it CSV on stdout",
+            [&flags](const std::string& path) {
+              check_points_path(path);
+              flags.out = path;
+              flags.out_given = true;
+            }},
+           {"--map", "FILE", "per row of the input the kept row that stands for it: .npy, .npz, .csv or .tsv",
+            [&flags](const std::string& path) {
+              check_map_path(path);
+              flags.map_path = path;
+            }},
+           {"--carry", "A,B,C", "columns that are no coordinates but stay in the result",
+            [&flags](const std::string& value) {
+              flags.carry = split(value, ',');
+              for (const std::string& column : flags.carry) {
+                if (column.empty())
+                  throw UsageError(fmt::format("--carry: \"{}\" has an empty name; write a,b,c", value));
+              }
+            }},
+           {"--ascii", "", "write ply and pcd as text instead of binary",
+            [&flags](const std::string&) { flags.ascii = true; }},
+           json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
+           quiet_flag(flags.output),
+           explain_flag(flags.output, "say on standard error what was read and what will be removed")}};
+}
+
+}  // namespace
+
+Command dedupe_command() {
+  const auto flags = std::make_shared<DedupeFlags>();
+  Command command;
+  command.name = "dedupe";
+  command.summary = "remove points that are equal or too near each other";
+  command.synopsis = "POINTS [--out FILE] [--map FILE] [--tolerance R] [--by COLUMN] [flags]";
+  command.description =
+      "Keeps the first of equal points, and the order of those that stay. With --tolerance R the points are taken one "
+      "by "
+      "one, and each stays unless one that was kept before is at a distance of at most R; so no two kept points are "
+      "within R, and each removed one is within R of a kept one. With --by the point with the highest score comes "
+      "first, "
+      "ties by the lower number.";
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
+                        [flags](const std::string& path) { flags->points_path = path; }, true}};
+  command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read)};
+  command.examples = {
+      {"equal points only, and which row stands for which", "kith dedupe scan.ply --out clean.ply --map map.npy"},
+      {"no two points within a centimetre", "kith dedupe scan.ply --tolerance 0.01 --out thin.ply"},
+      {"the best of each pile of detections",
+       "kith dedupe found.csv --columns x,y --by score --tolerance 5 --out best.csv"}};
+  command.run = [flags] { return run_dedupe(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

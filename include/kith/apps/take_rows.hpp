@@ -1,0 +1,15 @@
+// Some rows of a set of points, copied side by side.
+#pragma once
+
+#include <kith/point_set.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace kith::apps {
+
+/// The rows of these numbers, in this order; a number may come more than once. Throws OutOfMemory; UsageError if a
+/// number is out of range or the points are on a GPU.
+PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int threads = 0);
+
+}  // namespace kith::apps

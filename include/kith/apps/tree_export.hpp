@@ -1,0 +1,68 @@
+// A balanced k-d tree with one node per point, as arrays that other programs can use.
+#pragma once
+
+#include <kith/index.hpp>
+#include <kith/point_set.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::apps {
+
+/// "No such node": a missing child, or the root of an empty table.
+inline constexpr std::uint32_t kNoNode = 0xffffffff;
+
+struct TreeExportOptions {
+  /// Which dimension a node splits: `cycle` takes level mod dims, the root being level 0; `widest` the widest side of
+  /// the tight box of the node's range (upper - lower in the type of the points), ties to the lowest dimension.
+  SplitRule split = SplitRule::widest;
+  /// Of equal points (-0 equals +0) only the first is in the tree.
+  bool unique = false;
+  /// Leave out points with NaN or infinity instead of throwing.
+  bool skip_nonfinite = false;
+  /// Threads; 0 takes all cores. The result does not depend on it.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// What both layouts say about the points they were made from.
+struct TreeFacts {
+  std::uint64_t rows = 0;  ///< points, those that are not in the tree included
+  std::uint32_t dims = 0;
+  DType dtype = DType::f32;
+  SplitRule split = SplitRule::widest;
+  bool unique = false;
+
+  friend bool operator==(const TreeFacts&, const TreeFacts&) = default;
+};
+
+/// The tree as a table, one line per node. Nodes are numbered in order: all nodes of the less-than subtree, the node,
+/// all nodes of the greater-than subtree.
+struct NodeTable {
+  TreeFacts facts;
+  std::uint32_t root = kNoNode;
+  std::vector<std::uint32_t> point;      ///< the point of each node, as the caller numbers them
+  std::vector<std::uint32_t> split_dim;  ///< the dimension that it splits
+  std::vector<std::uint32_t> less;       ///< the node of the points before it, or kNoNode
+  std::vector<std::uint32_t> greater;    ///< the node of the points after it, or kNoNode
+};
+
+/// The tree without pointers: the root of the range [lo, hi) is at floor((lo + hi) / 2); the less-than subtree is the
+/// range before it, the greater-than subtree the one after it.
+struct InOrderTree {
+  TreeFacts facts;
+  std::vector<std::uint32_t> index;      ///< the point at each position, as the caller numbers them
+  PointSet points;                       ///< its coordinates
+  std::vector<std::uint32_t> split_dim;  ///< the dimension that the node at each position splits
+};
+
+/// The points of a range are ordered by (x_d, x_(d+1), …, x_(d-1), number), d being the dimension that its node splits;
+/// the one in the middle is the node, those before it and after it are its subtrees. So the answer is unique, no level
+/// more than ceil(log2(n + 1)) exists, and equal points are no trouble. O(n log n (log n + dims)) at worst, about 24
+/// bytes per point and a copy of the points. Throws BadData on NaN or infinity, UsageError, OutOfMemory, Interrupted.
+NodeTable export_node_table(PointView points, const TreeExportOptions& options = {});
+/// The same tree, laid out in order.
+InOrderTree export_in_order(PointView points, const TreeExportOptions& options = {});
+
+}  // namespace kith::apps

@@ -1,0 +1,32 @@
+// Checks an exported tree against its points: every promise of <kith/apps/tree_export.hpp>, node by node.
+#pragma once
+
+#include <kith/apps/tree_export.hpp>
+#include <kith/point_view.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace kith::apps {
+
+struct VerifyTreeOptions {
+  int threads = 0;  ///< 0 takes all cores
+  ProgressCallback progress = {};
+};
+
+struct TreeVerdict {
+  std::uint64_t nodes = 0;
+  std::uint64_t levels = 0;
+  /// Names the first node that breaks a promise, its point, and the values; empty if all is right.
+  std::string first_violation;
+};
+
+/// Every point once (or the first of equal ones), every node reached once from the root, all ranges cut in the middle,
+/// the split dimensions by the rule, every point on the right side. The numbers of the nodes themselves are free. Safe
+/// whatever the table holds. Throws UsageError if the table was made from other points (their count, dims or type
+/// differ). O(n log n dims).
+TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options = {});
+TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options = {});
+
+}  // namespace kith::apps

@@ -1,0 +1,41 @@
+// See take_rows.hpp.
+#include <kith/apps/take_rows.hpp>
+
+#include "runtime/parallel.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace kith::apps {
+
+PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int threads) {
+  if (points.device().kind() == Device::Kind::cuda) {
+    throw UsageError("the points are on a GPU; copy them to host memory to take rows of them");
+  }
+  for (const std::uint32_t row : rows) {
+    if (row >= points.rows()) throw UsageError(fmt::format("row {} of {} points was asked for", row, points.rows()));
+  }
+  PointSet taken(points.dtype(), rows.size(), points.dims());
+  const std::size_t row_bytes = std::size_t{points.dims()} * size_of(points.dtype());
+  if (rows.empty() || row_bytes == 0) return taken;
+  auto* const to = taken.dtype() == DType::f32 ? reinterpret_cast<std::byte*>(taken.values<float>().data())
+                                               : reinterpret_cast<std::byte*>(taken.values<double>().data());
+  const std::uint64_t block = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / row_bytes);
+  const std::uint64_t blocks = (rows.size() + block - 1) / block;
+  runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t b) {
+    const std::uint64_t end = std::min<std::uint64_t>(rows.size(), (b + 1) * block);
+    for (std::uint64_t i = b * block; i < end; ++i) {
+      const void* from = points.dtype() == DType::f32 ? static_cast<const void*>(points.row<float>(rows[i]))
+                                                      : static_cast<const void*>(points.row<double>(rows[i]));
+      std::memcpy(to + i * row_bytes, from, row_bytes);
+    }
+  });
+  return taken;
+}
+
+}  // namespace kith::apps

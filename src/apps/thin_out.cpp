@@ -1,0 +1,256 @@
+// Equal to the loop "keep a point unless a kept one is within the radius", but made of whole searches.
+//
+// Where points are sparse, one search for the few nearest earlier ones within the radius shows all that a point depends
+// on, and a walk in order over those short lists is the loop itself. Where points are crowded, such lists would be cut
+// (or, uncut, grow with the square of the points); there the first half is thinned out first, and one search for the
+// nearest kept point removes most of the second half. So each point takes part in at most 2 log2(n) searches for a
+// fixed number of neighbours, whatever the radius and the order of the points, and memory does not depend on the
+// radius.
+#include "apps/thin_out.hpp"
+
+#include "runtime/progress_meter.hpp"
+
+#include <kith/apps/take_rows.hpp>
+#include <kith/index.hpp>
+#include <kith/point_set.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace kith::apps {
+namespace {
+
+/// Up to this many points all pairs are looked at, so that nothing stays open.
+constexpr std::uint64_t kFewPoints = 256;
+/// Earlier neighbours asked for per point. More make cut lists rarer and each search slower.
+constexpr std::uint32_t kListLength = 8;
+/// Points whose lists show how crowded it is.
+constexpr std::uint64_t kSample = 256;
+/// Entries of lists in memory at one time.
+constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
+
+/// A place is a position in the order of the loop.
+using Places = std::vector<std::uint32_t>;
+
+class ThinOut {
+ public:
+  ThinOut(PointView points, Places rows, const ThinOutOptions& options)
+      : points_(points),
+        rows_(std::move(rows)),
+        options_(options),
+        meter_(options.progress, "thinning out", rows_.size()),
+        watch_([this](const Progress&) {
+          meter_.report(decided_);
+          return true;
+        }) {}
+
+  std::vector<std::uint32_t> run() {
+    Places all(rows_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    Places kept = resolve(std::move(all));
+    std::sort(kept.begin(), kept.end());
+    for (std::uint32_t& place : kept) place = rows_[place];
+    meter_.finish();
+    return kept;
+  }
+
+ private:
+  enum class State : std::uint8_t { open, kept, removed };
+
+  /// The places that the loop keeps of `places` (ascending), none of which is within the radius of an earlier kept
+  /// place that is not among them. The order of the result means nothing.
+  Places resolve(Places places) {
+    const std::uint64_t count = places.size();
+    Places kept;
+    if (count == 0) return kept;
+    {
+      const PointSet points = gather(places);
+      const Index index = build(points.view(), count);
+      if (count <= kFewPoints || !is_crowded(index, points.view())) {
+        places = walk_lists(index, points.view(), places, kept);
+      }
+    }
+    // A kept place within the radius of an open one comes before it: were it later, it would be open itself.
+    places = uncovered(std::move(places), kept);
+    if (places.empty()) return kept;
+    if (places.size() <= count / 2) {
+      append(kept, resolve(std::move(places)));
+      return kept;
+    }
+    const auto middle = places.begin() + static_cast<std::ptrdiff_t>(places.size() / 2);
+    Places second(middle, places.end());
+    places.erase(middle, places.end());
+    const Places kept_of_first = resolve(std::move(places));
+    second = uncovered(std::move(second), kept_of_first);
+    append(kept, kept_of_first);
+    append(kept, resolve(std::move(second)));
+    return kept;
+  }
+
+  static void append(Places& places, const Places& more) { places.insert(places.end(), more.begin(), more.end()); }
+
+  PointSet gather(const Places& places) const {
+    std::vector<std::uint32_t> rows(places.size());
+    std::transform(places.begin(), places.end(), rows.begin(), [this](std::uint32_t place) { return rows_[place]; });
+    return take_rows(points_, rows, options_.threads);
+  }
+
+  Index build(PointView points, std::uint64_t queries) const {
+    BuildOptions build;
+    build.metric = options_.metric;
+    build.expected_queries = queries;
+    build.threads = options_.threads;
+    build.progress = watch_;
+    return Index::build(points, build);
+  }
+
+  /// The k nearest within the radius of each query, of those before `below[query]` if it is not empty.
+  Neighbors nearest(const Index& index, PointView queries, std::uint32_t k, const Places& below = {}) const {
+    SearchOptions search;
+    search.max_distance = options_.radius;
+    search.index_below = below;
+    search.threads = options_.threads;
+    search.progress = watch_;
+    return index.knn(queries, k, search);
+  }
+
+  /// Whether a list is full, so that there may be more.
+  static bool is_cut(const Neighbors& lists, std::uint64_t list) {
+    return lists.index(list, lists.k() - 1) != lists.missing();
+  }
+
+  bool is_crowded(const Index& index, PointView points) const {
+    Places sample;
+    for (std::uint64_t i = 0; i < kSample; ++i) {
+      sample.push_back(static_cast<std::uint32_t>(i * points.rows() / kSample));
+    }
+    const PointSet queries = take_rows(points, sample, options_.threads);
+    const Neighbors lists = nearest(index, queries.view(), kListLength, sample);
+    std::uint64_t cut = 0;
+    for (std::uint64_t i = 0; i < kSample; ++i) cut += is_cut(lists, i) ? 1 : 0;
+    return cut > kSample / 4;
+  }
+
+  /// Goes through the places in order and decides each one whose list settles it. Adds to `kept` and returns what stays
+  /// open: places with a cut list that shows no kept neighbour, and those that depend on them.
+  Places walk_lists(const Index& index, PointView points, const Places& places, Places& kept) {
+    const std::uint64_t count = places.size();
+    const auto k = static_cast<std::uint32_t>(count <= kFewPoints ? count : kListLength);
+    const std::uint64_t step = std::max<std::uint64_t>(1, kEntriesAtOnce / k);
+    std::vector<State> states(count, State::open);
+    Places open;
+    for (std::uint64_t first = 0; first < count; first += step) {
+      const PointView queries = points.slice(first, std::min(step, count - first));
+      Places below(queries.rows());
+      std::iota(below.begin(), below.end(), static_cast<std::uint32_t>(first));
+      const Neighbors lists = nearest(index, queries, k, below);
+      for (std::uint64_t i = 0; i < queries.rows(); ++i) {
+        const State state = states[first + i] = decide(lists, i, states);
+        if (state == State::kept) kept.push_back(places[first + i]);
+        if (state == State::open) open.push_back(places[first + i]);
+      }
+      // For the report: everything before the first open place is decided.
+      decided_ = std::max<std::uint64_t>(decided_, open.empty() ? places[first + queries.rows() - 1] : open[0]);
+    }
+    return open;
+  }
+
+  /// What the list of earlier neighbours says, all of which were looked at before.
+  static State decide(const Neighbors& lists, std::uint64_t list, const std::vector<State>& states) {
+    bool is_open = is_cut(lists, list);
+    for (std::uint32_t rank = 0; rank < lists.k(); ++rank) {
+      const std::uint32_t earlier = lists.index(list, rank);
+      if (earlier == lists.missing()) break;
+      if (states[earlier] == State::kept) return State::removed;
+      is_open = is_open || states[earlier] == State::open;
+    }
+    return is_open ? State::open : State::kept;
+  }
+
+  /// Those of `places` that are not within the radius of any of `kept`.
+  Places uncovered(Places places, const Places& kept) {
+    if (places.empty() || kept.empty()) return places;
+    const PointSet kept_points = gather(kept);
+    const Index index = build(kept_points.view(), places.size());
+    Places rest;
+    for (std::uint64_t first = 0; first < places.size(); first += kEntriesAtOnce) {
+      const std::uint64_t end = std::min<std::uint64_t>(places.size(), first + kEntriesAtOnce);
+      const Places part(places.begin() + static_cast<std::ptrdiff_t>(first),
+                        places.begin() + static_cast<std::ptrdiff_t>(end));
+      const PointSet queries = gather(part);
+      const Neighbors lists = nearest(index, queries.view(), 1);
+      for (std::uint64_t i = 0; i < part.size(); ++i) {
+        if (!is_cut(lists, i)) rest.push_back(part[i]);
+      }
+    }
+    return rest;
+  }
+
+  PointView points_;
+  Places rows_;  // row of each place
+  const ThinOutOptions& options_;
+  mutable runtime::ProgressMeter meter_;
+  ProgressCallback watch_;  // what the searches report to
+  std::uint64_t decided_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> thin_out(PointView points, std::span<const std::uint32_t> rows,
+                                    const ThinOutOptions& options) {
+  Places places(rows.begin(), rows.end());
+  if (!options.order.is_by_number()) {
+    std::sort(places.begin(), places.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return options.order.before(a, b); });
+  }
+  return ThinOut(points, std::move(places), options).run();
+}
+
+std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const std::uint32_t> removed,
+                                             std::span<const std::uint32_t> kept, const ThinOutOptions& options) {
+  std::vector<std::uint32_t> first_kept(removed.size());
+  if (removed.empty()) return first_kept;
+  runtime::ProgressMeter meter(options.progress, "mapping", removed.size());
+  std::uint64_t done = 0;
+  SearchOptions search;
+  search.threads = options.threads;
+  search.progress = [&](const Progress&) {
+    meter.report(done);
+    return true;
+  };
+  BuildOptions build;
+  build.metric = options.metric;
+  build.expected_queries = removed.size();
+  build.threads = options.threads;
+  build.progress = search.progress;
+  const PointSet kept_points = take_rows(points, kept, options.threads);
+  const Index index = Index::build(kept_points.view(), build);
+
+  // Kept points are apart, so few of them are within the radius of a point; but in many dimensions that may be many
+  // after all, so they are counted before lists are asked for.
+  constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 20;
+  for (std::uint64_t first = 0; first < removed.size(); first += kRowsAtOnce) {
+    const auto part = removed.subspan(first, std::min<std::uint64_t>(kRowsAtOnce, removed.size() - first));
+    const PointSet queries = take_rows(points, part, options.threads);
+    const std::vector<std::uint32_t> counts = index.count(queries.view(), options.radius, search);
+    std::uint64_t begin = 0;
+    while (begin < part.size()) {
+      std::uint64_t end = begin;
+      for (std::uint64_t entries = 0; end < part.size() && (end == begin || entries + counts[end] <= kEntriesAtOnce);) {
+        entries += counts[end++];
+      }
+      const NeighborLists lists = index.radius(queries.view().slice(begin, end - begin), options.radius, search);
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const auto list = lists.indices().subspan(lists.offsets()[i - begin], lists.count(i - begin));
+        first_kept[first + i] = *std::min_element(list.begin(), list.end());
+      }
+      begin = end;
+      done = first + end;
+    }
+  }
+  meter.finish();
+  return first_kept;
+}
+
+}  // namespace kith::apps

@@ -1,0 +1,307 @@
+// See verify_tree.hpp. A table is first turned into the order of its nodes: the ranges of a balanced tree are known, so
+// the walk from the root follows them, ends after n steps whatever the table says, and finds every node that is
+// missing, reached twice or out of balance. Then both layouts are checked alike.
+#include <kith/apps/verify_tree.hpp>
+
+#include "apps/equal_rows.hpp"
+#include "apps/split_dimension.hpp"
+#include "apps/super_key.hpp"
+#include "apps/tree_ranges.hpp"
+#include "apps/usable_rows.hpp"
+
+#include <kith/apps/take_rows.hpp>
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace kith::apps {
+namespace {
+
+/// The tree in order, as it claims to be.
+struct ClaimedTree {
+  const TreeFacts& facts;
+  std::vector<std::uint32_t> rows;       // the point at each position
+  std::vector<std::uint32_t> split_dim;  // of the node at each position
+  std::vector<std::uint32_t> nodes;      // the number of that node; empty: its position
+
+  /// "node 5 (point 17)" or "position 5 (point 17)".
+  std::string name(std::uint64_t position) const {
+    if (nodes.empty()) return fmt::format("position {} (point {})", position, rows[position]);
+    return fmt::format("node {} (point {})", nodes[position], rows[position]);
+  }
+};
+
+void check_facts(const TreeFacts& facts, PointView points) {
+  require_host_points(points, "verify a tree");
+  if (facts.rows != points.rows()) {
+    throw UsageError(fmt::format("the tree is about {} points, the data has {}; give the points that it was made from",
+                                 facts.rows, points.rows()));
+  }
+  if (points.empty()) return;  // no rows tell neither dims nor type
+  if (facts.dims != points.dims() || facts.dtype != points.dtype()) {
+    throw UsageError(
+        fmt::format("the tree is about {} points of {} dims, the data is {} with {}; give the points that "
+                    "it was made from, read as they were",
+                    name_of(facts.dtype), facts.dims, name_of(points.dtype()), points.dims()));
+  }
+}
+
+/// Every usable point once and no other; with `unique` only the first of equal ones. `name(i)` names the place of the
+/// i-th entry. Empty if all is right.
+template <typename Name>
+std::string check_points(std::span<const std::uint32_t> rows, const TreeFacts& facts, PointView points,
+                         const VerifyTreeOptions& options, Name&& name) {
+  const std::vector<std::uint32_t> usable = usable_rows(points, {.skip = true, .threads = options.threads});
+  std::vector<std::uint32_t> first_equal;
+  if (facts.unique) first_equal = first_equal_rows(points, usable, {{}, options.threads, &options.progress});
+  std::vector<bool> is_usable(points.rows(), false);
+  for (const std::uint32_t row : usable) is_usable[row] = true;
+
+  constexpr std::uint32_t kNowhere = 0xffffffff;
+  std::vector<std::uint32_t> place(points.rows(), kNowhere);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint32_t row = rows[i];
+    if (row >= points.rows()) {
+      return fmt::format("{}: there is no point {}, the data has {}", name(i), row, points.rows());
+    }
+    if (place[row] != kNowhere) return fmt::format("{}: point {} is also at {}", name(i), row, name(place[row]));
+    if (!is_usable[row]) return fmt::format("{}: point {} holds NaN or infinity", name(i), row);
+    if (facts.unique && first_equal[row] != row) {
+      return fmt::format("{}: point {} equals point {}, and duplicates were to be removed", name(i), row,
+                         first_equal[row]);
+    }
+    place[row] = static_cast<std::uint32_t>(i);
+  }
+  for (const std::uint32_t row : usable) {
+    if (place[row] == kNowhere && (!facts.unique || first_equal[row] == row)) {
+      return fmt::format("point {} is nowhere in the tree", row);
+    }
+  }
+  return "";
+}
+
+/// Walks a table from its root along the ranges that a balanced tree must have.
+class TableWalk {
+ public:
+  explicit TableWalk(const NodeTable& table) : table_(table), reached_from_(table.point.size(), kUnreached) {}
+
+  /// Fills `node_at` (the node of each position). Empty if all is right.
+  std::string run(std::vector<std::uint32_t>& node_at) {
+    const std::uint64_t count = table_.point.size();
+    node_at.resize(count);
+    if (count == 0)
+      return table_.root == kNoNode ? "" : fmt::format("the root is {}, but there are no nodes", table_.root);
+    if (table_.root >= count) return fmt::format("the root {} is no node; there are {}", table_.root, count);
+    reached_from_[table_.root] = kFromOutside;
+    std::deque<std::pair<TreeRange, std::uint32_t>> open = {{TreeRange{0, count, 0}, table_.root}};
+    while (!open.empty()) {
+      const auto [range, node] = open.front();
+      open.pop_front();
+      node_at[range.middle()] = node;
+      const TreeRange before{range.first, range.middle(), range.level + 1};
+      const TreeRange after{range.middle() + 1, range.last, range.level + 1};
+      for (const auto& [child_range, child, side] : {std::tuple(before, table_.less[node], "less-than"),
+                                                     std::tuple(after, table_.greater[node], "greater-than")}) {
+        const std::string wrong = check_child(node, child, side, child_range.size());
+        if (!wrong.empty()) return wrong;
+        if (child_range.size() > 0) open.emplace_back(child_range, child);
+      }
+    }
+    return "";
+  }
+
+ private:
+  static constexpr std::uint32_t kUnreached = 0xffffffff;
+  static constexpr std::uint32_t kFromOutside = 0xfffffffe;
+
+  std::string check_child(std::uint32_t node, std::uint32_t child, std::string_view side, std::uint64_t size) {
+    const std::string who = fmt::format("node {} (point {})", node, table_.point[node]);
+    if (size == 0) {
+      if (child == kNoNode) return "";
+      return fmt::format("{}: has the {} child {}, but a balanced tree has no nodes there", who, side, child);
+    }
+    if (child == kNoNode) {
+      return fmt::format("{}: has no {} child, but a balanced tree has {} nodes there", who, side, size);
+    }
+    if (child >= table_.point.size()) {
+      return fmt::format("{}: its {} child {} is no node; there are {}", who, side, child, table_.point.size());
+    }
+    if (reached_from_[child] != kUnreached) {
+      const std::string before = reached_from_[child] == kFromOutside
+                                     ? "it is the root"
+                                     : fmt::format("node {} leads to it too", reached_from_[child]);
+      return fmt::format("{}: its {} child {} is reached twice; {}", who, side, child, before);
+    }
+    reached_from_[child] = node;
+    return "";
+  }
+
+  const NodeTable& table_;
+  std::vector<std::uint32_t> reached_from_;
+};
+
+/// Split dimensions and sides of all ranges of a tree that holds the right points.
+template <typename T>
+class OrderCheck {
+ public:
+  OrderCheck(const ClaimedTree& tree, PointView points) : tree_(tree), points_(points) {}
+
+  std::string run(const VerifyTreeOptions& options) {
+    visit_ranges(tree_.rows.size(), {"checking", options.threads, &options.progress}, [this](const TreeRange& range) {
+      std::string wrong = check(range);
+      if (wrong.empty()) return;
+      const std::lock_guard guard(lock_);
+      const std::pair here(range.level, range.first);
+      if (!first_.empty() && first_place_ <= here) return;
+      first_ = std::move(wrong);
+      first_place_ = here;
+    });
+    return first_;
+  }
+
+ private:
+  NumberedPoint<T> at(std::uint64_t position) const {
+    return {points_.template row<T>(position), tree_.rows[position]};
+  }
+
+  std::string check(const TreeRange& range) const {
+    const std::uint64_t node = range.middle();
+    const std::uint32_t dim = tree_.split_dim[node];
+    if (dim >= points_.dims()) {
+      return fmt::format("{}: splits dimension {}, but the points have {}", tree_.name(node), dim, points_.dims());
+    }
+    const auto point = [&](std::uint64_t i) { return at(range.first + i).coordinates; };
+    const std::uint32_t expected = split_dimension<T>(tree_.facts.split, range, points_.dims(), point);
+    if (dim != expected) return wrong_dimension(range, dim, expected);
+    for (std::uint64_t position = range.first; position < range.last; ++position) {
+      if (position == node) continue;
+      const bool before = precedes(at(position), at(node), dim, points_.dims());
+      if (before == (position < node)) continue;
+      return fmt::format("{}: {} is in its {} subtree, but {} it by dimension {}: {} against {}", tree_.name(node),
+                         tree_.name(position), position < node ? "less-than" : "greater-than",
+                         before ? "precedes" : "follows", dim, at(position).coordinates[dim],
+                         at(node).coordinates[dim]);
+    }
+    return "";
+  }
+
+  std::string wrong_dimension(const TreeRange& range, std::uint32_t dim, std::uint32_t expected) const {
+    const std::string who = tree_.name(range.middle());
+    if (tree_.facts.split == SplitRule::cycle) {
+      return fmt::format("{}: splits dimension {}, but by cycle level {} splits dimension {}", who, dim, range.level,
+                         expected);
+    }
+    const auto point = [&](std::uint64_t i) { return at(range.first + i).coordinates; };
+    const std::vector<T> sides = box_sides<T>(range.size(), points_.dims(), point);
+    return fmt::format("{}: splits dimension {}, which is {} wide, but dimension {} is the widest: {}", who, dim,
+                       sides[dim], expected, sides[expected]);
+  }
+
+  const ClaimedTree& tree_;
+  PointView points_;  // in the order of the tree
+  std::mutex lock_;
+  std::string first_;
+  std::pair<std::uint32_t, std::uint64_t> first_place_;
+};
+
+/// `ordered` holds the points in the order of the tree.
+TreeVerdict check_order(const ClaimedTree& tree, PointView ordered, const VerifyTreeOptions& options) {
+  TreeVerdict verdict;
+  verdict.nodes = tree.rows.size();
+  verdict.levels = static_cast<std::uint64_t>(std::bit_width(verdict.nodes));
+  verdict.first_violation = ordered.dtype() == DType::f32 ? OrderCheck<float>(tree, ordered).run(options)
+                                                          : OrderCheck<double>(tree, ordered).run(options);
+  return verdict;
+}
+
+TreeVerdict refused(std::uint64_t nodes, std::string why) { return {nodes, 0, std::move(why)}; }
+
+/// The coordinates at each position must be those of its point, bit for bit.
+template <typename T>
+std::string check_coordinates(const InOrderTree& tree, PointView points) {
+  const PointView stored = tree.points.view();
+  for (std::uint64_t position = 0; position < tree.index.size(); ++position) {
+    const std::uint32_t row = tree.index[position];
+    for (std::uint32_t d = 0; d < points.dims(); ++d) {
+      const T& here = stored.row<T>(position)[d];
+      const T& there = points.row<T>(row)[d];
+      if (std::memcmp(&here, &there, sizeof(T)) == 0) continue;
+      return fmt::format("position {}: dimension {} is {}, but that of point {} is {}", position, d, here, row, there);
+    }
+  }
+  return "";
+}
+
+template <typename Check>
+TreeVerdict with_memory(std::uint64_t nodes, Check&& check) {
+  try {
+    return check();
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(
+        fmt::format("checking a tree of {} nodes needs about {} bytes; free some memory", nodes, nodes * 48));
+  }
+}
+
+}  // namespace
+
+TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options) {
+  check_facts(table.facts, points);
+  const std::uint64_t count = table.point.size();
+  if (table.split_dim.size() != count || table.less.size() != count || table.greater.size() != count) {
+    return refused(count,
+                   fmt::format("the columns of the table differ in length: {} points, {} split dimensions, {} and "
+                               "{} children",
+                               count, table.split_dim.size(), table.less.size(), table.greater.size()));
+  }
+  return with_memory(count, [&] {
+    std::string wrong = check_points(table.point, table.facts, points, options,
+                                     [](std::uint64_t node) { return fmt::format("node {}", node); });
+    if (!wrong.empty()) return refused(count, std::move(wrong));
+    ClaimedTree tree{table.facts, {}, {}, {}};
+    wrong = TableWalk(table).run(tree.nodes);
+    if (!wrong.empty()) return refused(count, std::move(wrong));
+    for (const std::uint32_t node : tree.nodes) {
+      tree.rows.push_back(table.point[node]);
+      tree.split_dim.push_back(table.split_dim[node]);
+    }
+    return check_order(tree, take_rows(points, tree.rows, options.threads).view(), options);
+  });
+}
+
+TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options) {
+  check_facts(tree.facts, points);
+  const std::uint64_t count = tree.index.size();
+  if (tree.split_dim.size() != count || tree.points.rows() != count) {
+    return refused(count, fmt::format("the arrays differ in length: {} indices, {} points, {} split dimensions", count,
+                                      tree.points.rows(), tree.split_dim.size()));
+  }
+  if (count > 0 && (tree.points.dims() != tree.facts.dims || tree.points.dtype() != tree.facts.dtype)) {
+    return refused(count, fmt::format("the coordinates are {} with {} dims, but should be {} with {}",
+                                      name_of(tree.points.dtype()), tree.points.dims(), name_of(tree.facts.dtype),
+                                      tree.facts.dims));
+  }
+  return with_memory(count, [&] {
+    std::string wrong = check_points(tree.index, tree.facts, points, options,
+                                     [](std::uint64_t position) { return fmt::format("position {}", position); });
+    if (wrong.empty()) {
+      wrong = points.dtype() == DType::f32 ? check_coordinates<float>(tree, points)
+                                           : check_coordinates<double>(tree, points);
+    }
+    if (!wrong.empty()) return refused(count, std::move(wrong));
+    return check_order(ClaimedTree{tree.facts, tree.index, tree.split_dim, {}}, tree.points.view(), options);
+  });
+}
+
+}  // namespace kith::apps

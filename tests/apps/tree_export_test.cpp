@@ -1,0 +1,378 @@
+// Exported trees against one that is built by sorting every range, and every way to break a tree against its checker.
+#include <kith/apps/tree_export.hpp>
+#include <kith/apps/verify_tree.hpp>
+
+#include "support/random_case.hpp"
+
+#include <kith/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::apps {
+namespace {
+
+using Rows = std::vector<std::uint32_t>;
+
+/// The tree by its definition: sort the whole range, take the middle, go on with the two sides.
+template <typename T>
+struct SortedTree {
+  PointView points;
+  SplitRule rule;
+  Rows rows;
+  Rows split_dim;
+  Rows less;
+  Rows greater;
+
+  std::uint32_t widest(std::size_t lo, std::size_t hi) const {
+    std::uint32_t best = 0;
+    T best_width = -1;
+    for (std::uint32_t d = 0; d < points.dims(); ++d) {
+      T low = std::numeric_limits<T>::infinity();
+      T high = -low;
+      for (std::size_t i = lo; i < hi; ++i) {
+        low = std::min(low, points.row<T>(rows[i])[d]);
+        high = std::max(high, points.row<T>(rows[i])[d]);
+      }
+      if (high - low > best_width) {
+        best_width = high - low;
+        best = d;
+      }
+    }
+    return best;
+  }
+
+  /// Returns the root of [lo, hi).
+  std::uint32_t build(std::size_t lo, std::size_t hi, std::uint32_t level) {
+    if (lo == hi) return kNoNode;
+    const std::uint32_t dims = points.dims();
+    const std::uint32_t dim = rule == SplitRule::cycle ? level % dims : widest(lo, hi);
+    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(lo), rows.begin() + static_cast<std::ptrdiff_t>(hi),
+              [&](std::uint32_t a, std::uint32_t b) {
+                for (std::uint32_t step = 0; step < dims; ++step) {
+                  const T x = points.row<T>(a)[(dim + step) % dims];
+                  const T y = points.row<T>(b)[(dim + step) % dims];
+                  if (x < y || y < x) return x < y;
+                }
+                return a < b;
+              });
+    const std::size_t middle = (lo + hi) / 2;
+    split_dim[middle] = dim;
+    less[middle] = build(lo, middle, level + 1);
+    greater[middle] = build(middle + 1, hi, level + 1);
+    return static_cast<std::uint32_t>(middle);
+  }
+};
+
+Rows first_of_equal(PointView points) {
+  Rows rows;
+  for (std::uint32_t i = 0; i < points.rows(); ++i) {
+    const bool is_new = std::none_of(rows.begin(), rows.end(), [&](std::uint32_t other) {
+      for (std::uint32_t d = 0; d < points.dims(); ++d) {
+        if (points.at(i, d) != points.at(other, d)) return false;
+      }
+      return true;
+    });
+    if (is_new) rows.push_back(i);
+  }
+  return rows;
+}
+
+template <typename T>
+NodeTable sorted_table(PointView points, const TreeExportOptions& options) {
+  SortedTree<T> tree{points, options.split, {}, {}, {}, {}};
+  tree.rows.resize(points.rows());
+  std::iota(tree.rows.begin(), tree.rows.end(), 0u);
+  if (options.unique) tree.rows = first_of_equal(points);
+  const std::size_t count = tree.rows.size();
+  tree.split_dim.resize(count);
+  tree.less.resize(count);
+  tree.greater.resize(count);
+  NodeTable table;
+  table.facts = {points.rows(), points.dims(), points.dtype(), options.split, options.unique};
+  table.root = tree.build(0, count, 0);
+  table.point = tree.rows;
+  table.split_dim = tree.split_dim;
+  table.less = tree.less;
+  table.greater = tree.greater;
+  return table;
+}
+
+NodeTable sorted_table(PointView points, const TreeExportOptions& options) {
+  return points.dtype() == DType::f32 ? sorted_table<float>(points, options) : sorted_table<double>(points, options);
+}
+
+void expect_same(const NodeTable& expected, const NodeTable& found) {
+  EXPECT_EQ(expected.facts, found.facts);
+  EXPECT_EQ(expected.root, found.root);
+  EXPECT_EQ(expected.point, found.point);
+  EXPECT_EQ(expected.split_dim, found.split_dim);
+  EXPECT_EQ(expected.less, found.less);
+  EXPECT_EQ(expected.greater, found.greater);
+}
+
+void expect_same(const NodeTable& expected, const InOrderTree& found, PointView points) {
+  EXPECT_EQ(expected.facts, found.facts);
+  EXPECT_EQ(expected.point, found.index);
+  EXPECT_EQ(expected.split_dim, found.split_dim);
+  ASSERT_EQ(found.points.rows(), found.index.size());
+  for (std::uint64_t i = 0; i < found.index.size(); ++i) {
+    for (std::uint32_t d = 0; d < points.dims(); ++d) {
+      const double here = found.points.view().at(i, d);
+      const double there = points.at(found.index[i], d);
+      ASSERT_EQ(std::bit_cast<std::uint64_t>(here), std::bit_cast<std::uint64_t>(there));
+    }
+  }
+}
+
+TEST(TreeExport, EqualsTheSortedTreeOnRandomCases) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    constexpr std::uint64_t kSizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 100, 256, 300};
+    const auto shape =
+        static_cast<test::NastyShape>(random() % static_cast<std::uint64_t>(test::NastyShape::count_of_shapes));
+    const DType dtype = random() % 2 == 0 ? DType::f32 : DType::f64;
+    const auto dims = static_cast<std::uint32_t>(1 + random() % 9);
+    const PointSet points = test::nasty_points(shape, dtype, kSizes[random() % std::size(kSizes)], dims, random);
+    TreeExportOptions options;
+    options.split = random() % 2 == 0 ? SplitRule::widest : SplitRule::cycle;
+    options.unique = random() % 2 == 0;
+    options.threads = std::array{1, 2, 5}[random() % 3];
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << points.rows() << " points of " << dims
+                                    << " dims, shape " << static_cast<int>(shape));
+    const NodeTable expected = sorted_table(points.view(), options);
+    const NodeTable table = export_node_table(points.view(), options);
+    const InOrderTree ordered = export_in_order(points.view(), options);
+    expect_same(expected, table);
+    expect_same(expected, ordered, points.view());
+    EXPECT_EQ(verify_tree(table, points.view()).first_violation, "");
+    EXPECT_EQ(verify_tree(ordered, points.view()).first_violation, "");
+  }
+}
+
+/// Large enough for many subtrees, with many ties.
+TEST(TreeExport, LargeTreesAreTheSameForEveryNumberOfThreads) {
+  std::mt19937_64 random(4);
+  for (const SplitRule rule : {SplitRule::widest, SplitRule::cycle}) {
+    for (const bool unique : {false, true}) {
+      PointSet points(DType::f32, 9000, 3);
+      for (float& value : points.values<float>()) value = static_cast<float>(random() % 30);
+      TreeExportOptions options{.split = rule, .unique = unique};
+      const NodeTable expected = sorted_table(points.view(), options);
+      for (const int threads : {1, 2, 5}) {
+        options.threads = threads;
+        expect_same(expected, export_node_table(points.view(), options));
+        expect_same(expected, export_in_order(points.view(), options), points.view());
+      }
+      const TreeVerdict verdict = verify_tree(export_node_table(points.view(), options), points.view());
+      EXPECT_EQ(verdict.first_violation, "");
+      EXPECT_EQ(verdict.nodes, expected.point.size());
+      EXPECT_EQ(verdict.levels, static_cast<std::uint64_t>(std::bit_width(expected.point.size())));
+    }
+  }
+}
+
+TEST(TreeExport, SevenPointsByHand) {
+  const std::vector<double> values = {5, 1, 7, 3, 2, 6, 4};  // one dimension
+  const PointView points(values.data(), 7, 1);
+  const NodeTable table = export_node_table(points);
+  EXPECT_EQ(table.root, 3u);
+  EXPECT_EQ(table.point, (Rows{1, 4, 3, 6, 0, 5, 2}));
+  EXPECT_EQ(table.less, (Rows{kNoNode, 0, kNoNode, 1, kNoNode, 4, kNoNode}));
+  EXPECT_EQ(table.greater, (Rows{kNoNode, 2, kNoNode, 5, kNoNode, 6, kNoNode}));
+  EXPECT_EQ(table.split_dim, Rows(7, 0));
+  const InOrderTree ordered = export_in_order(points);
+  EXPECT_TRUE(std::ranges::equal(ordered.points.values<double>(), std::vector<double>{1, 2, 3, 4, 5, 6, 7}));
+  // Of two points the second is the root: floor((0 + 2) / 2).
+  const NodeTable two = export_node_table(PointView(values.data(), 2, 1));
+  EXPECT_EQ(two.root, 1u);
+  EXPECT_EQ(two.less, (Rows{kNoNode, 0}));
+}
+
+TEST(TreeExport, BadRowsAreNamedOrLeftOut) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values = {1, 2, nan, 4, 5, 6, 5, 6};
+  const PointView points(values.data(), 4, 2);
+  EXPECT_THROW(export_node_table(points), BadData);
+  const NodeTable table = export_node_table(points, {.skip_nonfinite = true});
+  EXPECT_EQ(table.point, (Rows{0, 2, 3}));
+  EXPECT_EQ(table.facts.rows, 4u);
+  EXPECT_EQ(verify_tree(table, points).first_violation, "");
+  const InOrderTree unique = export_in_order(points, {.unique = true, .skip_nonfinite = true});
+  EXPECT_EQ(unique.index, (Rows{0, 2}));
+  EXPECT_EQ(verify_tree(unique, points).first_violation, "");
+  EXPECT_THROW(export_in_order(points, {.threads = -1}), UsageError);
+  EXPECT_THROW(export_node_table(points, {.skip_nonfinite = true, .progress = [](const Progress&) { return false; }}),
+               Interrupted);
+}
+
+/// A small right table to break.
+class BrokenTable : public testing::Test {
+ protected:
+  BrokenTable() {
+    std::mt19937_64 random(9);
+    points_ = test::nasty_points(test::NastyShape::uniform, DType::f64, 20, 3, random);
+    table_ = export_node_table(points_.view());
+    ordered_ = export_in_order(points_.view(), {.split = SplitRule::cycle});
+  }
+
+  void expect_violation(const NodeTable& table, const std::string& part) const {
+    const std::string found = verify_tree(table, points_.view()).first_violation;
+    EXPECT_NE(found.find(part), std::string::npos) << "found: " << found << "\nwanted: " << part;
+  }
+  void expect_violation(const InOrderTree& tree, const std::string& part) const {
+    const std::string found = verify_tree(tree, points_.view()).first_violation;
+    EXPECT_NE(found.find(part), std::string::npos) << "found: " << found << "\nwanted: " << part;
+  }
+  InOrderTree copy_of_ordered() const {
+    return {ordered_.facts, ordered_.index, ordered_.points.clone(), ordered_.split_dim};
+  }
+
+  PointSet points_;
+  NodeTable table_;
+  InOrderTree ordered_;
+};
+
+TEST_F(BrokenTable, PointsThatAreMissingOrTwice) {
+  NodeTable table = table_;
+  table.point[4] = table.point[7];
+  expect_violation(table, "node 7: point " + std::to_string(table.point[7]) + " is also at node 4");
+  table = table_;
+  table.point[4] = 20;
+  expect_violation(table, "node 4: there is no point 20, the data has 20");
+  table = export_node_table(points_.view().slice(0, 19));
+  table.facts.rows = 20;
+  expect_violation(table, "point 19 is nowhere in the tree");
+  table = table_;
+  table.less.pop_back();
+  expect_violation(table, "differ in length");
+}
+
+TEST_F(BrokenTable, NodesThatAreMissingOrTwice) {
+  ASSERT_EQ(table_.root, 10u);
+  NodeTable table = table_;
+  table.root = 20;
+  expect_violation(table, "the root 20 is no node");
+  table.root = kNoNode;
+  expect_violation(table, "the root 4294967295 is no node");
+  table = table_;
+  table.less[10] = 10;
+  expect_violation(table, "node 10 (point " + std::to_string(table.point[10]) +
+                              "): its less-than child 10 is reached twice; it is the root");
+  table = table_;
+  table.greater[10] = table.less[10];
+  expect_violation(table, "is reached twice; node 10 leads to it too");
+  table = table_;
+  table.less[5] = 99;
+  expect_violation(
+      table, "node 5 (point " + std::to_string(table.point[5]) + "): its less-than child 99 is no node; there are 20");
+  table = table_;
+  table.less[5] = kNoNode;
+  expect_violation(table, "has no less-than child, but a balanced tree has 5 nodes there");
+  table = table_;
+  table.less[0] = 3;
+  expect_violation(table, "node 0 (point " + std::to_string(table.point[0]) +
+                              "): has the less-than child 3, but a balanced tree has no nodes there");
+}
+
+TEST_F(BrokenTable, SplitDimensions) {
+  NodeTable table = table_;
+  const std::uint32_t right = table.split_dim[10];
+  table.split_dim[10] = 3;
+  expect_violation(table, "splits dimension 3, but the points have 3");
+  table.split_dim[10] = (right + 1) % 3;
+  expect_violation(table, "but dimension " + std::to_string(right) + " is the widest: ");
+  InOrderTree tree = copy_of_ordered();
+  tree.split_dim[5] = 2;
+  expect_violation(tree, "position 5 (point " + std::to_string(tree.index[5]) +
+                             "): splits dimension 2, but by cycle level 1 splits dimension 1");
+  tree = copy_of_ordered();
+  tree.facts.split = SplitRule::widest;
+  EXPECT_NE(verify_tree(tree, points_.view()).first_violation, "");
+}
+
+TEST_F(BrokenTable, PointsOnTheWrongSide) {
+  // Swap the extreme points of the two sides of the root.
+  NodeTable table = table_;
+  std::swap(table.point[0], table.point[19]);
+  expect_violation(table, "node 10 (point " + std::to_string(table.point[10]) + "): node 0 (point " +
+                              std::to_string(table.point[0]) + ") is in its less-than subtree, but follows it");
+  InOrderTree tree = copy_of_ordered();
+  std::swap(tree.index[2], tree.index[17]);
+  expect_violation(tree, "position 2: dimension 0 is ");
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    std::swap(tree.points.values<double>()[2 * 3 + d], tree.points.values<double>()[17 * 3 + d]);
+  }
+  expect_violation(tree, "subtree, but ");
+}
+
+TEST_F(BrokenTable, DuplicatesThatWereToBeRemoved) {
+  const std::vector<double> values = {1, 2, 1, 3};
+  const PointView points(values.data(), 4, 1);
+  NodeTable table = export_node_table(points);
+  table.facts.unique = true;
+  EXPECT_EQ(verify_tree(table, points).first_violation,
+            "node 1: point 2 equals point 0, and duplicates were to be removed");
+  table = export_node_table(points, {.unique = true});
+  table.facts.unique = false;
+  EXPECT_EQ(verify_tree(table, points).first_violation, "point 2 is nowhere in the tree");
+}
+
+TEST_F(BrokenTable, OtherPointsAreRefused) {
+  EXPECT_THROW(verify_tree(table_, points_.view().slice(0, 19)), UsageError);
+  NodeTable table = table_;
+  table.facts.dims = 2;
+  EXPECT_THROW(verify_tree(table, points_.view()), UsageError);
+  InOrderTree tree = copy_of_ordered();
+  tree.facts.dtype = DType::f32;
+  EXPECT_THROW(verify_tree(tree, points_.view()), UsageError);
+  tree = copy_of_ordered();
+  tree.points = PointSet(DType::f64, 20, 2);
+  expect_violation(tree, "the coordinates are f64 with 2 dims");
+}
+
+TEST_F(BrokenTable, EveryChangedNumberIsFound) {
+  // Any other number in any place breaks some promise; whatever stands there, the check ends.
+  const auto columns = {&NodeTable::point, &NodeTable::split_dim, &NodeTable::less, &NodeTable::greater};
+  for (const auto column : columns) {
+    for (std::size_t i = 0; i < 20; ++i) {
+      for (const std::uint32_t value : {0u, 1u, 5u, 10u, 19u, 20u, 0x7fffffffu, 0xfffffffeu, 0xffffffffu}) {
+        NodeTable table = table_;
+        if ((table.*column)[i] == value) continue;
+        (table.*column)[i] = value;
+        EXPECT_NE(verify_tree(table, points_.view()).first_violation, "") << "place " << i << ", value " << value;
+      }
+    }
+  }
+}
+
+TEST_F(BrokenTable, NumbersOfNodesAreFree) {
+  std::mt19937_64 random(3);
+  Rows number(20);
+  std::iota(number.begin(), number.end(), 0u);
+  std::shuffle(number.begin(), number.end(), random);
+  const auto renumbered = [&](std::uint32_t node) { return node == kNoNode ? kNoNode : number[node]; };
+  NodeTable table = table_;
+  table.root = number[table_.root];
+  for (std::size_t i = 0; i < 20; ++i) {
+    table.point[number[i]] = table_.point[i];
+    table.split_dim[number[i]] = table_.split_dim[i];
+    table.less[number[i]] = renumbered(table_.less[i]);
+    table.greater[number[i]] = renumbered(table_.greater[i]);
+  }
+  EXPECT_EQ(verify_tree(table, points_.view()).first_violation, "");
+}
+
+}  // namespace
+}  // namespace kith::apps

@@ -1,0 +1,120 @@
+// kith export writes trees that kith verify accepts, and kith verify catches a changed one.
+#include "cli/run_command.hpp"
+
+#include <kith/apps/tree_export.hpp>
+#include <kith/io/tree_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+#include <variant>
+
+namespace kith::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class ExportCommand : public CommandTest {
+ protected:
+  void SetUp() override {
+    CommandTest::SetUp();
+    ASSERT_EQ(run_kith({"generate", "--shape", "duplicates", "--points", "900", "--out", path("p.npy"), "-q"}).code, 0);
+  }
+
+  Outcome make(std::vector<std::string> more) const {
+    std::vector<std::string> words = {"export", path("p.npy"), "--out", path("t.npz")};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_kith(words);
+  }
+  Outcome verify(std::vector<std::string> more) const {
+    std::vector<std::string> words = {"verify", path("t.npz")};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_kith(words);
+  }
+};
+
+TEST_F(ExportCommand, EveryTreeIsRight) {
+  for (const std::string layout : {"nodes", "inorder"}) {
+    for (const std::string split : {"widest", "cycle"}) {
+      const Outcome made = make({"--layout", layout, "--split", split});
+      ASSERT_EQ(made.code, 0) << made;
+      EXPECT_EQ(made.out, "");
+      EXPECT_PRED2(has, made.err, "900 nodes of 900 points on 10 levels (layout " + layout + ", split " + split + ")");
+      const Outcome right = verify({"--points", path("p.npy")});
+      EXPECT_EQ(right.code, 0) << right;
+      EXPECT_PRED2(has, right.out, "right: 900 nodes of ");
+      ASSERT_EQ(make({"--layout", layout, "--split", split, "--unique", "-q"}).code, 0);
+      const Outcome unique = verify({path("p.npy")});
+      EXPECT_EQ(unique.code, 0) << unique;
+      EXPECT_PRED2(has, unique.out, "split " + split + ", unique");
+    }
+  }
+}
+
+TEST_F(ExportCommand, IsTheSameForEveryNumberOfThreads) {
+  ASSERT_EQ(make({"--layout", "nodes", "--threads", "1"}).code, 0);
+  const std::string one = content(path("t.npz"));
+  ASSERT_EQ(make({"--layout", "nodes", "--threads", "5"}).code, 0);
+  EXPECT_EQ(content(path("t.npz")), one);
+  EXPECT_EQ(run_kith({"export", path("p.npy"), "--layout", "nodes", "--out", "-", "-q"}).out, one);
+}
+
+TEST_F(ExportCommand, ReportsAsJson) {
+  const Outcome made = make({"--layout", "inorder", "--unique", "--json", "--explain"});
+  ASSERT_EQ(made.code, 0) << made;
+  const Json report = Json::parse(made.out);
+  EXPECT_EQ(report["layout"], "inorder");
+  EXPECT_EQ(report["points"], 900);
+  EXPECT_LT(report["nodes"], 900);
+  EXPECT_EQ(report["split"], "widest");
+  EXPECT_EQ(report["unique"], true);
+  for (const char* key : {"read_ms", "build_ms", "write_ms"}) EXPECT_TRUE(report[key].is_number()) << key;
+  EXPECT_PRED2(has, made.err, "explain: layout inorder");
+  const Json verdict = Json::parse(verify({"--points", path("p.npy"), "--json"}).out);
+  EXPECT_EQ(verdict["layout"], "inorder");
+  EXPECT_EQ(verdict["nodes"], report["nodes"]);
+  EXPECT_EQ(verdict["first_violation"], "");
+}
+
+TEST_F(ExportCommand, AChangedTreeIsFound) {
+  ASSERT_EQ(make({"--layout", "nodes"}).code, 0);
+  auto table = std::get<apps::NodeTable>(io::read_tree(path("t.npz")));
+  std::swap(table.point[17], table.point[800]);
+  io::write_tree(path("t.npz"), table);
+  const Outcome wrong = verify({"--points", path("p.npy")});
+  expect_failure(wrong, 3, "the tree is wrong: node 450");
+  const Outcome as_json = verify({"--points", path("p.npy"), "--json"});
+  EXPECT_EQ(as_json.code, 3);
+  EXPECT_PRED2(has, std::string(Json::parse(as_json.out)["first_violation"]), "node 450");
+}
+
+TEST_F(ExportCommand, SkippedRowsAndOtherTypesStayRight) {
+  write("gaps.csv", "x,y\n0.1,0\n,1\n1,1\n5,5\n0.1,0\n");
+  expect_failure(run_kith({"export", path("gaps.csv"), "--layout", "nodes", "--out", path("t.npz")}), 3, "gaps.csv");
+  ASSERT_EQ(run_kith({"export", path("gaps.csv"), "--layout", "nodes", "--skip-nonfinite", "--dtype", "f32", "--out",
+                      path("t.npz")})
+                .code,
+            0);
+  const Outcome right = verify({"--points", path("gaps.csv")});
+  EXPECT_EQ(right.code, 0) << right;
+  EXPECT_PRED2(has, right.out, "right: 4 nodes");
+}
+
+TEST_F(ExportCommand, RefusesWhatMakesNoSense) {
+  expect_failure(make({}), 2, "--layout is required");
+  expect_failure(make({"--layout", "node"}), 2, "did you mean \"nodes\"?");
+  expect_failure(make({"--layout", "nodes", "--split", "longest"}), 2, "is not one of widest, cycle");
+  expect_failure(run_kith({"export", path("p.npy"), "--layout", "nodes"}), 2, "--out is required");
+  expect_failure(run_kith({"export", path("p.npy"), "--layout", "nodes", "--out", path("t.csv")}), 2,
+                 "trees are written as .npz");
+  expect_failure(run_kith({"export", path("p.npy"), "--layout", "nodes", "--out", "-", "--json"}), 2,
+                 "standard output");
+  ASSERT_EQ(make({"--layout", "nodes"}).code, 0);
+  expect_failure(verify({}), 2, "POINTS is required");
+  expect_failure(verify({path("p.npy"), "--points", path("p.npy")}), 2, "given twice");
+  ASSERT_EQ(run_kith({"generate", "--points", "5", "--out", path("q.npy"), "-q"}).code, 0);
+  expect_failure(verify({path("q.npy")}), 2, "the tree is about 900 points, the data has 5");
+}
+
+}  // namespace
+}  // namespace kith::test
