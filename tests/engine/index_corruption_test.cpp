@@ -145,7 +145,7 @@ TEST_P(ForgedIndex, EveryOtherLengthIsRefused) {
   }
 }
 
-/// Every bit of what means something, and a bit of every byte of padding.
+/// Every bit of what means something, and of the padding a bit of every byte (of every seventh, in the larger files).
 TEST_P(ForgedIndex, EveryFlippedBitIsNoticed) {
   std::vector<bool> has_meaning(bytes_.size(), false);
   std::fill_n(has_meaning.begin(), front_.header.front_bytes, true);
@@ -160,7 +160,7 @@ TEST_P(ForgedIndex, EveryFlippedBitIsNoticed) {
   };
   for (std::size_t place = 0; place < bytes_.size(); ++place) {
     if (!has_meaning[place]) {
-      expect_noticed(place, place % 8);
+      if (GetParam().engine == Engine::brute_force || place % 7 == 0) expect_noticed(place, place % 8);
       continue;
     }
     for (unsigned bit = 0; bit < 8; ++bit) expect_noticed(place, bit);

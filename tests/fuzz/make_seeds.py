@@ -108,6 +108,8 @@ def seeds():
         bytes([0, 0, 0x0D, 1]) + struct.pack(">I3f", 3, 1, 2, 3),
         bytes([0, 0, 0x0E, 2]) + struct.pack(">II2d", 2, 1, 1, 2),
     ]
+    # A mode, a recipe for a small index, and changes to it; any bytes mean something.
+    yield "index_file", [bytes((number * 61 + i * 37 + i * i) % 256 for i in range(64)) for number in range(64)]
     yield "text", [
         b"x,y,label\n1,2.5,a\n3,4e-2,b\n",
         b"\xef\xbb\xbfx;y\r\n1;2\r\n\r\n3;nan",

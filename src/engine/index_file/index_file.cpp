@@ -59,7 +59,8 @@ std::vector<Piece> pieces_of(const FrontMatter& front) {
 
 bool is_right(const Piece& piece, std::span<const std::byte> bytes) {
   if (piece.section != nullptr) return checksum_of(bytes) == piece.checksum;
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  // Zero is what begins with zero and equals itself one byte further on.
+  return bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
 /// Reads the file into one block as it lies, so that sections are found at their offsets.
