@@ -82,7 +82,7 @@ TEST_F(SaveTest, KilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
   const auto save_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
   // Moments within the first saves of a child, whatever they take here.
-  const auto latest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(4 * save_time, 2000, 30000));
+  const auto latest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(4 * save_time, 2000, 15000));
   std::mt19937_64 random(3);
   std::string before = first;
   std::uint32_t changes = 0;
