@@ -15,10 +15,14 @@ namespace {
 
 std::atomic<std::uint64_t> allocations{0};
 
-void* counted(std::size_t size, std::size_t alignment = 0) {
+void* counted_or_null(std::size_t size, std::size_t alignment = 0) {
   ++allocations;
-  void* block = alignment == 0 ? std::malloc(size)
-                               : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  return alignment == 0 ? std::malloc(size)
+                        : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void* counted(std::size_t size, std::size_t alignment = 0) {
+  void* block = counted_or_null(size, alignment);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
@@ -33,8 +37,12 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted_or_null(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted_or_null(size); }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
 void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }

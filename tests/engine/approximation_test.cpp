@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -81,6 +82,57 @@ TEST_P(Approximation, EpsBoundsEveryDistance) {
     expect_exact_where_certified(expected, found);
     expect_honest(oracle_knn(c.question(), static_cast<std::uint32_t>(c.points.rows())), found);
   });
+}
+
+/// Distances of a few of the smallest numbers there are: a bound times shrink rounds by a large part of itself, down to
+/// zero. Equal distances are everywhere.
+TEST_P(Approximation, EpsBoundsTheSmallestDistances) {
+  std::mt19937_64 random(64);
+  for (int round = 0; round < 300; ++round) {
+    PointSet points(DType::f32, 60, 2);
+    PointSet queries(DType::f32, 20, 2);
+    const std::uint64_t values = 2 + random() % 8;
+    for (PointSet* set : {&points, &queries}) {
+      for (float& x : set->values<float>()) {
+        x = std::numeric_limits<float>::denorm_min() * static_cast<float>(random() % values);
+      }
+    }
+    SearchOptions options;
+    options.eps = std::array{0.5, 1.0, 3.0}[random() % 3];
+    const Metric metric = random() % 2 == 0 ? Metric::l1() : Metric::linf();
+    const auto k = static_cast<std::uint32_t>(1 + random() % 3);
+    const PointView asked = queries.view();
+    const Index index = Index::build(points.view(), {.engine = GetParam().engine,
+                                                     .device = GetParam().device,
+                                                     .metric = metric,
+                                                     .leaf_size = static_cast<std::uint32_t>(1 + random() % 3)});
+    const Neighbors expected = oracle_knn({.points = points.view(), .queries = &asked, .metric = metric}, k);
+    const Neighbors found = index.knn(asked, k, options);
+    for (std::uint64_t q = 0; q < 20; ++q) {
+      for (std::uint32_t j = 0; j < k; ++j) {
+        ASSERT_LE(found.distance(q, j), expected.distance(q, j) * (1 + options.eps))
+            << "round " << round << ", query " << q << ", rank " << j << ", eps " << options.eps;
+      }
+    }
+    expect_exact_where_certified(expected, found);
+  }
+}
+
+/// A promise that is never used would be kept too.
+TEST(TreeApproximation, SavesWork) {
+  std::mt19937_64 random(65);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 5000, 3, random);
+  const PointSet queries = nasty_points(NastyShape::uniform, DType::f32, 300, 3, random);
+  const Index index = Index::build(points.view(), {.engine = Engine::kd_tree});
+  const auto certified = [&](const SearchOptions& options) {
+    const Neighbors found = index.knn(queries.view(), 8, options);
+    return std::count(found.exact().begin(), found.exact().end(), std::uint8_t{1});
+  };
+  EXPECT_LT(certified({.max_leaves = 1}), 30);
+  EXPECT_LT(certified({.max_leaves = 1}), certified({.max_leaves = 30}));
+  EXPECT_EQ(certified({.max_leaves = 100000}), 300);
+  EXPECT_LT(certified({.eps = 3}), 300);
+  EXPECT_LE(certified({.eps = 3}), certified({.eps = 0.001}));
 }
 
 TEST_P(Approximation, ABudgetKeepsAnswersHonest) {

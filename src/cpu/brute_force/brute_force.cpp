@@ -1,20 +1,19 @@
-// See brute_force.hpp. Here: what a search collects, and how partial results of several ranges become one.
+// See brute_force.hpp. Here: how scans are cut, and how partial results of several ranges become one.
 #include "cpu/brute_force/brute_force.hpp"
 
 #include "core/candidate.hpp"
 #include "cpu/brute_force/box_scan.hpp"
 #include "cpu/brute_force/packed_points.hpp"
 #include "cpu/brute_force/scan.hpp"
+#include "cpu/brute_force/scan_collectors.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
 #include "cpu/nearest_keeper.hpp"
-#include "cpu/nearest_row.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -27,84 +26,6 @@ using engine::ChainLists;
 using engine::KnnRules;
 using engine::QueryBatch;
 using engine::RunOptions;
-
-/// Which points a scan may report to the queries of one block.
-struct BlockScope {
-  std::uint64_t points = 0;  ///< indices from here on are padding
-  std::uint64_t first_query = 0;
-  engine::PointFilter filter;
-};
-
-/// Calls `take(candidate)` for each real point of a hit.
-template <typename T, typename Take>
-void for_each_point(const BlockScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
-                    std::uint64_t hits, Take&& take) {
-  const bool is_open = scope.filter.is_open();
-  for (; hits != 0; hits &= hits - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(hits));
-    const std::uint64_t index = first_point + i;
-    if (index >= scope.points) continue;
-    const Candidate<T> found{chains[i], static_cast<std::uint32_t>(index)};
-    if (is_open || scope.filter.admits(scope.first_query + query, found.index)) take(found);
-  }
-}
-
-/// Collects the k nearest of each query of a block.
-template <typename T>
-struct NearestCollector {
-  BlockScope scope;
-  std::vector<NearestKeeper<T>> keepers;
-
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
-    auto& collector = *static_cast<NearestCollector*>(self);
-    NearestKeeper<T>& keeper = collector.keepers[query];
-    for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T> found) { keeper.offer(found); });
-    return keeper.bound_for_ascending();
-  }
-};
-
-/// Collects the k nearest of the only query where its answer is wanted.
-template <typename T>
-struct RowCollector {
-  BlockScope scope;
-  NearestRow<T> row;
-
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
-    auto& collector = *static_cast<RowCollector*>(self);
-    for_each_point(collector.scope, query, first, chains, hits,
-                   [&](Candidate<T> found) { collector.row.offer(found); });
-    return collector.row.bound();
-  }
-};
-
-/// Collects everything within the bound.
-template <typename T>
-struct ListCollector {
-  BlockScope scope;
-  T bound;
-  std::vector<std::vector<Candidate<T>>> lists;
-
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
-    auto& collector = *static_cast<ListCollector*>(self);
-    for_each_point(collector.scope, query, first, chains, hits,
-                   [&](Candidate<T> found) { collector.lists[query].push_back(found); });
-    return collector.bound;
-  }
-};
-
-/// Counts what lies within the bound.
-template <typename T>
-struct CountCollector {
-  BlockScope scope;
-  T bound;
-  std::vector<std::uint32_t> counts;
-
-  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
-    auto& collector = *static_cast<CountCollector*>(self);
-    for_each_point(collector.scope, query, first, chains, hits, [&](Candidate<T>) { ++collector.counts[query]; });
-    return collector.bound;
-  }
-};
 
 template <typename T>
 class BruteForce final : public engine::Searcher<T> {
@@ -244,13 +165,13 @@ void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k
   T bounds[kGroup];
   std::fill_n(bounds, kGroup, -std::numeric_limits<T>::infinity());
   bounds[0] = bound;
-  RowCollector<T> collector{{points_.count(), 0, queries.filter}, NearestRow<T>(k, bound, indices, chains)};
+  ScanNearestRow<T> collector{{points_.count(), 0, queries.filter}, NearestRow<T>(k, bound, indices, chains)};
   Scan<T> scan = scan_of_points();
   scan.panel_count = panels_below(queries.filter.end(0));
   scan.queries = values;
   scan.groups = 1;
   scan.bounds = bounds;
-  scan.on_hit = &RowCollector<T>::on_hit;
+  scan.on_hit = &ScanNearestRow<T>::on_hit;
   scan.context = &collector;
   scan_panels(scan);
   collector.row.finish(static_cast<std::uint32_t>(points_.count()));
@@ -285,7 +206,7 @@ void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const Knn
   runtime::parallel_for_workers(
       plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
         const std::uint64_t block = task / plan.ranges;
-        NearestCollector<T> collector;
+        ScanNearest<T> collector;
         collector.keepers.reserve(plan.block_size(block));
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
           collector.keepers.emplace_back(kept, points_.count(), rules.bound);
@@ -328,7 +249,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
                                   PackedQueries<T> packed(points_, size);
                                   found[task].resize(size);
                                   if (is_capped) {
-                                    NearestCollector<T> collector;
+                                    ScanNearest<T> collector;
                                     collector.keepers.reserve(size);
                                     for (std::uint32_t i = 0; i < size; ++i)
                                       collector.keepers.emplace_back(most, points_.count(), bound);
@@ -338,7 +259,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
                                       found[task][i].assign(nearest.begin(), nearest.end());
                                     }
                                   } else {
-                                    ListCollector<T> collector{{}, bound, std::move(found[task])};
+                                    ScanList<T> collector{{}, bound, std::move(found[task])};
                                     scan_task(plan, task, queries, bound, collector, packed, worker);
                                     found[task] = std::move(collector.lists);
                                     for (auto& list : found[task]) std::sort(list.begin(), list.end());
@@ -386,7 +307,7 @@ void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOption
       plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
         const std::uint64_t block = task / plan.ranges;
         PackedQueries<T> packed(points_, plan.block_size(block));
-        CountCollector<T> collector{{}, bound, std::vector<std::uint32_t>(plan.block_size(block), 0)};
+        ScanCount<T> collector{{}, bound, std::vector<std::uint32_t>(plan.block_size(block), 0)};
         scan_task(plan, task, queries, bound, collector, packed, worker);
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
           partial[(plan.first_query(block) + i) * plan.ranges + task % plan.ranges] = collector.counts[i];

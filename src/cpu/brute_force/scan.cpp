@@ -200,7 +200,8 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     if (scan.lengths != nullptr) {
       over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
     } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
-      core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
+      core::visit_dims(scan.dims,
+                       [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
     } else {
       over_panels(PlainAxes<T>(nullptr), kAnyDims);
     }

@@ -70,10 +70,12 @@ class SingleWalk {
   bool passes_over(const Node& node) {
     const std::uint32_t smallest = tree_.smallest[node.node];
     if (!search_.filter.passes(node.node, smallest)) return true;
+    if (limit_.excludes(node.bound, smallest)) return true;
     // Only a k-th neighbour may be missed by a little; a bound is a bound.
-    if (search_.shrink == T(1) || limit_.index == kNoPoint) return limit_.excludes(node.bound, smallest);
-    if (!Limit<T>{limit_.chain * search_.shrink, limit_.index}.excludes(node.bound, smallest)) return false;
-    if (!limit_.excludes(node.bound, smallest)) note_missed(node);
+    if (search_.shrink == T(1) || limit_.index == kNoPoint) return false;
+    // Beyond, not at: among denormals the product may round down to the bound, even to zero.
+    if (!(node.bound > limit_.chain * search_.shrink)) return false;
+    note_missed(node);
     return true;
   }
 

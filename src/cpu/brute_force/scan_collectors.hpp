@@ -1,0 +1,95 @@
+// What becomes of the points that a scan reports: the nearest are kept, or all are listed or counted.
+#pragma once
+
+#include "core/candidate.hpp"
+#include "cpu/nearest_keeper.hpp"
+#include "cpu/nearest_row.hpp"
+#include "engine/searcher.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace kith::cpu {
+
+/// Which points a scan may report to the queries of one block.
+struct ScanScope {
+  std::uint64_t points = 0;  ///< indices from here on are padding
+  std::uint64_t first_query = 0;
+  engine::PointFilter filter;
+};
+
+/// Calls `take(candidate)` for each real point of a hit.
+template <typename T, typename Take>
+void for_each_scanned(const ScanScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
+                      std::uint64_t hits, Take&& take) {
+  const bool is_open = scope.filter.is_open();
+  for (; hits != 0; hits &= hits - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(hits));
+    const std::uint64_t index = first_point + i;
+    if (index >= scope.points) continue;
+    const core::Candidate<T> found{chains[i], static_cast<std::uint32_t>(index)};
+    if (is_open || scope.filter.admits(scope.first_query + query, found.index)) take(found);
+  }
+}
+
+/// Collects the k nearest of each query of a block.
+template <typename T>
+struct ScanNearest {
+  ScanScope scope;
+  std::vector<NearestKeeper<T>> keepers;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
+    auto& collector = *static_cast<ScanNearest*>(self);
+    NearestKeeper<T>& keeper = collector.keepers[query];
+    for_each_scanned(collector.scope, query, first, chains, hits,
+                     [&](core::Candidate<T> found) { keeper.offer(found); });
+    return keeper.bound_for_ascending();
+  }
+};
+
+/// Collects the k nearest of the only query where its answer is wanted.
+template <typename T>
+struct ScanNearestRow {
+  ScanScope scope;
+  NearestRow<T> row;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
+    auto& collector = *static_cast<ScanNearestRow*>(self);
+    for_each_scanned(collector.scope, query, first, chains, hits,
+                     [&](core::Candidate<T> found) { collector.row.offer(found); });
+    return collector.row.bound();
+  }
+};
+
+/// Collects everything within the bound.
+template <typename T>
+struct ScanList {
+  ScanScope scope;
+  T bound;
+  std::vector<std::vector<core::Candidate<T>>> lists;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
+    auto& collector = *static_cast<ScanList*>(self);
+    for_each_scanned(collector.scope, query, first, chains, hits,
+                     [&](core::Candidate<T> found) { collector.lists[query].push_back(found); });
+    return collector.bound;
+  }
+};
+
+/// Counts what lies within the bound.
+template <typename T>
+struct ScanCount {
+  ScanScope scope;
+  T bound;
+  std::vector<std::uint32_t> counts;
+
+  static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
+    auto& collector = *static_cast<ScanCount*>(self);
+    for_each_scanned(collector.scope, query, first, chains, hits,
+                     [&](core::Candidate<T>) { ++collector.counts[query]; });
+    return collector.bound;
+  }
+};
+
+}  // namespace kith::cpu
