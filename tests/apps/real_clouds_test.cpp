@@ -21,8 +21,10 @@ class RealCloud : public testing::TestWithParam<const char*> {
     const std::string path = std::string(KITH_TEST_DATA) + "/" + GetParam();
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
     file_ = io::read_points(path, {.dtype = DType::f32});
-    points_ = file_.view().slice(0, std::min<std::uint64_t>(file_.points.rows(), 6000));
+    points_ = first_rows(6000);
   }
+
+  PointView first_rows(std::uint64_t most) const { return file_.view().slice(0, std::min(file_.points.rows(), most)); }
 
   bool is_finite(std::uint64_t row) const {
     const float* values = points_.row<float>(row);
@@ -62,12 +64,13 @@ TEST_P(RealCloud, IsThinnedOutAsByTheLoop) {
 }
 
 TEST_P(RealCloud, GivesRightTrees) {
+  const PointView points = first_rows(50000);
   for (const SplitRule split : {SplitRule::widest, SplitRule::cycle}) {
     const TreeExportOptions options{.split = split, .unique = true, .skip_nonfinite = true};
-    const NodeTable table = export_node_table(file_.view(), options);
-    EXPECT_EQ(table.point.size(), dedupe(file_.view(), {.skip_nonfinite = true}).kept.size());
-    EXPECT_EQ(verify_tree(table, file_.view()).first_violation, "");
-    EXPECT_EQ(verify_tree(export_in_order(file_.view(), options), file_.view()).first_violation, "");
+    const NodeTable table = export_node_table(points, options);
+    EXPECT_EQ(table.point.size(), dedupe(points, {.skip_nonfinite = true}).kept.size());
+    EXPECT_EQ(verify_tree(table, points).first_violation, "");
+    EXPECT_EQ(verify_tree(export_in_order(points, options), points).first_violation, "");
   }
 }
 
