@@ -5,6 +5,8 @@
 #include "readable.hpp"
 
 #include <kith/error.hpp>
+#include <kith/index.hpp>
+#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 
@@ -37,7 +39,45 @@ std::vector<std::string> columns_of(const std::string& text) {
   return columns;
 }
 
+/// The points of an index file, in the numbering of the file that it was built from.
+io::PointFile read_index_points(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
+                                const ProgressCallback& progress) {
+  refuse_reading_flags(path, options);
+  const IndexFileInfo info = describe_index_file(path);
+  if (options.dtype && *options.dtype != info.dtype) {
+    throw UsageError(
+        fmt::format("{} is an index of {} points; they are not converted to {}, build an index of that type", path,
+                    name_of(info.dtype), name_of(*options.dtype)));
+  }
+  if (info.metric.kind() == Metric::Kind::cosine) {
+    throw UsageError(fmt::format(
+        "{} is an index for cosine and holds normalised rows, not the points; name the file that it was built from",
+        path));
+  }
+  LoadOptions load;
+  load.threads = options.threads;
+  load.progress = progress;
+  io::PointFile file;
+  file.points = Index::load(path, load).points(options.threads);
+  output.explanation(fmt::format("read {}: index, {} of {}, {}, {}", path, counted(file.points.rows(), "point"),
+                                 counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
+                                 readable_bytes(static_cast<double>(file.points.bytes()))));
+  return file;
+}
+
 }  // namespace
+
+void refuse_reading_flags(const std::string& path, const io::ReadOptions& options) {
+  std::string flag;
+  if (options.format != io::Format::automatic) flag = "--format";
+  if (!options.columns.empty()) flag = "--columns";
+  if (!options.label.empty()) flag = "--label";
+  if (options.delimiter != 0) flag = "--delimiter";
+  if (options.header) flag = "--header";
+  if (!options.array.empty()) flag = "--array";
+  if (!options.extras.empty()) flag = "what names other columns";
+  if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
+}
 
 Flag dtype_flag(const std::string& text, std::function<void(DType)> take) {
   return {"--dtype", "f32|f64", text, [take = std::move(take)](const std::string& value) {
@@ -86,6 +126,7 @@ FlagGroup input_flags(io::ReadOptions& options) {
 
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                          const ProgressCallback& progress) {
+  if (is_index_file(path)) return read_index_points(path, options, output, progress);
   io::ReadOptions with_progress = options;
   with_progress.progress = progress;
   io::PointFile file = io::read_points(path, with_progress);

@@ -25,7 +25,11 @@ Flag threads_flag(std::function<void(int)> take);
 /// The flag --seed.
 Flag seed_flag(std::uint64_t& seed, const std::string& text);
 
-/// Reads the file, prints its notes and, with --explain, what it held.
+/// Throws UsageError if a flag says how to read columns: an index file has its points already.
+void refuse_reading_flags(const std::string& path, const io::ReadOptions& options);
+
+/// Reads the file, prints its notes and, with --explain, what it held. An index file gives the points that it was built
+/// from; rows that were left out hold NaN.
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                          const ProgressCallback& progress);
 

@@ -7,6 +7,7 @@
 #include "stopwatch.hpp"
 
 #include <kith/error.hpp>
+#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,10 @@ std::uint64_t rows_left_out(PointView points, bool are_boxes) {
 
 io::PointFile read_queries(const SearchFlags& flags, DType dtype, const ProgressCallback& progress) {
   io::ReadOptions options = flags.read;
+  if (is_index_file(flags.queries_path)) {  // the flags are for the columns of the points
+    options = {};
+    options.threads = flags.read.threads;
+  }
   options.dtype = dtype;            // one search, one type: the points decide
   if (flags.columns_per_dim > 1) {  // other columns than those of the points
     options.columns.clear();
@@ -42,54 +47,122 @@ io::PointFile read_queries(const SearchFlags& flags, DType dtype, const Progress
   return read_input(flags.queries_path, options, flags.output, progress);
 }
 
+/// The queries must fit the points: as many columns, or for boxes twice as many.
+void require_same_dims(const SearchFlags& flags, std::uint32_t points, std::uint32_t queries) {
+  const std::uint32_t columns = flags.columns_per_dim;
+  if (queries == columns * points) return;
+  if (columns > 1) {
+    throw UsageError(fmt::format("{} has {}, but boxes around points of {} need {}: all lower, then all upper ends",
+                                 flags.queries_path, counted(queries, "column"), counted(points, "dimension"),
+                                 columns * points));
+  }
+  throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
+                               flags.queries_path, counted(queries, "dimension"), flags.points_path,
+                               counted(points, "dimension")));
+}
+
+/// Throws UsageError for flags that contradict what the index was built with.
+void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) {
+  const auto refuse = [&](const std::string& has, const std::string& flag) {
+    throw UsageError(
+        fmt::format("{} is an index {}; leave {} out, or build an index that fits", flags.points_path, has, flag));
+  };
+  if (flags.metric_given && flags.build.metric != info.metric) {
+    refuse(fmt::format("for {}", info.metric.name()), fmt::format("--metric {}", flags.build.metric.name()));
+  }
+  if (flags.build.engine != Engine::automatic && flags.build.engine != info.engine) {
+    refuse(fmt::format("of engine {}", name_of(info.engine)), fmt::format("--engine {}", name_of(flags.build.engine)));
+  }
+  if (flags.read.dtype && *flags.read.dtype != info.dtype) {
+    refuse(fmt::format("of {} points", name_of(info.dtype)), fmt::format("--dtype {}", name_of(*flags.read.dtype)));
+  }
+  if (!flags.build.period.empty()) refuse("that has its period", "--period");
+  if (flags.build.leaf_size != 0) refuse("that has its leaves", "--leaf-size");
+  if (flags.build.split != SplitRule::widest) refuse("that has its splits", "--split");
+  if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
+}
+
 }  // namespace
 
-PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress,
-                               const std::function<void(std::uint64_t, DType)>& check)
-    : flags_(flags) {
+PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check)
+    : flags_(flags), loaded_(is_index_file(flags.points_path)) {
+  if (loaded_) {
+    load(progress, check);
+  } else {
+    read_and_build(progress, check);
+  }
+  stop_if_interrupted();
+  flags.output.explanation(index_->explain());
+  if (flags.self()) {
+    skipped_queries_ = index_->skipped();
+  } else if (flags.search.skip_nonfinite) {
+    skipped_queries_ = rows_left_out(queries_, flags.columns_per_dim > 1);
+  }
+}
+
+void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& check) {
+  if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
-  points_file_ = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
   PointView points = points_file_.view();
-  queries_ = points;
-  if (!flags.self()) {
-    queries_file_ = read_queries(flags, points.dtype(), progress.callback());
-    queries_ = queries_file_->view();
+  query_count_ = points.rows();
+  if (!flags_.self()) {
+    const std::uint32_t columns = flags_.columns_per_dim;
+    read_query_file(points.dtype(), points.dims(), progress);
     // A file without rows says nothing about its dims; take them from the other one.
-    const std::uint32_t columns = flags.columns_per_dim;
-    if (queries_.rows() == 0) {
-      queries_ = PointView(nullptr, points.dtype(), 0, columns * points.dims(), columns * points.dims());
-    }
     if (points.rows() == 0) {
       points = PointView(nullptr, points.dtype(), 0, queries_.dims() / columns, queries_.dims() / columns);
     }
-    if (columns > 1 && queries_.dims() != columns * points.dims()) {
-      throw UsageError(fmt::format("{} has {}, but boxes around points of {} need {}: all lower, then all upper ends",
-                                   flags.queries_path, counted(queries_.dims(), "column"),
-                                   counted(points.dims(), "dimension"), columns * points.dims()));
-    }
-    if (columns == 1 && queries_.dims() != points.dims()) {
-      throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
-                                   flags.queries_path, counted(queries_.dims(), "dimension"), flags.points_path,
-                                   counted(points.dims(), "dimension")));
-    }
+    require_same_dims(flags_, points.dims(), queries_.dims());
   }
-  if (!flags.allow_path.empty()) {
-    allowed_ = read_allowed_points(flags.allow_path, points.rows(), flags.output, progress.callback());
-  }
+  read_allowed(points.rows(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
-  check(queries_.rows(), points.dtype());
+  check(query_count_, points.dtype());
 
   const Stopwatch build_watch;
-  BuildOptions build = flags.build;
+  BuildOptions build = flags_.build;
   build.progress = progress.callback();
-  build.expected_queries = queries_.rows();
+  build.expected_queries = query_count_;
   index_ = Index::build(points, build);
   build_ms_ = build_watch.milliseconds();
+}
+
+void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
+  const IndexFileInfo info = describe_index_file(flags_.points_path);
+  require_fitting_flags(flags_, info);
+  const Stopwatch read_watch;
+  query_count_ = info.rows;
+  if (!flags_.self()) {
+    read_query_file(info.dtype, info.dims, progress);
+    require_same_dims(flags_, info.dims, queries_.dims());
+  }
+  read_allowed(info.rows, progress);
+  read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
-  flags.output.explanation(index_->explain());
-  if (flags.build.skip_nonfinite)
-    skipped_queries_ = flags.self() ? index_->skipped() : rows_left_out(queries_, flags.columns_per_dim > 1);
+  check(query_count_, info.dtype);
+
+  const Stopwatch load_watch;
+  LoadOptions options;
+  options.device = flags_.build.device;
+  options.threads = flags_.build.threads;
+  options.map = flags_.map;
+  options.progress = progress.callback();
+  index_ = Index::load(flags_.points_path, options);
+  build_ms_ = load_watch.milliseconds();
+}
+
+void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
+  queries_file_ = read_queries(flags_, dtype, progress.callback());
+  queries_ = queries_file_->view();
+  const std::uint32_t columns = flags_.columns_per_dim * dims;
+  if (queries_.rows() == 0) queries_ = PointView(nullptr, dtype, 0, columns, columns);
+  query_count_ = queries_.rows();
+}
+
+void PreparedSearch::read_allowed(std::uint64_t points, TerminalProgress& progress) {
+  if (flags_.allow_path.empty()) return;
+  allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
 }
 
 SearchOptions PreparedSearch::options(const ProgressCallback& progress) const {
@@ -132,7 +205,8 @@ std::string PreparedSearch::engine_text() const {
 }
 
 std::string PreparedSearch::times_text() const {
-  return fmt::format("read {}, build {}", readable_duration(read_ms_), readable_duration(build_ms_));
+  return fmt::format("read {}, {} {}", readable_duration(read_ms_), loaded_ ? "load" : "build",
+                     readable_duration(build_ms_));
 }
 
 std::string PreparedSearch::skipped_text() const {

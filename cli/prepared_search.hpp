@@ -1,4 +1,4 @@
-// The steps that knn and radius share: read, build, report.
+// The steps that knn and radius share: read, build or load, report.
 #pragma once
 
 #include "search_flags.hpp"
@@ -17,17 +17,18 @@
 
 namespace kith::cli {
 
-/// Points and queries in memory, and the index.
+/// The index, built from points or loaded from a file, and the queries.
 class PreparedSearch {
  public:
-  /// Reads and builds. `check` is called between the two with the number of queries and the dtype, for estimates that
-  /// must come before the work.
-  PreparedSearch(const SearchFlags& flags, TerminalProgress& progress,
-                 const std::function<void(std::uint64_t, DType)>& check);
+  using Check = std::function<void(std::uint64_t, DType)>;
+
+  /// Reads and builds, or loads. `check` is called before the index is made with the number of queries and the dtype,
+  /// for estimates that must come before the work.
+  PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check);
 
   const Index& index() const { return *index_; }
   PointView queries() const { return queries_; }
-  std::uint64_t query_count() const { return queries_.rows(); }
+  std::uint64_t query_count() const { return query_count_; }
   /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
   SearchOptions options(const ProgressCallback& progress) const;
 
@@ -35,16 +36,24 @@ class PreparedSearch {
   nlohmann::ordered_json report() const;
   /// "brute force, cpu, 2 threads" for people.
   std::string engine_text() const;
-  /// "read 1.20 ms · build 0.50 ms" for people.
+  /// "read 1.20 ms, build 0.50 ms" for people.
   std::string times_text() const;
   /// "3 points and 0 queries with NaN or infinity were left out", or nothing.
   std::string skipped_text() const;
 
  private:
+  void read_and_build(TerminalProgress& progress, const Check& check);
+  void load(TerminalProgress& progress, const Check& check);
+  /// Sets the queries; `dims` are those of the points, for a file without rows.
+  void read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress);
+  void read_allowed(std::uint64_t points, TerminalProgress& progress);
+
   const SearchFlags& flags_;
   io::PointFile points_file_;
   std::optional<io::PointFile> queries_file_;
   PointView queries_;
+  std::uint64_t query_count_ = 0;
+  bool loaded_ = false;
   std::optional<Index> index_;
   std::vector<std::uint64_t> allowed_;
   std::uint64_t skipped_queries_ = 0;

@@ -23,7 +23,7 @@ std::vector<double> period_of(const std::string& text) {
 }  // namespace
 
 std::vector<Argument> search_arguments(SearchFlags& flags) {
-  return {{"POINTS", "FILE", "the points to search; - is standard input",
+  return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
            [&flags](const std::string& path) { flags.points_path = path; }, true},
           {"QUERIES", "FILE", "whose neighbours are wanted; without it every point asks for its own",
            [&flags](const std::string& path) { flags.queries_path = path; }}};
@@ -84,6 +84,12 @@ Flag split_flag(BuildOptions& build) {
           }};
 }
 
+Flag period_flag(BuildOptions& build) {
+  return {"--period", "L1,L2,…",
+          "periodic axes: the length of each, 0 for one that does not wrap; l2, l1 and linf only",
+          [&build](const std::string& value) { build.period = period_of(value); }};
+}
+
 Flag skip_nonfinite_flag(SearchFlags& flags) {
   return {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
           [&flags](const std::string&) {
@@ -92,21 +98,27 @@ Flag skip_nonfinite_flag(SearchFlags& flags) {
 }
 
 FlagGroup search_flags(SearchFlags& flags) {
+  Flag metric = metric_flag(flags.build.metric);
+  metric.take = [&flags, take = metric.take](const std::string& value) {
+    flags.metric_given = true;
+    take(value);
+  };
   return {
       "Searching",
       {engine_flag(flags.build.engine),
        device_flag(flags.build.device),
        threads_flag(
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
-       metric_flag(flags.build.metric),
+       metric,
        {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
        {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
        skip_nonfinite_flag(flags),
-       {"--period", "L1,L2,…", "periodic axes: the length of each, 0 for one that does not wrap; l2, l1 and linf only",
-        [&flags](const std::string& value) { flags.build.period = period_of(value); }},
+       period_flag(flags.build),
        leaf_size_flag(flags.build),
-       split_flag(flags.build)}};
+       split_flag(flags.build),
+       {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
+        [&flags](const std::string&) { flags.map = true; }}}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {

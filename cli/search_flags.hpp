@@ -21,6 +21,8 @@ struct SearchFlags {
   std::string out;           ///< empty: standard output, unless --json
   io::ReadOptions read;
   BuildOptions build;
+  bool metric_given = false;
+  bool map = false;  ///< POINTS is an index to be searched where it lies
   SearchOptions search;
   std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
   std::uint32_t columns_per_dim = 1;  ///< of QUERIES: 2 if they are boxes
@@ -33,15 +35,16 @@ struct SearchFlags {
 
 /// The arguments POINTS and QUERIES.
 std::vector<Argument> search_arguments(SearchFlags& flags);
-/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite, --period, and the flags of the
-/// tree.
+/// --engine, --device, --threads, --metric, --squared, --exclude-self, --skip-nonfinite, --period, --map, and the
+/// flags of the tree.
 FlagGroup search_flags(SearchFlags& flags);
 /// --allow and --earlier-only, which stand with what is to be found.
 Flag allow_flag(SearchFlags& flags);
 Flag earlier_only_flag(SearchFlags& flags);
-/// --leaf-size and --split.
+/// --leaf-size, --split and --period.
 Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
+Flag period_flag(BuildOptions& build);
 /// --skip-nonfinite.
 Flag skip_nonfinite_flag(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 120
 def pages():
     skipped = re.compile(r"^(build[^/]*|\..*)$")
     for path in sorted(ROOT.rglob("*.md")):
-        if not any(skipped.match(part) for part in path.relative_to(ROOT).parts):
+        if not any(skipped.match(part) for part in path.relative_to(ROOT).parts[:-1]):
             yield path
 
 

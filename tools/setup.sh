@@ -12,7 +12,7 @@ if [[ ${KITH_SKIP_SETUP:-0} == 1 ]]; then exit 0; fi
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev zlib1g-dev libgtest-dev)
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev libxxhash-dev zlib1g-dev libgtest-dev)
 requirements=(requirements.txt)
 case $purpose in
   build | test) ;;

@@ -1,4 +1,4 @@
-// kith info: what a file of points holds, and which devices there are.
+// kith info: what a file of points or an index file holds, and which devices there are.
 #include "commands/all_commands.hpp"
 
 #include "input_flags.hpp"
@@ -11,6 +11,7 @@
 #include <kith/apps/summarize.hpp>
 #include <kith/device.hpp>
 #include <kith/error.hpp>
+#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -129,11 +130,70 @@ int show_devices(const InfoFlags& flags) {
   return 0;
 }
 
+ordered_json json_of(const IndexFileInfo& info) {
+  ordered_json report;
+  report["format"] = "index";
+  report["version"] = info.version;
+  report["engine"] = name_of(info.engine);
+  report["metric"] = info.metric.name();
+  report["points"] = info.rows;
+  report["skipped_points"] = info.rows - info.points;
+  report["dims"] = info.dims;
+  report["dtype"] = name_of(info.dtype);
+  if (info.engine == Engine::kd_tree) {
+    report["leaf_size"] = info.leaf_size;
+    report["split"] = info.split;
+  }
+  report["compatible_features"] = info.compatible_features;
+  report["incompatible_features"] = info.incompatible_features;
+  report["file_bytes"] = info.file_bytes;
+  ordered_json sections = ordered_json::array();
+  for (const IndexFileSection& section : info.sections) {
+    sections.push_back({{"name", section.name},
+                        {"id", section.id},
+                        {"element_bytes", section.element_bytes},
+                        {"count", section.count},
+                        {"offset", section.offset},
+                        {"bytes", section.bytes}});
+  }
+  report["sections"] = sections;
+  return report;
+}
+
+std::string text_of(const std::string& path, const IndexFileInfo& info) {
+  std::string text = fmt::format("file          {}\nformat        index, version {}\n", path, info.version);
+  text += fmt::format("engine        {}\nmetric        {}\n", name_of(info.engine), info.metric.name());
+  text += fmt::format("points        {}{}\n", readable_count(info.rows),
+                      info.rows == info.points ? ""
+                                               : fmt::format("   ({} left out because of NaN or infinity)",
+                                                             readable_count(info.rows - info.points)));
+  text += fmt::format("dims          {}\ndtype         {}\n", info.dims, name_of(info.dtype));
+  if (info.engine == Engine::kd_tree)
+    text += fmt::format("leaf size     {}\nsplit         {}\n", info.leaf_size, info.split);
+  text += fmt::format("features      {:#x} compatible, {:#x} incompatible\n", info.compatible_features,
+                      info.incompatible_features);
+  text += fmt::format("file size     {}\nsections\n", readable_bytes(static_cast<double>(info.file_bytes)));
+  for (const IndexFileSection& section : info.sections) {
+    text += fmt::format("  {:<12} {:>14} x {} bytes from byte {}\n", section.name, readable_count(section.count),
+                        section.element_bytes, section.offset);
+  }
+  return text;
+}
+
+int show_index(const InfoFlags& flags) {
+  refuse_reading_flags(flags.path, flags.read);
+  const IndexFileInfo info = describe_index_file(flags.path);
+  write_to_stdout(flags.output.json ? json_of(info).dump(2) + "\n" : text_of(flags.path, info));
+  flags.output.explanation("header and section table were read and checked; kith verify checks the contents too");
+  return 0;
+}
+
 int run_info(const InfoFlags& flags) {
   if (flags.devices) {
     if (!flags.path.empty()) throw UsageError("info: --devices takes no file");
     return show_devices(flags);
   }
+  if (is_index_file(flags.path)) return show_index(flags);
   if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
   TerminalProgress progress(flags.output.quiet);
   const io::PointFile file = read_input(flags.path, flags.read, flags.output, progress.callback());
@@ -154,14 +214,15 @@ Command info_command() {
   const auto flags = std::make_shared<InfoFlags>();
   Command command;
   command.name = "info";
-  command.summary = "describe a file of points, or list the devices";
+  command.summary = "describe a file of points or an index, or list the devices";
   command.synopsis = "FILE [--json] [flags] | --devices";
   command.description =
       "Reads the file as the other commands would and tells how many points and dimensions it has, their type and "
       "bounds, "
-      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take.";
-  command.arguments = {
-      {"FILE", "FILE", "the points; - is standard input", [flags](const std::string& path) { flags->path = path; }}};
+      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take. Of an index "
+      "file it tells what the header says.";
+  command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input",
+                        [flags](const std::string& path) { flags->path = path; }}};
   command.groups = {{"What to show",
                      {{"--devices", "", "list the devices that searches can run on",
                        [flags](const std::string&) { flags->devices = true; }},
@@ -175,6 +236,7 @@ Command info_command() {
   command.examples = {{"what is in this file", "kith info scan.ply"},
                       {"the same for programs", "kith info scan.ply --json"},
                       {"a table with a column that is no coordinate", "kith info flowers.csv --label class"},
+                      {"what an index file says of itself", "kith info scan.kith"},
                       {"which GPUs can be used", "kith info --devices"}};
   command.run = [flags] { return run_info(*flags); };
   return command;

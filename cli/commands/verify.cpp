@@ -1,6 +1,8 @@
-// kith verify: checks the result of a search against the plain definition; trees are handed to verify_tree.
+// kith verify: checks the result of a search against the plain definition; trees are handed to verify_tree, indexes to
+// verify_index.
 #include "commands/all_commands.hpp"
 
+#include "commands/verify_index.hpp"
 #include "commands/verify_tree.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
@@ -14,6 +16,7 @@
 
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/error.hpp>
+#include <kith/index_file.hpp>
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/tree_file.hpp>
 
@@ -34,6 +37,7 @@ struct VerifyFlags {
   std::string neighbors_path;
   std::string points_path;
   std::string queries_path;
+  bool metric_given = false;
   std::optional<double> radius;
   io::ReadOptions read;
   apps::VerifyOptions options;
@@ -77,11 +81,30 @@ std::string checked_text(const VerifyFlags& flags, const Found& found, const app
                      flags.options.squared ? ", squared" : "", flags.options.exclude_self ? ", self excluded" : "");
 }
 
+/// The points of an index were searched with its metric, and without the rows that it left out.
+void take_over_index(VerifyFlags& flags) {
+  const IndexFileInfo info = describe_index_file(flags.points_path);
+  if (flags.metric_given && flags.options.metric != info.metric) {
+    throw UsageError(fmt::format("{} is an index for {}; leave --metric {} out", flags.points_path, info.metric.name(),
+                                 flags.options.metric.name()));
+  }
+  for (const IndexFileSection& section : info.sections) {
+    if (section.name != "period") continue;
+    throw UsageError(fmt::format("{} has periodic axes, which verify does not know yet", flags.points_path));
+  }
+  flags.options.metric = info.metric;
+  flags.options.skip_nonfinite = true;
+}
+
 int run_verify(VerifyFlags flags) {
+  if (is_index_file(flags.neighbors_path)) {
+    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.options.threads, flags.output});
+  }
   check_flags(flags);
   if (io::is_tree_file(flags.neighbors_path)) {
     return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
   }
+  if (is_index_file(flags.points_path)) take_over_index(flags);
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
   const Found found = io::read_neighbors(flags.neighbors_path);
@@ -138,6 +161,11 @@ void take_points(VerifyFlags& flags, const std::string& path) {
 }
 
 FlagGroup check_flag_group(VerifyFlags& flags) {
+  Flag metric = metric_flag(flags.options.metric);
+  metric.take = [&flags, take = metric.take](const std::string& value) {
+    flags.metric_given = true;
+    take(value);
+  };
   return {
       "What was searched (as it was given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
@@ -147,7 +175,7 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
           flags.options.max_neighbors = static_cast<std::uint32_t>(
               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
         }},
-       metric_flag(flags.options.metric),
+       metric,
        {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
        {"--exclude-self", "", "no point is its own neighbour",
         [&flags](const std::string&) { flags.options.exclude_self = true; }},
@@ -161,21 +189,22 @@ Command verify_command() {
   const auto flags = std::make_shared<VerifyFlags>();
   Command command;
   command.name = "verify";
-  command.summary = "check the result of a search or an exported tree";
-  command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags]";
+  command.summary = "check the result of a search, an index or an exported tree";
+  command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags] | INDEX [--points FILE]";
   command.description =
       "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
       "with 0 "
       "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
       "every "
       "pair; --sample N checks N lists chosen by --seed. A tree of kith export is recognised, and every node of it is "
-      "checked.";
-  command.arguments = {{"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote",
-                        [flags](const std::string& path) { flags->neighbors_path = path; }, true},
-                       {"POINTS", "FILE", "the points that were searched or exported",
-                        [flags](const std::string& path) { take_points(*flags, path); }},
-                       {"QUERIES", "FILE", "the queries, if there were any",
-                        [flags](const std::string& path) { flags->queries_path = path; }}};
+      "checked; so is an index file, with exit code 4 if it is wrong.";
+  command.arguments = {
+      {"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote, or an index",
+       [flags](const std::string& path) { flags->neighbors_path = path; }, true},
+      {"POINTS", "FILE", "the points that were searched or exported, or an index of them",
+       [flags](const std::string& path) { take_points(*flags, path); }},
+      {"QUERIES", "FILE", "the queries, if there were any",
+       [flags](const std::string& path) { flags->queries_path = path; }}};
   command.groups = {check_flag_group(*flags),
                     {"Checking",
                      {{"--points", "FILE", "the points, as a flag instead of an argument",
@@ -193,6 +222,7 @@ Command verify_command() {
                     input_flags(flags->read)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
+                      {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
                       {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };

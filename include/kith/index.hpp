@@ -4,9 +4,11 @@
 #include <kith/device.hpp>
 #include <kith/metric.hpp>
 #include <kith/neighbors.hpp>
+#include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -57,6 +59,25 @@ struct BuildOptions {
   ProgressCallback progress = {};
 };
 
+/// How an index is saved.
+struct SaveOptions {
+  /// Threads on the CPU; 0 takes all cores.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// How an index file is loaded.
+struct LoadOptions {
+  Device device = Device::cpu();
+  /// Threads on the CPU; 0 takes all cores.
+  int threads = 0;
+  /// Search the file where it lies instead of reading and checking it: for files that you trust and that nobody changes
+  /// while they are in use. Header and table are checked, contents are not; a file that was made to deceive can then
+  /// crash the process.
+  bool map = false;
+  ProgressCallback progress = {};
+};
+
 /// How one search runs. The answer does not depend on `threads`.
 ///
 /// Of the filters `allowed`, `earlier_only` and `index_below` any may be combined: a point must pass all.
@@ -94,6 +115,18 @@ class Index {
   /// that is not there, DeviceError if the device is missing, OutOfMemory. Brute force: O(n d).
   static Index build(PointView points, const BuildOptions& options = {});
 
+  /// Reads an index that `save` wrote and checks all of it: checksums, then everything that a search relies on. Throws
+  /// IoError, CorruptFile if the file is damaged, deceiving or of a version or kind that this kith does not read,
+  /// OutOfMemory, DeviceError, Interrupted. O(n log n).
+  static Index load(const std::string& path, const LoadOptions& options = {});
+  /// The same from bytes that `to_bytes` made; they are copied. `map` is not for these: UsageError.
+  static Index from_bytes(std::span<const std::byte> bytes, const LoadOptions& options = {});
+  /// Writes the index to a file, whole or not at all: on any error the old file is untouched. The same index gives the
+  /// same bytes, whatever the number of threads. Throws IoError, Interrupted.
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  /// The bytes that `save` writes.
+  std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
+
   /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
   /// points, else UsageError is thrown; BadData on NaN or infinity.
   Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
@@ -124,6 +157,9 @@ class Index {
   std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
 
+  /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine the rows
+  /// are the normalised ones. Throws OutOfMemory.
+  PointSet points(int threads = 0) const;
   /// Points as the caller numbers them, those left out included.
   std::uint64_t size() const;
   std::uint32_t dims() const;

@@ -12,6 +12,7 @@
 #include <kith/dtype.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/index_file.hpp>
 #include <kith/io/format.hpp>
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/read_points.hpp>

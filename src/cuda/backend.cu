@@ -35,11 +35,20 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override {
     return refuse(request);
   }
+  std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return refuse<float>(request); }
+  std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
+    return refuse<double>(request);
+  }
 
  private:
   template <typename T>
   static std::unique_ptr<Searcher<T>> refuse(const BuildRequest<T>& request) {
     throw UsageError("engine " + std::string(name_of(request.engine)) + " does not run on a GPU in this version");
+  }
+  template <typename T>
+  static std::unique_ptr<Searcher<T>> refuse(const LoadRequest& request) {
+    throw UsageError("engine " + std::string(name_of(request.file.facts().engine)) +
+                     " does not run on a GPU in this version");
   }
 };
 

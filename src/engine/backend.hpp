@@ -1,6 +1,7 @@
 // The two backends as the engine sees them: the CPU is always there, CUDA may be null.
 #pragma once
 
+#include "engine/index_file/index_file.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/device.hpp>
@@ -8,6 +9,7 @@
 #include <kith/metric.hpp>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace kith::engine {
@@ -27,6 +29,20 @@ struct BuildRequest {
   RunOptions run;
 };
 
+/// A file to search in. The container and the header's facts are checked, the sections are not.
+struct LoadRequest {
+  const IndexFile& file;
+  Device device;
+  std::span<const double> period;  ///< as in BuildRequest
+  RunOptions run;
+
+  /// The period in the type of the points.
+  template <typename T>
+  std::vector<T> lengths() const {
+    return std::vector<T>(period.begin(), period.end());
+  }
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -37,6 +53,10 @@ class Backend {
   virtual bool has(Engine engine) const = 0;
   virtual std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const = 0;
   virtual std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const = 0;
+  /// Takes the sections of a file whose dtype is float, or double; throws CorruptFile that names the first thing wrong
+  /// with them, unless the file is trusted.
+  virtual std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const = 0;
+  virtual std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const = 0;
 };
 
 /// src/cpu/backend.cpp

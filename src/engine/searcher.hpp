@@ -12,6 +12,8 @@
 
 namespace kith::engine {
 
+class IndexFileWriter;  // engine/index_file/index_file_writer.hpp
+
 /// Which points a query may find: those that pass every rule. Numbers are those of the clean points.
 struct PointFilter {
   bool exclude_self = false;               ///< query i does not find point i
@@ -112,6 +114,12 @@ class Searcher {
   virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
   /// How many points lie in each box.
   virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// Copies all points, size x dims, in the order of their numbers.
+  virtual void copy_rows(T* rows, int threads) const = 0;
+  /// Adds the engine's sections and parameters to a file; the facade has filled in the rest. The searcher outlives the
+  /// writer.
+  virtual void save(IndexFileWriter& writer, int threads) const = 0;
 
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.

@@ -148,7 +148,6 @@ void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DTy
 }
 
 void require_build_options(const BuildOptions& options) {
-  constexpr std::uint32_t kMostPerLeaf = 1024;
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   if (options.leaf_size > kMostPerLeaf) {
     throw UsageError(

@@ -12,6 +12,8 @@ namespace kith::engine {
 
 inline constexpr std::uint32_t kMostDims = 4096;
 inline constexpr std::uint64_t kMostPoints = 0xFFFFFFFEull;
+/// Of a leaf of a k-d tree.
+inline constexpr std::uint32_t kMostPerLeaf = 1024;
 
 /// Shape, device and pointer of a view that serves as points. Throws UsageError.
 void require_points_view(PointView points);

@@ -31,7 +31,7 @@ constexpr std::array<Refused, 16> kRefused = {{
     {"ARROW1"sv, "an Arrow file; save it as CSV or NPY and read that"},
     {"ASTM-E57"sv, "an E57 scan; convert it to PLY, PCD or LAS"},
     {"%PDF-"sv, "a PDF document; extract its table as CSV"},
-    {"\x89KITH\r\n\x1a"sv, "a kith index, not a file of points; name the file that it was built from"},
+    {"\x89KITH\r\n\x1a"sv, "a kith index, not a file of points; name its file, not a pipe, where an index is taken"},
     {"MATLAB 5.0"sv, "a MATLAB file; save the matrix as CSV or NPY"},
     {"SQLite format 3\0"sv, "an SQLite database; export the table as CSV"},
     {"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an old Excel or Office document; save the table as CSV"},

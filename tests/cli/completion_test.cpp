@@ -4,8 +4,8 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",   "knn",   "radius",     "box", "dedupe",
-                                            "export",   "verify", "bench", "completion", "help"};
+const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box",
+                                            "dedupe",   "export", "verify", "bench", "completion", "help"};
 
 /// Every "--flag" that stands at the head of a line of the help.
 std::vector<std::string> flags_in_help(const std::string& command) {

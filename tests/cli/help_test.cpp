@@ -6,8 +6,8 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",   "knn",   "radius",     "box", "dedupe",
-                                            "export",   "verify", "bench", "completion", "help"};
+const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box",
+                                            "dedupe",   "export", "verify", "bench", "completion", "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {
   const Outcome alone = run_kith({});

@@ -4,6 +4,7 @@
 #include "core/candidate.hpp"
 #include "cpu/brute_force/box_scan.hpp"
 #include "cpu/brute_force/packed_points.hpp"
+#include "cpu/brute_force/row_section.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/brute_force/scan_collectors.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
@@ -46,6 +47,8 @@ class BruteForce final : public engine::Searcher<T> {
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
     count_in_boxes(points_, boxes, run, counts);
   }
+  void copy_rows(T* rows, int threads) const override { points_.unpack_all(rows, threads); }
+  void save(engine::IndexFileWriter& writer, int threads) const override { save_rows(points_, writer, threads); }
 
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
   std::string describe() const override {
@@ -326,6 +329,21 @@ std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildReques
   return std::make_unique<BruteForce<T>>(request);
 }
 
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest& request) {
+  const engine::IndexFacts& facts = request.file.facts();
+  return std::make_unique<BruteForce<T>>(engine::BuildRequest<T>{.engine = facts.engine,
+                                                                 .metric = facts.metric,
+                                                                 .rows = checked_rows<T>(request),
+                                                                 .count = facts.points,
+                                                                 .dims = facts.dims,
+                                                                 .period = request.lengths<T>(),
+                                                                 .device = request.device,
+                                                                 .run = request.run});
+}
+
+template std::unique_ptr<engine::Searcher<float>> load_brute_force(const engine::LoadRequest&);
+template std::unique_ptr<engine::Searcher<double>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
 template std::unique_ptr<engine::Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
 

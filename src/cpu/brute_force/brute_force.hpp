@@ -10,4 +10,8 @@ namespace kith::cpu {
 template <typename T>
 std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request);
 
+/// From section `rows` of a file. Throws CorruptFile.
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest& request);
+
 }  // namespace kith::cpu

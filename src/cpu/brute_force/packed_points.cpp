@@ -101,6 +101,15 @@ void PackedPoints<T>::unpack(std::uint64_t i, T* out, std::uint32_t stride) cons
 }
 
 template <typename T>
+void PackedPoints<T>::unpack_all(T* rows, int threads) const {
+  const std::uint64_t tasks = (panels() + kPanelsPerTask - 1) / kPanelsPerTask;
+  runtime::parallel_for(tasks, {.threads = threads}, [&](std::uint64_t task) {
+    const std::uint64_t end = std::min(count_, (task + 1) * kPanelsPerTask * width_);
+    for (std::uint64_t i = task * kPanelsPerTask * width_; i < end; ++i) unpack(i, rows + i * dims_, 1);
+  });
+}
+
+template <typename T>
 PackedQueries<T>::PackedQueries(const PackedPoints<T>& points, std::uint32_t queries)
     : points_(points), dims_(points.dims()) {
   static_assert(kStride == kGroup);

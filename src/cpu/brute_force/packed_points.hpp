@@ -32,6 +32,8 @@ class PackedPoints {
   const std::vector<T>& centre() const { return centre_; }
   /// Copies point i to dims values that lie `stride` apart.
   void unpack(std::uint64_t i, T* out, std::uint32_t stride) const;
+  /// Copies all points, count x dims, in their order.
+  void unpack_all(T* rows, int threads) const;
 
  private:
   void find_centre(const T* rows, int threads);

@@ -9,6 +9,7 @@
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/row_list.hpp"
 #include "cpu/kd_tree/single_search.hpp"
+#include "cpu/kd_tree/tree_sections.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
@@ -43,6 +44,8 @@ class KdSearch final : public engine::Searcher<T> {
                              .cycles = request.split == SplitRule::cycle,
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
+  explicit KdSearch(const engine::LoadRequest& request)
+      : metric_(request.file.facts().metric), lengths_(request.lengths<T>()), tree_(load_tree<T>(request)) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
            std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
@@ -55,6 +58,8 @@ class KdSearch final : public engine::Searcher<T> {
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
     count_in_boxes(tree_, boxes, run, counts);
   }
+  void copy_rows(T* rows, int threads) const override { copy_tree_rows(tree_, rows, threads); }
+  void save(engine::IndexFileWriter& writer, int) const override { save_tree(tree_, writer); }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
@@ -307,6 +312,13 @@ std::unique_ptr<engine::Searcher<T>> build_kd_search(const engine::BuildRequest<
   return std::make_unique<KdSearch<T>>(request);
 }
 
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
+  return std::make_unique<KdSearch<T>>(request);
+}
+
+template std::unique_ptr<engine::Searcher<float>> load_kd_search(const engine::LoadRequest&);
+template std::unique_ptr<engine::Searcher<double>> load_kd_search(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);
 template std::unique_ptr<engine::Searcher<double>> build_kd_search(const engine::BuildRequest<double>&);
 

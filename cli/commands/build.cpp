@@ -1,0 +1,141 @@
+// kith build: prepares points for search and saves the index to a file.
+#include "commands/all_commands.hpp"
+
+#include "input_flags.hpp"
+#include "interrupt.hpp"
+#include "output_flags.hpp"
+#include "prepared_search.hpp"
+#include "readable.hpp"
+#include "search_flags.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+#include <kith/index_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace kith::cli {
+namespace {
+
+struct BuildFlags {
+  std::string points_path;
+  std::string out;
+  io::ReadOptions read;
+  BuildOptions build;
+  OutputFlags output;
+};
+
+/// How long each part took.
+struct Times {
+  double read_ms = 0;
+  double build_ms = 0;
+  double write_ms = 0;
+};
+
+void report(const BuildFlags& flags, const Index& index, const Times& times) {
+  const std::uint64_t file_bytes = describe_index_file(flags.out).file_bytes;
+  if (flags.output.json) {
+    nlohmann::ordered_json json;
+    json["points"] = index.size();
+    json["skipped_points"] = index.skipped();
+    json["dims"] = index.dims();
+    json["dtype"] = name_of(index.dtype());
+    json["metric"] = index.metric().name();
+    json["engine"] = name_of(index.engine());
+    json["device"] = index.device().name();
+    json["threads"] = threads_in_use(flags.build.threads);
+    json["index_bytes"] = index.memory_bytes();
+    json["file_bytes"] = file_bytes;
+    json["read_ms"] = times.read_ms;
+    json["build_ms"] = times.build_ms;
+    json["write_ms"] = times.write_ms;
+    write_to_stdout(json.dump(2) + "\n");
+  }
+  flags.output.summary(fmt::format("index of {} of {} ({}, {} on {}), {}\nread {}, build {}, write {}\nindex in {}",
+                                   counted(index.size(), "point"), counted(index.dims(), "dimension"),
+                                   index.metric().name(), name_of(index.engine()), index.device().name(),
+                                   readable_bytes(static_cast<double>(file_bytes)), readable_duration(times.read_ms),
+                                   readable_duration(times.build_ms), readable_duration(times.write_ms), flags.out));
+  if (index.skipped() > 0) {
+    flags.output.note(fmt::format("{} with NaN or infinity were left out", counted(index.skipped(), "point")));
+  }
+}
+
+int run_build(const BuildFlags& flags) {
+  TerminalProgress progress(flags.output.quiet);
+  Times times;
+  const Stopwatch read_watch;
+  const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  times.read_ms = read_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch build_watch;
+  BuildOptions options = flags.build;
+  options.progress = progress.callback();
+  // What an index left out, an index of its points leaves out too.
+  options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
+  const Index index = Index::build(file.view(), options);
+  times.build_ms = build_watch.milliseconds();
+  stop_if_interrupted();
+  flags.output.explanation(index.explain());
+
+  const Stopwatch write_watch;
+  index.save(flags.out, {flags.build.threads, progress.callback()});
+  times.write_ms = write_watch.milliseconds();
+  progress.erase();
+  report(flags, index, times);
+  return 0;
+}
+
+}  // namespace
+
+Command build_command() {
+  const auto flags = std::make_shared<BuildFlags>();
+  Command command;
+  command.name = "build";
+  command.summary = "prepare points for search and save the index";
+  command.synopsis = "POINTS --out INDEX.kith [--engine E] [--metric M] [flags]";
+  command.description =
+      "Builds the index that knn and radius would build and saves it, so that later searches load it instead: give "
+      "INDEX.kith where a command takes POINTS. The same points and flags give the same bytes, whatever the number of "
+      "threads. The file appears whole or not at all.";
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
+                        [flags](const std::string& path) { flags->points_path = path; }, true}};
+  Flag device = device_flag(flags->build.device);
+  device.text = "where the index is built; cpu by default";
+  command.groups = {
+      {"The index",
+       {{"-o,--out", "FILE", "where the index goes",
+         [flags](const std::string& path) {
+           check_output_path(path);
+           if (path == "-") throw UsageError("--out: an index is a file, not a stream; name one, e.g. points.kith");
+           flags->out = path;
+         },
+         true},
+        engine_flag(flags->build.engine),
+        metric_flag(flags->build.metric),
+        leaf_size_flag(flags->build),
+        split_flag(flags->build),
+        period_flag(flags->build),
+        device,
+        threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),
+        {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
+         [flags](const std::string&) { flags->build.skip_nonfinite = flags->read.missing_as_nan = true; }},
+        json_flag(flags->output, "print a report as JSON"),
+        quiet_flag(flags->output),
+        explain_flag(flags->output, "say on standard error what was read, which engine was chosen, and why")}},
+      input_flags(flags->read)};
+  command.examples = {{"an index of a scan", "kith build scan.ply --out scan.kith"},
+                      {"searched later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
+                      {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
+  command.run = [flags] { return run_build(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,47 @@
+// What an index file says of itself, without loading it. docs/file_format.md describes the bytes.
+#pragma once
+
+#include <kith/dtype.hpp>
+#include <kith/index.hpp>
+#include <kith/metric.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kith {
+
+/// One section of an index file.
+struct IndexFileSection {
+  std::string name;  ///< "rows", "blocks", …; "unknown" if a newer kith wrote it
+  std::uint32_t id = 0;
+  std::uint32_t element_bytes = 0;
+  std::uint64_t count = 0;
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t bytes = 0;
+};
+
+/// The header and the section table of an index file.
+struct IndexFileInfo {
+  std::uint32_t version = 0;
+  std::uint64_t compatible_features = 0;
+  std::uint64_t incompatible_features = 0;
+  std::uint64_t file_bytes = 0;
+  Engine engine = Engine::brute_force;
+  Metric metric;
+  DType dtype = DType::f32;
+  std::uint32_t dims = 0;
+  std::uint64_t rows = 0;       ///< as the caller numbered them
+  std::uint64_t points = 0;     ///< rows that were not left out because of NaN or infinity
+  std::uint32_t leaf_size = 0;  ///< k-d tree only: the most points that a leaf may hold
+  std::string split;            ///< k-d tree only: "widest" or "cycle"
+  std::vector<IndexFileSection> sections;
+};
+
+/// True if the path is a regular file that begins as an index file does. Never throws because of the file.
+bool is_index_file(const std::string& path);
+
+/// Reads and checks header and table, not the contents (Index::load checks everything). Throws IoError, CorruptFile.
+IndexFileInfo describe_index_file(const std::string& path);
+
+}  // namespace kith

@@ -1,0 +1,204 @@
+// Index and file: save, load, and what a file says of itself. See kith/index.hpp and kith/index_file.hpp.
+#include "core/dispatch.hpp"
+#include "engine/backend.hpp"
+#include "engine/choose_engine.hpp"
+#include "engine/index_file/index_file.hpp"
+#include "engine/index_file/index_file_writer.hpp"
+#include "engine/index_file/validate_section.hpp"
+#include "engine/index_state.hpp"
+#include "engine/with_memory.hpp"
+#include "runtime/output_file.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+#include <kith/index_file.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace kith {
+namespace {
+
+using engine::IndexFile;
+using engine::SectionId;
+using engine::with_memory;
+
+void require_threads(int threads) {
+  if (threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", threads));
+}
+
+void write_file(const IndexState& state, const SaveOptions& options, const engine::IndexFileWriter::Sink& sink) {
+  require_threads(options.threads);
+  engine::IndexFileWriter writer({.engine = state.engine,
+                                  .metric = state.metric,
+                                  .dtype = state.dtype,
+                                  .dims = state.dims,
+                                  .rows = state.rows,
+                                  .points = state.clean,
+                                  .parameters = {}});
+  std::visit([&](const auto& searcher) { searcher->save(writer, options.threads); }, state.searcher);
+  if (state.left_out_rows()) writer.add(SectionId::original, std::span<const std::uint32_t>(state.original));
+  std::vector<double> period = state.period;
+  std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
+  if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
+  writer.write({options.threads, &options.progress}, sink);
+}
+
+/// The caller's number of each point, if rows were left out: ascending and below the number of rows.
+std::vector<std::uint32_t> load_original(const IndexFile& file) {
+  const engine::IndexFacts& facts = file.facts();
+  if (facts.points == facts.rows) {
+    if (file.has(SectionId::original)) file.refuse("section original is there, but no row was left out");
+    return {};
+  }
+  const auto original = file.values<std::uint32_t>(SectionId::original, facts.points);
+  for (std::uint64_t i = 0; i < original.size() && !file.is_trusted(); ++i) {
+    if (original[i] >= facts.rows || (i > 0 && original[i] <= original[i - 1])) {
+      file.refuse(fmt::format("section original: entry {} is {}, which is not above the one before and below {}", i,
+                              original[i], facts.rows));
+    }
+  }
+  return {original.begin(), original.end()};
+}
+
+std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions& options) {
+  const engine::IndexFacts& facts = file.facts();
+  if (!engine::cpu_backend().has(facts.engine)) {
+    throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
+                                  file.name(), name_of(facts.engine)));
+  }
+  const engine::Choice choice = engine::choose_engine(facts.engine, options.device, facts.points, facts.dims, 0);
+  auto state = std::make_shared<IndexState>();
+  state->rows = facts.rows;
+  state->clean = facts.points;
+  state->dims = facts.dims;
+  state->dtype = facts.dtype;
+  state->metric = facts.metric;
+  state->engine = facts.engine;
+  state->device = choice.device;
+  state->reason = fmt::format("engine {}: that of {}, {}{}", name_of(facts.engine), file.name(),
+                              file.is_trusted() ? "mapped and not checked" : "loaded and checked",
+                              choice.reason.substr(choice.reason.find('\n')));  // then why this device
+  state->original = load_original(file);
+  state->period = engine::load_period(file);
+  const engine::Backend& backend =
+      choice.device.kind() == Device::Kind::cuda ? *engine::cuda_backend() : engine::cpu_backend();
+  const engine::LoadRequest request{file, choice.device, state->period, {options.threads, &options.progress}};
+  if (facts.dtype == DType::f32) {
+    state->searcher = backend.load_f32(request);
+  } else {
+    state->searcher = backend.load_f64(request);
+  }
+  return state;
+}
+
+/// Moves the clean rows, which lie at the front, to the caller's places, last first, and fills the rows between.
+template <typename T>
+void spread_rows(const IndexState& state, std::span<T> values) {
+  const std::uint64_t dims = state.dims;
+  constexpr T kNothing = std::numeric_limits<T>::quiet_NaN();
+  std::uint64_t end = state.rows;
+  for (std::uint64_t i = state.clean; i-- > 0;) {
+    const std::uint64_t row = state.original[i];
+    if (row != i) std::memcpy(&values[row * dims], &values[i * dims], dims * sizeof(T));
+    std::fill(values.data() + (row + 1) * dims, values.data() + end * dims, kNothing);
+    end = row;
+  }
+  std::fill(values.data(), values.data() + end * dims, kNothing);
+}
+
+}  // namespace
+
+void Index::save(const std::string& path, const SaveOptions& options) const {
+  with_memory(memory_bytes(), "saving the index", [&] {
+    runtime::OutputFile file(path);
+    write_file(*state_, options, [&](std::span<const std::byte> bytes) { file.write(bytes.data(), bytes.size()); });
+    file.commit();
+  });
+}
+
+std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
+  return with_memory(memory_bytes(), "the copy of the index", [&] {
+    std::vector<std::byte> all;
+    write_file(*state_, options,
+               [&](std::span<const std::byte> bytes) { all.insert(all.end(), bytes.begin(), bytes.end()); });
+    return all;
+  });
+}
+
+Index Index::load(const std::string& path, const LoadOptions& options) {
+  require_threads(options.threads);
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
+    const engine::RunOptions run{options.threads, &options.progress};
+    return Index(load_state(options.map ? IndexFile::map(path) : IndexFile::read(path, run), options));
+  });
+}
+
+Index Index::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
+  require_threads(options.threads);
+  if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
+  return with_memory(bytes.size(), "the index", [&] {
+    const engine::RunOptions run{options.threads, &options.progress};
+    return Index(load_state(IndexFile::copy_of(bytes, "index in memory", run), options));
+  });
+}
+
+PointSet Index::points(int threads) const {
+  require_threads(threads);
+  PointSet points(state_->dtype, state_->rows, state_->dims);
+  core::visit_dtype(state_->dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<T> values = points.values<T>();
+    searcher_of<T>(*state_).copy_rows(values.data(), threads);
+    if (state_->left_out_rows()) spread_rows(*state_, values);
+  });
+  return points;
+}
+
+bool is_index_file(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  std::array<unsigned char, engine::kIndexMagic.size()> head{};
+  const ssize_t got = read(descriptor, head.data(), head.size());
+  close(descriptor);
+  return got == static_cast<ssize_t>(head.size()) && head == engine::kIndexMagic;
+}
+
+IndexFileInfo describe_index_file(const std::string& path) {
+  const engine::FrontMatter front = IndexFile::read_front(path);
+  IndexFileInfo info;
+  info.version = front.header.version;
+  info.compatible_features = front.header.compatible_features;
+  info.incompatible_features = front.header.incompatible_features;
+  info.file_bytes = front.header.file_bytes;
+  info.engine = front.facts.engine;
+  info.metric = front.facts.metric;
+  info.dtype = front.facts.dtype;
+  info.dims = front.facts.dims;
+  info.rows = front.facts.rows;
+  info.points = front.facts.points;
+  if (info.engine == Engine::kd_tree) {
+    info.leaf_size = front.facts.parameters[engine::kLeafSizeParameter];
+    info.split = front.facts.parameters[engine::kSplitRuleParameter] == 0 ? "widest" : "cycle";
+  }
+  for (const engine::SectionRecord& section : front.sections) {
+    info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,
+                             section.element_bytes, section.count, section.offset, section.bytes()});
+  }
+  return info;
+}
+
+}  // namespace kith
