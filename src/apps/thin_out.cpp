@@ -23,8 +23,8 @@ namespace {
 
 /// Up to this many points all pairs are looked at, so that nothing stays open.
 constexpr std::uint64_t kFewPoints = 256;
-/// Earlier neighbours asked for per point. More make cut lists rarer and each search slower.
-constexpr std::uint32_t kListLength = 8;
+/// Earlier neighbours asked for per point. More make cut lists rarer, but each search slower and its result larger.
+constexpr std::uint32_t kListLength = 4;
 /// Points whose lists show how crowded it is.
 constexpr std::uint64_t kSample = 256;
 /// Entries of lists in memory at one time.
@@ -68,7 +68,7 @@ class ThinOut {
       const PointSet points = gather(places);
       const Index index = build(points.view(), count);
       if (count <= kFewPoints || !is_crowded(index, points.view())) {
-        places = walk_lists(index, points.view(), places, kept);
+        places = walk_lists(index, places, kept);
       }
     }
     // A kept place within the radius of an open one comes before it: were it later, it would be open itself.
@@ -105,14 +105,12 @@ class ThinOut {
     return Index::build(points, build);
   }
 
-  /// The k nearest within the radius of each query, of those before `below[query]` if it is not empty.
-  Neighbors nearest(const Index& index, PointView queries, std::uint32_t k, const Places& below = {}) const {
+  SearchOptions within_radius() const {
     SearchOptions search;
     search.max_distance = options_.radius;
-    search.index_below = below;
     search.threads = options_.threads;
     search.progress = watch_;
-    return index.knn(queries, k, search);
+    return search;
   }
 
   /// Whether a list is full, so that there may be more.
@@ -126,7 +124,9 @@ class ThinOut {
       sample.push_back(static_cast<std::uint32_t>(i * points.rows() / kSample));
     }
     const PointSet queries = take_rows(points, sample, options_.threads);
-    const Neighbors lists = nearest(index, queries.view(), kListLength, sample);
+    SearchOptions search = within_radius();
+    search.index_below = sample;
+    const Neighbors lists = index.knn(queries.view(), kListLength, search);
     std::uint64_t cut = 0;
     for (std::uint64_t i = 0; i < kSample; ++i) cut += is_cut(lists, i) ? 1 : 0;
     return cut > kSample / 4;
@@ -134,25 +134,21 @@ class ThinOut {
 
   /// Goes through the places in order and decides each one whose list settles it. Adds to `kept` and returns what stays
   /// open: places with a cut list that shows no kept neighbour, and those that depend on them.
-  Places walk_lists(const Index& index, PointView points, const Places& places, Places& kept) {
+  Places walk_lists(const Index& index, const Places& places, Places& kept) {
     const std::uint64_t count = places.size();
+    SearchOptions search = within_radius();
+    search.earlier_only = true;
     const auto k = static_cast<std::uint32_t>(count <= kFewPoints ? count : kListLength);
-    const std::uint64_t step = std::max<std::uint64_t>(1, kEntriesAtOnce / k);
+    const Neighbors lists = index.knn_self(k, search);
     std::vector<State> states(count, State::open);
     Places open;
-    for (std::uint64_t first = 0; first < count; first += step) {
-      const PointView queries = points.slice(first, std::min(step, count - first));
-      Places below(queries.rows());
-      std::iota(below.begin(), below.end(), static_cast<std::uint32_t>(first));
-      const Neighbors lists = nearest(index, queries, k, below);
-      for (std::uint64_t i = 0; i < queries.rows(); ++i) {
-        const State state = states[first + i] = decide(lists, i, states);
-        if (state == State::kept) kept.push_back(places[first + i]);
-        if (state == State::open) open.push_back(places[first + i]);
-      }
-      // For the report: everything before the first open place is decided.
-      decided_ = std::max<std::uint64_t>(decided_, open.empty() ? places[first + queries.rows() - 1] : open[0]);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      states[i] = decide(lists, i, states);
+      if (states[i] == State::kept) kept.push_back(places[i]);
+      if (states[i] == State::open) open.push_back(places[i]);
     }
+    // For the report: everything before the first open place is decided.
+    decided_ = std::max<std::uint64_t>(decided_, open.empty() ? places.back() : open[0]);
     return open;
   }
 
@@ -179,7 +175,7 @@ class ThinOut {
       const Places part(places.begin() + static_cast<std::ptrdiff_t>(first),
                         places.begin() + static_cast<std::ptrdiff_t>(end));
       const PointSet queries = gather(part);
-      const Neighbors lists = nearest(index, queries.view(), 1);
+      const Neighbors lists = index.knn(queries.view(), 1, within_radius());
       for (std::uint64_t i = 0; i < part.size(); ++i) {
         if (!is_cut(lists, i)) rest.push_back(part[i]);
       }

@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <new>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -114,6 +116,8 @@ void write_tree(const std::string& path, const apps::InOrderTree& tree, const Pr
 }
 
 bool is_tree_file(const std::string& path) {
+  std::error_code ignored;
+  if (path == "-" || std::filesystem::is_fifo(path, ignored)) return false;
   const runtime::InputFile file(path);
   if (!is_archive(file)) return false;
   try {

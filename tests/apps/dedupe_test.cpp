@@ -194,7 +194,7 @@ TEST(Dedupe, EqualPointsAsThePlainLoopOnRandomCases) {
 }
 
 TEST(Dedupe, NearPointsAsThePlainLoopOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const test::SearchCase c = test::random_case(seed);
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     std::mt19937_64 random(seed);

@@ -5,8 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <span>
+#include <thread>
 
 namespace kith::test {
 namespace {
@@ -53,6 +56,15 @@ TEST_F(VerifyCommand, AcceptsEverySearch) {
 
   search({"radius", path("p.npy"), path("q.npy"), "-r", "0.3", "--max-neighbors", "4"});
   EXPECT_EQ(verify({path("p.npy"), path("q.npy"), "--radius", "0.3", "--max-neighbors", "4"}).code, 0);
+}
+
+TEST_F(VerifyCommand, ReadsAPipeOnce) {
+  search({"knn", path("p.npy"), "-k", "5"});
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("pipe"), std::ios::binary) << content(path("n.npz")); });
+  const Outcome outcome = run_kith({"verify", path("pipe"), path("p.npy")});
+  writer.join();
+  EXPECT_EQ(outcome.code, 0) << outcome;
 }
 
 TEST_F(VerifyCommand, ChecksASample) {

@@ -147,5 +147,33 @@ TEST(KdTree, IsTheContractsTreeOnRandomCases) {
   }
 }
 
+/// Large enough for nodes that several threads split together.
+template <typename T>
+void expect_same_tree_on_threads(PointView points) {
+  const auto build = [&](int threads) {
+    return cpu::build_kd_tree(points.row<T>(0), points.rows(), points.dims(), {.threads = threads});
+  };
+  const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+  const cpu::KdTree<T> alone = build(1);
+  for (const int threads : {2, 5}) {
+    const cpu::KdTree<T> together = build(threads);
+    EXPECT_TRUE(same(alone.blocks, together.blocks)) << threads << " threads";
+    EXPECT_TRUE(same(alone.split_dims, together.split_dims)) << threads << " threads";
+    EXPECT_TRUE(same(alone.split_values, together.split_values)) << threads << " threads";
+    EXPECT_TRUE(same(alone.boxes, together.boxes)) << threads << " threads";
+    EXPECT_TRUE(same(alone.smallest, together.smallest)) << threads << " threads";
+  }
+}
+
+TEST(KdTree, IsTheSameForEveryThreadCount) {
+  std::mt19937_64 random(5);
+  for (const NastyShape shape :
+       {NastyShape::uniform, NastyShape::grid, NastyShape::two_values, NastyShape::all_equal, NastyShape::sorted}) {
+    SCOPED_TRACE(static_cast<int>(shape));
+    expect_same_tree_on_threads<float>(nasty_points(shape, DType::f32, 300000, 3, random).view());
+    expect_same_tree_on_threads<double>(nasty_points(shape, DType::f64, 150000, 2, random).view());
+  }
+}
+
 }  // namespace
 }  // namespace kith::test

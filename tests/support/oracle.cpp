@@ -32,13 +32,20 @@ T inside_period(T x, T length) {
   return moved;
 }
 
+/// The rows as they are searched: under cosine each is made a unit vector, once.
+template <typename T>
+std::vector<std::vector<T>> searched_rows(PointView points, Metric metric) {
+  std::vector<std::vector<T>> rows;
+  for (std::uint64_t i = 0; i < points.rows(); ++i) {
+    rows.push_back(row_of<T>(points, i));
+    if (metric.kind() == Metric::Kind::cosine) make_unit(rows.back());
+  }
+  return rows;
+}
+
 /// The number by which neighbours are ordered.
 template <typename T>
-T compared(Metric metric, std::vector<T> query, std::vector<T> point, const std::vector<double>& period) {
-  if (metric.kind() == Metric::Kind::cosine) {
-    make_unit(query);
-    make_unit(point);
-  }
+T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& point, const std::vector<double>& period) {
   T acc = 0;
   for (std::size_t d = 0; d < query.size(); ++d) {
     T e = query[d] - point[d];
@@ -98,15 +105,24 @@ bool may_find(const Question& question, std::uint64_t q, std::uint64_t i) {
   return true;
 }
 
+/// What is searched.
+template <typename T>
+struct Rows {
+  std::vector<std::vector<T>> points, queries;
+
+  explicit Rows(const Question& question)
+      : points(searched_rows<T>(question.points, question.metric)),
+        queries(question.queries == nullptr ? points : searched_rows<T>(*question.queries, question.metric)) {}
+};
+
 /// Every point that may be a neighbour of one query, in the contract's order.
 template <typename T>
-std::vector<Found<T>> everyone(const Question& question, std::uint64_t q) {
-  const PointView queries = question.queries == nullptr ? question.points : *question.queries;
+std::vector<Found<T>> everyone(const Question& question, const Rows<T>& rows, std::uint64_t q) {
   std::vector<Found<T>> all;
-  for (std::uint64_t i = 0; i < question.points.rows(); ++i) {
+  for (std::uint64_t i = 0; i < rows.points.size(); ++i) {
     if (!may_find(question, q, i)) continue;
-    all.push_back({compared(question.metric, row_of<T>(queries, q), row_of<T>(question.points, i), question.period),
-                   static_cast<std::uint32_t>(i)});
+    const T acc = compared(question.metric, rows.queries[q], rows.points[i], question.period);
+    all.push_back({acc, static_cast<std::uint32_t>(i)});
   }
   std::sort(all.begin(), all.end(),
             [](const Found<T>& a, const Found<T>& b) { return std::tie(a.acc, a.index) < std::tie(b.acc, b.index); });
@@ -132,8 +148,9 @@ Neighbors knn_of(const Question& question, std::uint32_t k) {
   const auto n = static_cast<std::uint32_t>(question.points.rows());
   std::vector<std::uint32_t> indices;
   std::vector<T> distances;
+  const Rows<T> rows(question);
   for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
-    std::vector<Found<T>> all = everyone<T>(question, q);
+    std::vector<Found<T>> all = everyone(question, rows, q);
     std::erase_if(all,
                   [&](const Found<T>& found) { return !is_within(question.metric, found.acc, question.max_distance); });
     for (std::uint32_t j = 0; j < k; ++j) {
@@ -150,9 +167,10 @@ NeighborLists radius_of(const Question& question, double radius, std::uint32_t m
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> indices;
   std::vector<T> distances;
+  const Rows<T> rows(question);
   for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
     std::uint32_t taken = 0;
-    for (const Found<T>& found : everyone<T>(question, q)) {
+    for (const Found<T>& found : everyone(question, rows, q)) {
       if (!is_within(question.metric, found.acc, radius) || (most > 0 && taken == most)) continue;
       indices.push_back(found.index);
       distances.push_back(shown(question.metric, question.squared, found.acc));
@@ -201,7 +219,11 @@ PointLists oracle_box(const Question& question, PointView lower, PointView upper
 
 template <typename T>
 T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point) {
-  return shown(metric, squared, compared(metric, std::move(query), std::move(point), {}));
+  if (metric.kind() == Metric::Kind::cosine) {
+    make_unit(query);
+    make_unit(point);
+  }
+  return shown(metric, squared, compared(metric, query, point, {}));
 }
 
 template float oracle_distance(Metric, bool, std::vector<float>, std::vector<float>);

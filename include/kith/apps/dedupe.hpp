@@ -50,7 +50,8 @@ struct Deduped {
 
 /// The same as the plain loop: take the points in order, keep each unless a kept one is equal to it (or within the
 /// tolerance). Equal points: O(n d) for hashing and O(n log n), about 20 bytes per point. With a tolerance: O(log n)
-/// searches for the nearest few per point at worst, usually one or two; memory of two indexes over the points.
+/// searches for the nearest few per point at worst, usually one or two; an index over the points and some 60 bytes per
+/// point of memory, whatever the tolerance.
 /// Throws BadData on NaN or infinity, UsageError on options that make no sense, OutOfMemory, Interrupted.
 Deduped dedupe(PointView points, const DedupeOptions& options = {});
 

@@ -17,7 +17,8 @@ void write_tree(const std::string& path, const apps::NodeTable& table, const Pro
 /// .npz with `index` (u32), `points` (n x dims), `split_dim` and the single numbers above but `root`.
 void write_tree(const std::string& path, const apps::InOrderTree& tree, const ProgressCallback& progress = {});
 
-/// Whether the file is an .npz archive with the arrays of one of the two. Throws IoError.
+/// Whether this is an .npz archive with the arrays of one of the two. A pipe, which can be read only once, is not
+/// looked at: false. Throws IoError.
 bool is_tree_file(const std::string& path);
 
 /// Reads what `write_tree` wrote, or what NumPy saved under the same names with any integer types. What the arrays say
