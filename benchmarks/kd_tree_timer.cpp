@@ -52,10 +52,12 @@ struct Job {
 void time_kith(const Job& job) {
   std::unique_ptr<kith::Index> index;
   const kith::BuildOptions build{.engine = kith::Engine::kd_tree, .threads = job.threads};
-  print_time("build", median_ms(job.repeats, [&] {
-               index.reset();
-               index = std::make_unique<kith::Index>(kith::Index::build(job.points, build));
-             }),
+  print_time("build",
+             median_ms(job.repeats,
+                       [&] {
+                         index.reset();
+                         index = std::make_unique<kith::Index>(kith::Index::build(job.points, build));
+                       }),
              0);
   const kith::SearchOptions search{.squared = true, .threads = job.threads};
   for (const std::uint32_t k : job.ks) {
@@ -116,15 +118,17 @@ std::vector<std::uint32_t> along_curve(kith::PointView points) {
 
 template <int kDims>
 void time_nanoflann(const Job& job, bool sorted) {
-  using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Cloud>, Cloud, kDims,
-                                                   std::uint32_t>;
+  using Tree =
+      nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Cloud>, Cloud, kDims, std::uint32_t>;
   const Cloud cloud{job.points};
   std::unique_ptr<Tree> tree;
   const auto dims = static_cast<int>(job.points.dims());
-  print_time("build", median_ms(job.repeats, [&] {
-               tree.reset();
-               tree = std::make_unique<Tree>(dims, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(10));
-             }),
+  print_time("build",
+             median_ms(job.repeats,
+                       [&] {
+                         tree.reset();
+                         tree = std::make_unique<Tree>(dims, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(10));
+                       }),
              0);
   std::vector<std::uint32_t> order(job.points.rows());
   std::iota(order.begin(), order.end(), 0u);
@@ -172,7 +176,8 @@ void time_nanoflann(const Job& job, bool sorted) {
 
 int main(int argc, char** argv) {
   if (argc < 6) {
-    std::fputs("usage: kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...]\n", stderr);
+    std::fputs("usage: kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...]\n",
+               stderr);
     return 2;
   }
   try {

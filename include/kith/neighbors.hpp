@@ -137,7 +137,9 @@ class PointLists {
   /// The number of points searched.
   std::uint32_t points() const { return points_; }
   std::uint64_t count(std::uint64_t question) const { return offsets_[question + 1] - offsets_[question]; }
-  std::uint32_t index(std::uint64_t question, std::uint64_t place) const { return indices_[offsets_[question] + place]; }
+  std::uint32_t index(std::uint64_t question, std::uint64_t place) const {
+    return indices_[offsets_[question] + place];
+  }
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }

@@ -35,7 +35,9 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override {
     return refuse(request);
   }
-  std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return refuse<float>(request); }
+  std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override {
+    return refuse<float>(request);
+  }
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return refuse<double>(request);
   }

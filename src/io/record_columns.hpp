@@ -20,8 +20,8 @@ struct ColumnChoice {
 
 /// Resolves `options.columns` and `options.label` among `count` columns. A column is meant by its exact name, else by
 /// its name in any case, else by its position from 1. Without `options.columns` the `defaults` are taken, or, where
-/// there are none, all columns but the label and the extras. `names` is empty for files that name nothing. Throws UsageError if a
-/// column is not there, CorruptFile if a default is not.
+/// there are none, all columns but the label and the extras. `names` is empty for files that name nothing. Throws
+/// UsageError if a column is not there, CorruptFile if a default is not.
 ColumnChoice choose_columns(std::string_view file, std::span<const std::string> names, std::uint32_t count,
                             std::span<const std::string> defaults, const ReadOptions& options);
 

@@ -7,7 +7,9 @@
 #include "cpu/kd_tree/select_key.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -38,7 +40,7 @@ class KeyBuffer {
       *end++ = DistanceKey::of(chains[i], indices[i]);
     }
     size_ = static_cast<std::size_t>(end - keys_.data());
-    if (size_ >= cut_at_ && size_ > k_) cut_back(spare);
+    if (size_ >= cut_at_ && size_ > k_ && !cut_roughly(spare)) cut_back(spare);
   }
 
   /// Sorts and writes `places` places (at least as many as are kept): what was found, then `missing` and infinity.
@@ -56,11 +58,38 @@ class KeyBuffer {
   }
 
  private:
+  /// Keeps the k nearest and some more: what is not beyond a key of a sample. False, and nothing is lost, if that was
+  /// too far or too near.
+  bool cut_roughly(std::vector<double>& spare) {
+    constexpr std::size_t kSample = 16;
+    if (size_ < 2 * kSample) return false;
+    if (spare.size() < 2 * size_) spare.resize(2 * size_);
+    std::array<double, kFewKeys> sample;
+    for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys_[(2 * i + 1) * size_ / (2 * kSample)];
+    const std::size_t place = std::min(kSample - 1, k_ * kSample / size_ + 1);
+    const double pivot = select_few(sample.data(), kSample, place, place).first;
+    std::size_t kept = 0, dropped = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const double key = keys_[i];
+      keys_[kept] = key;
+      spare[dropped] = key;
+      kept += key <= pivot ? 1 : 0;
+      dropped += key <= pivot ? 0 : 1;
+    }
+    if (kept < k_ || kept > size_ - size_ / 8) {
+      std::copy_n(spare.begin(), dropped, keys_.begin() + static_cast<std::ptrdiff_t>(kept));
+      return false;
+    }
+    size_ = kept;
+    set_limit(pivot);
+    return true;
+  }
+
   /// Keeps the k nearest, in any order.
   void cut_back(std::vector<double>& spare) {
     if (spare.size() < 2 * size_) spare.resize(2 * size_);
-    const double worst = select_key<double>(KeyArray<double>{keys_.data()}, size_, k_ - 1,
-                                            {spare.data(), spare.data() + size_, size_});
+    const double worst =
+        select_key<double>(KeyArray<double>{keys_.data()}, size_, k_ - 1, {spare.data(), spare.data() + size_, size_});
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const double key = keys_[i];
@@ -68,7 +97,12 @@ class KeyBuffer {
       kept += key <= worst ? 1 : 0;
     }
     size_ = kept;
-    const core::Candidate<float> last = DistanceKey::candidate(worst);
+    set_limit(worst);
+  }
+
+  /// Nothing beyond `key` can be among the k nearest.
+  void set_limit(double key) {
+    const core::Candidate<float> last = DistanceKey::candidate(key);
     limit_ = {last.distance, last.index};
   }
 

@@ -38,7 +38,8 @@ Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, co
       const auto below = kLanes == 1 ? list[v - 1] : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[v], list[v - 1]);
       list[v] = hn::Min(list[v], hn::Max(below, key));
     }
-    const auto below = kLanes == 1 ? hn::Zero(pair) : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[0], hn::Zero(pair));
+    const auto below =
+        kLanes == 1 ? hn::Zero(pair) : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[0], hn::Zero(pair));
     list[0] = hn::Min(list[0], hn::Max(below, key));
   }
   for (std::uint32_t v = 0; v < kVectors; ++v) hn::Store(list[v], pair, keys + v * kLanes);

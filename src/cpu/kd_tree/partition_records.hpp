@@ -28,8 +28,8 @@ Record* partition_few(Record* first, Record* last, const IsLeft& is_left) {
   return left;
 }
 
-/// Any number of records. Returns the first of the right ones. Blocks from both ends: first it is noted which records of
-/// a block are on the wrong side, then they change places in pairs.
+/// Any number of records. Returns the first of the right ones. Blocks from both ends: first it is noted which records
+/// of a block are on the wrong side, then they change places in pairs.
 template <typename Record, typename IsLeft>
 Record* partition_records(Record* first, Record* last, const IsLeft& is_left) {
   std::uint8_t wrong_left[kPartitionBlock], wrong_right[kPartitionBlock];  // places counted from the two ends

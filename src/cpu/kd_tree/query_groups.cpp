@@ -9,8 +9,10 @@ namespace kith::cpu {
 
 template <typename T>
 QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads)
-    : tree_(tree), batch_(batch), chunks_(static_cast<std::uint32_t>(std::max<std::uint64_t>(
-          1, (tree.geometry.most_per_leaf() + kGroupQueries - 1) / kGroupQueries))) {
+    : tree_(tree),
+      batch_(batch),
+      chunks_(static_cast<std::uint32_t>(
+          std::max<std::uint64_t>(1, (tree.geometry.most_per_leaf() + kGroupQueries - 1) / kGroupQueries))) {
   if (!batch.is_self()) sort_by_leaf(threads);
 }
 

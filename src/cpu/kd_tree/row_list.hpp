@@ -66,7 +66,8 @@ class RowList {
     for (;;) {
       std::uint64_t child = 2 * place + 1;
       if (child >= size) break;
-      if (child + 1 < size && at(static_cast<std::uint32_t>(child)) < at(static_cast<std::uint32_t>(child + 1))) ++child;
+      if (child + 1 < size && at(static_cast<std::uint32_t>(child)) < at(static_cast<std::uint32_t>(child + 1)))
+        ++child;
       if (!(candidate < at(static_cast<std::uint32_t>(child)))) break;
       put(static_cast<std::uint32_t>(place), at(static_cast<std::uint32_t>(child)));
       place = child;

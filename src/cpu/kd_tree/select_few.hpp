@@ -13,7 +13,8 @@ namespace kith::cpu {
 inline constexpr std::size_t kFewKeys = 32;
 
 /// The numbers of two ranks, low_rank <= high_rank. `keys` has room for kFewKeys numbers; those from `count` on are
-/// overwritten. Vectors of the compiler, of the size that every machine has: this is too short for a choice at run time.
+/// overwritten. Vectors of the compiler, of the size that every machine has: this is too short for a choice at run
+/// time.
 template <typename T>
 std::pair<T, T> select_few(T* keys, std::size_t count, std::size_t low_rank, std::size_t high_rank) {
   using Counter = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;

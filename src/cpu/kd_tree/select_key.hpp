@@ -46,8 +46,8 @@ Bracket<T> guess_bracket(const KeyAt& key_at, std::size_t count, std::size_t ran
     std::array<T, kFewKeys> sample;
     for (std::size_t i = 0; i < size; ++i) sample[i] = key_at((2 * i + 1) * count / (2 * size));
     const std::size_t place = rank * size / count;
-    const auto [low, high] = select_few(sample.data(), size, place > margin ? place - margin : 0,
-                                        std::min(place + margin, size - 1));
+    const auto [low, high] =
+        select_few(sample.data(), size, place > margin ? place - margin : 0, std::min(place + margin, size - 1));
     return {low, high};
   }
   const std::size_t size = count < 65536 ? 256 : 1024;
@@ -66,8 +66,8 @@ Bracket<T> guess_bracket(const KeyAt& key_at, std::size_t count, std::size_t ran
 /// Room for the numbers that a selection has to look at again.
 template <typename T>
 struct KeyRoom {
-  T* first;            ///< as many as there are numbers in all
-  T* second;           ///< `second_size`: the fewer, the more often a selection falls back to the library's
+  T* first;   ///< as many as there are numbers in all
+  T* second;  ///< `second_size`: the fewer, the more often a selection falls back to the library's
   std::size_t second_size;
 };
 

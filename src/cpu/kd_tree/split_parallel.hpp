@@ -87,8 +87,7 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   if (rank < below || rank >= below + inside || inside > room.second_size) {  // a bad sample: one thread does it all
     return split_records<T>(access, first, middle, last, d, room);
   }
-  const T value = select_key<T>(KeyArray<T>{room.first}, inside, rank - below,
-                                {room.second, room.first, count});
+  const T value = select_key<T>(KeyArray<T>{room.first}, inside, rank - below, {room.second, room.first, count});
 
   const std::uint64_t left =
       partition_in_parallel(first, parts, threads, [&](const Record& r) { return access.at(r, d) < value; });

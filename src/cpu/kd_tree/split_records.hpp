@@ -61,8 +61,8 @@ void split_equals(const Access& access, typename Access::Record* first, typename
   for (std::uint32_t component = 1; component < access.dims() && middle != first && middle != last; ++component) {
     const std::uint32_t axis = (d + component) % access.dims();
     const auto key_at = [&](std::size_t i) { return access.at(first[i], axis); };
-    const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
-                                  static_cast<std::size_t>(middle - first), room);
+    const T value =
+        select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), room);
     first = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) < value; });
     last = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) <= value; });
   }
@@ -79,8 +79,8 @@ T split_records(const Access& access, typename Access::Record* first, typename A
                 typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room) {
   using Record = typename Access::Record;
   const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
-  const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
-                                static_cast<std::size_t>(middle - first), room);
+  const T value =
+      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), room);
   Record* equals = partition_records(first, last, [&](const Record& r) { return access.at(r, d) < value; });
   if (equals != middle) {
     Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
