@@ -5,8 +5,7 @@ namespace kith::test {
 namespace {
 
 std::string page(const std::string& name) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream stream(root / "docs" / "commands" / (name + ".md"));
+  std::ifstream stream(std::string(KITH_TEST_PAGES) + "/" + name + ".md");
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
