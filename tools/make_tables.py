@@ -45,13 +45,14 @@ def brute_force_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-def kd_tree_cpu():
+def kd_tree_cpu(keep=lambda row: True):
     report = json.loads((RESULTS / "kd_tree_cpu.json").read_text())
     libraries = ["kith", "nanoflann", "nanoflann-sorted", "pykdtree", "scipy", "scikit-learn"]
     cases = {}
     for row in report["rows"]:
         key = (row["cloud"], row["points"], row["dims"], row["threads"])
-        cases.setdefault(key, {})[row["library"]] = row["ms"]
+        if keep(row):
+            cases.setdefault(key, {})[row["library"]] = row["ms"]
     lines = ["| cloud | points | dims | threads | job | " + " | ".join(f"{name}, ms" for name in libraries) + " |"]
     lines.append("|" + "---|" * (5 + len(libraries)))
     for (cloud, points, dims, threads), times in cases.items():
@@ -66,6 +67,10 @@ def kd_tree_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def kd_tree_short():
+    return kd_tree_cpu(lambda row: row["cloud"] == "uniform" and row["dims"] == 3 and row["points"] == 1_000_000)
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -77,7 +82,7 @@ def read_csv():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-TABLES = {"brute_force_cpu": brute_force_cpu, "kd_tree_cpu": kd_tree_cpu, "read_csv": read_csv}
+TABLES = {"brute_force_cpu": brute_force_cpu, "kd_tree_cpu": kd_tree_cpu, "kd_tree_short": kd_tree_short, "read_csv": read_csv}
 
 
 def main():

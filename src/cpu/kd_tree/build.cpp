@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -32,6 +33,38 @@ struct KdStorage {
 template <typename T>
 T without_sign_of_zero(T value) {
   return value + T(0);
+}
+
+/// The least and the greatest of some numbers, by vectors of the compiler: in a leaf every second one is a new extreme,
+/// which branches would pay for.
+template <typename T>
+std::pair<T, T> extremes(const T* values, std::size_t count) {
+  typedef T Lanes __attribute__((vector_size(16)));
+  constexpr std::size_t kLanes = 16 / sizeof(T);
+  T low = std::numeric_limits<T>::infinity(), high = -low;
+  if (count < kLanes) {
+    for (std::size_t i = 0; i < count; ++i) {
+      low = std::min(low, values[i]);
+      high = std::max(high, values[i]);
+    }
+    return {low, high};
+  }
+  const auto load = [&](std::size_t i) {
+    Lanes lanes;
+    __builtin_memcpy(&lanes, values + i, sizeof(lanes));
+    return lanes;
+  };
+  Lanes lows = load(count - kLanes), highs = lows;  // the last ones, some of them twice
+  for (std::size_t i = 0; i + kLanes < count; i += kLanes) {
+    const Lanes lanes = load(i);
+    lows = lanes < lows ? lanes : lows;
+    highs = lanes > highs ? lanes : highs;
+  }
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    low = std::min(low, lows[i]);
+    high = std::max(high, highs[i]);
+  }
+  return {low, high};
 }
 
 template <typename T, typename Access>
@@ -209,8 +242,6 @@ class Builder {
     const std::uint32_t dims = access_.dims(), size = tree_.leaf_count(leaf);
     const std::uint64_t node = core::KdGeometry::node(geometry.levels, leaf);
     const Record* first = records_ + geometry.first(geometry.levels, leaf);
-    T* box = storage_.boxes.data() + node * 2 * dims;
-    tighten(first, first + size, box);
     for (std::uint32_t i = 0; i < size; ++i) {
       copies[i] = first[i];
       order.set(i, access_.index_of(first[i]));
@@ -223,6 +254,12 @@ class Builder {
     for (std::uint32_t i = 0; i < size; ++i) {
       for (std::uint32_t d = 0; d < dims; ++d) values[std::uint64_t{d} * size + places[i]] = access_.at(copies[i], d);
       indices[places[i]] = access_.index_of(copies[i]);
+    }
+    T* box = storage_.boxes.data() + node * 2 * dims;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      const auto [low, high] = extremes(values + std::uint64_t{d} * size, size);
+      box[d] = without_sign_of_zero(low);
+      box[dims + d] = without_sign_of_zero(high);
     }
     std::byte* end = reinterpret_cast<std::byte*>(indices + size);
     std::memset(end, 0, static_cast<std::size_t>(block + std::uint64_t{size} * tree_.point_bytes - end));
