@@ -14,17 +14,22 @@ namespace kith::cpu {
 template <typename T>
 class NearestRow {
  public:
-  /// `indices` and `chains` have room for k (>= 1) entries; only candidates with chain <= farthest are kept.
+  /// `indices` and `chains` have room for k entries; only candidates with chain <= farthest are kept.
   NearestRow(std::uint32_t k, T farthest, std::uint32_t* indices, T* chains)
       : k_(k), farthest_(farthest), indices_(indices), chains_(chains) {}
 
   /// Candidates with a chain above this cannot enter.
   T bound() const { return size_ < k_ ? farthest_ : chains_[0]; }
+  /// Candidates that do not come before this one cannot enter.
+  core::Candidate<T> limit() const {
+    if (k_ == 0) return {0, 0};
+    return size_ < k_ ? core::Candidate<T>{farthest_, std::numeric_limits<std::uint32_t>::max()} : at(0);
+  }
 
   void offer(core::Candidate<T> candidate) {
     if (size_ < k_) {
       if (candidate.distance <= farthest_) rise(size_++, candidate);
-    } else if (candidate < at(0)) {
+    } else if (k_ > 0 && candidate < at(0)) {
       sink(candidate, size_);
     }
   }

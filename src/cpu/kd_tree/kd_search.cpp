@@ -7,8 +7,8 @@
 #include "cpu/kd_tree/collectors.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
-#include "cpu/kd_tree/row_list.hpp"
 #include "cpu/kd_tree/single_search.hpp"
+#include "cpu/nearest_row.hpp"
 #include "cpu/kd_tree/tree_sections.hpp"
 #include "runtime/parallel.hpp"
 
@@ -142,7 +142,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
   const auto missing = static_cast<std::uint32_t>(tree_.geometry.points);
   struct Alone {
     GroupScope scope;
-    RowList<T> list;
+    NearestRow<T> list;
     KeyLists* keys;
 
     static Limit<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_chains,
@@ -153,13 +153,14 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
         if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, hit_chains, hit_indices);
       }
       for_each_hit(admitted, hit_chains, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
-      return alone.list.limit();
+      const Candidate<T> limit = alone.list.limit();
+      return {limit.distance, limit.index};
     }
   };
   const bool uses_keys = sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost;
   double storage[KeyLists::storage_size(KeyLists::kMost, 1)];
   KeyLists keys(uses_keys ? k : 1, storage);
-  Alone alone{GroupScope(queries.filter), RowList<T>(k, rules.bound, indices, chains), uses_keys ? &keys : nullptr};
+  Alone alone{GroupScope(queries.filter), NearestRow<T>(k, rules.bound, indices, chains), uses_keys ? &keys : nullptr};
   alone.scope.queries = &query;
   if constexpr (sizeof(T) == 4) keys.reset(0, rules.bound);
 
