@@ -18,7 +18,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace kith::cli {
 namespace {
@@ -67,7 +69,16 @@ void report(const BuildFlags& flags, const Index& index, const Times& times) {
   }
 }
 
+/// An index in the place of its points would be the end of the points.
+void require_other_file(const BuildFlags& flags) {
+  std::error_code missing;
+  if (std::filesystem::equivalent(flags.points_path, flags.out, missing)) {
+    throw UsageError(fmt::format("--out: {} holds the points; give the index a file of its own", flags.out));
+  }
+}
+
 int run_build(const BuildFlags& flags) {
+  require_other_file(flags);
   TerminalProgress progress(flags.output.quiet);
   Times times;
   const Stopwatch read_watch;

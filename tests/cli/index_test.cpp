@@ -96,6 +96,14 @@ TEST_F(IndexCommand, BuildRefusesWhatCannotBe) {
   EXPECT_EQ(files(), (std::vector<std::string>{"bad.csv", "p.npy", "q.npy"}));
 }
 
+TEST_F(IndexCommand, BuildDoesNotOverwriteItsPoints) {
+  const std::string before = content(path("p.npy"));
+  const Outcome refused = run_kith({"build", path("p.npy"), "--out", path("./p.npy")});
+  EXPECT_EQ(refused.code, 2) << refused;
+  EXPECT_PRED2(has, refused.err, "holds the points");
+  EXPECT_EQ(content(path("p.npy")), before);
+}
+
 TEST_F(IndexCommand, InfoTellsWhatTheFileSays) {
   ASSERT_EQ(build({"--metric", "lp:3"}).code, 0);
   const Outcome text = run_kith({"info", path("p.kith")});
