@@ -1,0 +1,161 @@
+// What kernels use of the hardware: threads, barriers, the words of a warp, atomics. Kernels use nothing else of CUDA, so
+// that tests can run them on a machine without a GPU (tests/cuda/emulation has a file of the same name).
+//
+// All operations of a warp need its 32 lanes: kernels keep warps together and use predicates.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kWarp = 32;
+
+// --- who am I ---
+__device__ __forceinline__ std::uint32_t thread_number() { return threadIdx.x; }
+__device__ __forceinline__ std::uint32_t threads_per_block() { return blockDim.x; }
+__device__ __forceinline__ std::uint32_t block_number() { return blockIdx.x; }
+__device__ __forceinline__ std::uint32_t blocks_in_grid() { return gridDim.x; }
+__device__ __forceinline__ std::uint32_t lane_number() { return threadIdx.x % kWarp; }
+__device__ __forceinline__ std::uint32_t warp_number() { return threadIdx.x / kWarp; }
+
+/// The shared memory that the launch asked for, aligned to 16 bytes.
+__device__ __forceinline__ std::byte* shared_memory() {
+  extern __shared__ __align__(16) unsigned char kith_shared_memory[];
+  return reinterpret_cast<std::byte*>(kith_shared_memory);
+}
+
+// --- barriers; each also orders memory among those who wait ---
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+__device__ __forceinline__ void sync_warp() { __syncwarp(); }
+/// For `threads` threads, whole warps of one block; `barrier` is 1 to 15, one for each set of warps in flight.
+__device__ __forceinline__ void sync_part(std::uint32_t barrier, std::uint32_t threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+/// What this thread wrote is seen by whoever sees what it writes next.
+__device__ __forceinline__ void fence_device() { __threadfence(); }
+
+/// One thread waits until `*counter` reaches `target`, which others raise by atomic_add.
+__device__ __forceinline__ void wait_until(const std::uint32_t* counter, std::uint32_t target) {
+  std::uint32_t seen;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+  } while (static_cast<std::int32_t>(seen - target) < 0);
+}
+
+// --- the words of a warp ---
+template <typename V>
+__device__ __forceinline__ V shuffle(V value, std::uint32_t lane) {
+  return __shfl_sync(0xffffffffu, value, static_cast<int>(lane));
+}
+template <typename V>
+__device__ __forceinline__ V shuffle_xor(V value, std::uint32_t mask) {
+  return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
+}
+/// Lanes below `delta` keep their own value.
+template <typename V>
+__device__ __forceinline__ V shuffle_up(V value, std::uint32_t delta) {
+  return __shfl_up_sync(0xffffffffu, value, delta);
+}
+__device__ __forceinline__ std::uint32_t ballot(bool vote) { return __ballot_sync(0xffffffffu, vote); }
+__device__ __forceinline__ bool any_lane(bool vote) { return __any_sync(0xffffffffu, vote) != 0; }
+/// The lanes with the same value as this one.
+__device__ __forceinline__ std::uint32_t match_lanes(std::uint32_t value) {
+  return __match_any_sync(0xffffffffu, value);
+}
+/// True if all lanes hold the same value.
+__device__ __forceinline__ bool all_lanes_equal(std::uint32_t value) {
+  int same = 0;
+  __match_all_sync(0xffffffffu, value, &same);
+  return same != 0;
+}
+
+__device__ __forceinline__ std::uint32_t sum_of_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(0xffffffffu, value);
+#else
+  for (std::uint32_t step = 16; step > 0; step /= 2) value += shuffle_xor(value, step);
+  return value;
+#endif
+}
+__device__ __forceinline__ std::uint32_t min_of_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, value);
+#else
+  for (std::uint32_t step = 16; step > 0; step /= 2) value = min(value, shuffle_xor(value, step));
+  return value;
+#endif
+}
+__device__ __forceinline__ std::uint32_t max_of_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, value);
+#else
+  for (std::uint32_t step = 16; step > 0; step /= 2) value = max(value, shuffle_xor(value, step));
+  return value;
+#endif
+}
+__device__ __forceinline__ std::uint64_t min_of_warp(std::uint64_t value) {
+  for (std::uint32_t step = 16; step > 0; step /= 2) {
+    const std::uint64_t other = shuffle_xor(static_cast<unsigned long long>(value), step);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+__device__ __forceinline__ std::uint64_t max_of_warp(std::uint64_t value) {
+  for (std::uint32_t step = 16; step > 0; step /= 2) {
+    const std::uint64_t other = shuffle_xor(static_cast<unsigned long long>(value), step);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+__device__ __forceinline__ std::uint32_t count_bits(std::uint32_t word) {
+  return static_cast<std::uint32_t>(__popc(static_cast<int>(word)));
+}
+/// The number of the lowest bit; the word is not 0.
+__device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t word) {
+  return static_cast<std::uint32_t>(__ffs(static_cast<int>(word))) - 1;
+}
+__device__ __forceinline__ std::uint32_t leading_zeros(std::uint32_t word) {
+  return static_cast<std::uint32_t>(__clz(static_cast<int>(word)));
+}
+__device__ __forceinline__ std::uint32_t leading_zeros(std::uint64_t word) {
+  return static_cast<std::uint32_t>(__clzll(static_cast<long long>(word)));
+}
+
+// --- atomics, in shared or global memory; they return the old value ---
+__device__ __forceinline__ std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t value) {
+  return atomicAdd(to, value);
+}
+__device__ __forceinline__ std::uint32_t atomic_or(std::uint32_t* to, std::uint32_t value) {
+  return atomicOr(to, value);
+}
+__device__ __forceinline__ std::uint32_t atomic_min(std::uint32_t* to, std::uint32_t value) {
+  return atomicMin(to, value);
+}
+__device__ __forceinline__ std::uint32_t atomic_max(std::uint32_t* to, std::uint32_t value) {
+  return atomicMax(to, value);
+}
+__device__ __forceinline__ std::uint64_t atomic_add(std::uint64_t* to, std::uint64_t value) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+}
+__device__ __forceinline__ std::uint64_t atomic_min(std::uint64_t* to, std::uint64_t value) {
+  return atomicMin(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+}
+__device__ __forceinline__ std::uint64_t atomic_max(std::uint64_t* to, std::uint64_t value) {
+  return atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+}
+/// Reads past the caches that other blocks do not share.
+template <typename V>
+__device__ __forceinline__ V load_fresh(const V* from) {
+  return __ldcg(from);
+}
+
+// --- numbers ---
+/// Towards zero; what is below 0 or no number becomes 0, what is too large the largest.
+__device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
+__device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
+
+}  // namespace kith::cuda

@@ -1,0 +1,167 @@
+// Stands in for src/cuda/intrinsics.cuh on the host: every thread of a grid is a fiber, a warp's words are exchanged at a
+// meeting of its 32 lanes. Slow and strict: a lane that stays away from a meeting, or comes to another one, is an error.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#define __device__
+#define __host__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kWarp = 32;
+
+namespace emulation {
+
+/// The fiber that runs now.
+struct Here {
+  std::uint32_t thread = 0, threads = 0, block = 0, blocks = 0;
+  std::byte* shared = nullptr;
+};
+Here here();
+
+/// Gives the processor to the other fibers.
+void yield();
+/// Barrier `number` of this block, for `threads` threads.
+void meet_in_block(std::uint32_t number, std::uint32_t threads);
+/// Hands `bytes` at `value` to the warp and returns the words of all lanes, 8 bytes each. `what` must be the same for
+/// all.
+const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word);
+
+}  // namespace emulation
+
+inline std::uint32_t thread_number() { return emulation::here().thread; }
+inline std::uint32_t threads_per_block() { return emulation::here().threads; }
+inline std::uint32_t block_number() { return emulation::here().block; }
+inline std::uint32_t blocks_in_grid() { return emulation::here().blocks; }
+inline std::uint32_t lane_number() { return thread_number() % kWarp; }
+inline std::uint32_t warp_number() { return thread_number() / kWarp; }
+inline std::byte* shared_memory() { return emulation::here().shared; }
+
+inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
+inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
+inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::meet_in_block(barrier, threads); }
+inline void fence_device() {}
+inline void wait_until(const std::uint32_t* counter, std::uint32_t target) {
+  while (static_cast<std::int32_t>(*static_cast<const volatile std::uint32_t*>(counter) - target) < 0) {
+    emulation::yield();
+  }
+}
+
+namespace emulation {
+template <typename V>
+std::uint64_t word_of(V value) {
+  static_assert(sizeof(V) <= 8);
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof(V));
+  return word;
+}
+template <typename V>
+V value_of(std::uint64_t word) {
+  V value;
+  std::memcpy(&value, &word, sizeof(V));
+  return value;
+}
+}  // namespace emulation
+
+template <typename V>
+V shuffle(V value, std::uint32_t lane) {
+  return emulation::value_of<V>(emulation::meet_in_warp("shuffle", emulation::word_of(value))[lane % kWarp]);
+}
+template <typename V>
+V shuffle_xor(V value, std::uint32_t mask) {
+  return emulation::value_of<V>(
+      emulation::meet_in_warp("shuffle_xor", emulation::word_of(value))[(lane_number() ^ mask) % kWarp]);
+}
+template <typename V>
+V shuffle_up(V value, std::uint32_t delta) {
+  const std::uint64_t* words = emulation::meet_in_warp("shuffle_up", emulation::word_of(value));
+  return lane_number() < delta ? value : emulation::value_of<V>(words[lane_number() - delta]);
+}
+inline std::uint32_t ballot(bool vote) {
+  const std::uint64_t* words = emulation::meet_in_warp("ballot", vote ? 1 : 0);
+  std::uint32_t mask = 0;
+  for (std::uint32_t lane = 0; lane < kWarp; ++lane) mask |= static_cast<std::uint32_t>(words[lane]) << lane;
+  return mask;
+}
+inline bool any_lane(bool vote) { return ballot(vote) != 0; }
+inline std::uint32_t match_lanes(std::uint32_t value) {
+  const std::uint64_t* words = emulation::meet_in_warp("match", value);
+  std::uint32_t mask = 0;
+  for (std::uint32_t lane = 0; lane < kWarp; ++lane) mask |= (words[lane] == value ? 1u : 0u) << lane;
+  return mask;
+}
+inline bool all_lanes_equal(std::uint32_t value) { return match_lanes(value) == 0xffffffffu; }
+
+namespace emulation {
+template <typename V, typename Join>
+V reduce(const char* what, V value, Join join) {
+  const std::uint64_t* words = meet_in_warp(what, word_of(value));
+  V result = value_of<V>(words[0]);
+  for (std::uint32_t lane = 1; lane < kWarp; ++lane) result = join(result, value_of<V>(words[lane]));
+  return result;
+}
+}  // namespace emulation
+
+inline std::uint32_t sum_of_warp(std::uint32_t value) {
+  return emulation::reduce("sum", value, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+}
+template <typename V>
+V min_of_warp(V value) {
+  return emulation::reduce("min", value, [](V a, V b) { return b < a ? b : a; });
+}
+template <typename V>
+V max_of_warp(V value) {
+  return emulation::reduce("max", value, [](V a, V b) { return b > a ? b : a; });
+}
+
+inline std::uint32_t count_bits(std::uint32_t word) { return static_cast<std::uint32_t>(std::popcount(word)); }
+inline std::uint32_t lowest_bit(std::uint32_t word) { return static_cast<std::uint32_t>(std::countr_zero(word)); }
+inline std::uint32_t leading_zeros(std::uint32_t word) { return static_cast<std::uint32_t>(std::countl_zero(word)); }
+inline std::uint32_t leading_zeros(std::uint64_t word) { return static_cast<std::uint32_t>(std::countl_zero(word)); }
+
+// Fibers of one thread take turns only at meetings: a plain read and write is atomic.
+template <typename V>
+V atomic_add(V* to, V value) {
+  const V old = *to;
+  *to = old + value;
+  return old;
+}
+template <typename V>
+V atomic_or(V* to, V value) {
+  const V old = *to;
+  *to = old | value;
+  return old;
+}
+template <typename V>
+V atomic_min(V* to, V value) {
+  const V old = *to;
+  if (value < old) *to = value;
+  return old;
+}
+template <typename V>
+V atomic_max(V* to, V value) {
+  const V old = *to;
+  if (value > old) *to = value;
+  return old;
+}
+template <typename V>
+V load_fresh(const V* from) {
+  return *from;
+}
+
+inline std::uint32_t to_unsigned(double value) {
+  if (!(value > 0)) return 0;
+  return value >= 4294967295.0 ? 0xffffffffu : static_cast<std::uint32_t>(value);
+}
+inline std::uint32_t to_unsigned(float value) { return to_unsigned(static_cast<double>(value)); }
+
+}  // namespace kith::cuda

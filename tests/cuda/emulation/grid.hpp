@@ -1,0 +1,18 @@
+// Runs a kernel on the host, thread by thread: see emulation/cuda/intrinsics.cuh.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace kith::cuda::emulation {
+
+/// How many blocks exist at a time.
+enum class Residence : std::uint8_t { one_by_one, all_together };
+
+/// Calls `kernel` once for each thread. Blocks run one by one, or all together if they wait for each other. Shared
+/// memory is filled with garbage first. Throws std::logic_error if the threads wait for each other forever.
+void run_grid(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes, Residence residence,
+              const std::function<void()>& kernel);
+
+}  // namespace kith::cuda::emulation
