@@ -1,5 +1,5 @@
-// What kernels use of the hardware: threads, barriers, the words of a warp, atomics. Kernels use nothing else of CUDA, so
-// that tests can run them on a machine without a GPU (tests/cuda/emulation has a file of the same name).
+// What kernels use of the hardware: threads, barriers, the words of a warp, atomics. Kernels use nothing else of CUDA,
+// so that tests can run them on a machine without a GPU (tests/cuda/emulation has a file of the same name).
 //
 // All operations of a warp need its 32 lanes: kernels keep warps together and use predicates.
 #pragma once
@@ -8,6 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+
+/// A function of its own: its registers are its own too.
+#define KITH_NOINLINE __noinline__
 
 namespace kith::cuda {
 
@@ -98,14 +101,14 @@ __device__ __forceinline__ std::uint32_t max_of_warp(std::uint32_t value) {
 }
 __device__ __forceinline__ std::uint64_t min_of_warp(std::uint64_t value) {
   for (std::uint32_t step = 16; step > 0; step /= 2) {
-    const std::uint64_t other = shuffle_xor(static_cast<unsigned long long>(value), step);
+    const std::uint64_t other = shuffle_xor(value, step);
     value = other < value ? other : value;
   }
   return value;
 }
 __device__ __forceinline__ std::uint64_t max_of_warp(std::uint64_t value) {
   for (std::uint32_t step = 16; step > 0; step /= 2) {
-    const std::uint64_t other = shuffle_xor(static_cast<unsigned long long>(value), step);
+    const std::uint64_t other = shuffle_xor(value, step);
     value = other > value ? other : value;
   }
   return value;
@@ -148,9 +151,16 @@ __device__ __forceinline__ std::uint64_t atomic_max(std::uint64_t* to, std::uint
   return atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }
 /// Reads past the caches that other blocks do not share.
-template <typename V>
-__device__ __forceinline__ V load_fresh(const V* from) {
-  return __ldcg(from);
+__device__ __forceinline__ std::uint32_t load_fresh(const std::uint32_t* from) { return __ldcg(from); }
+__device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
+  return __ldcg(reinterpret_cast<const unsigned long long*>(from));
+}
+
+/// A clock of the device.
+__device__ __forceinline__ std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
 }
 
 // --- numbers ---

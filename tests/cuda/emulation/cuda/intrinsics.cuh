@@ -1,5 +1,6 @@
-// Stands in for src/cuda/intrinsics.cuh on the host: every thread of a grid is a fiber, a warp's words are exchanged at a
-// meeting of its 32 lanes. Slow and strict: a lane that stays away from a meeting, or comes to another one, is an error.
+// Stands in for src/cuda/intrinsics.cuh on the host: every thread of a grid is a fiber, a warp's words are exchanged at
+// a meeting of its 32 lanes. Slow and strict: a lane that stays away from a meeting, or comes to another one, is an
+// error.
 #pragma once
 
 #include <bit>
@@ -12,6 +13,8 @@
 #define __host__
 #define __global__
 #define __forceinline__ inline
+#define KITH_NOINLINE [[gnu::noinline]]
+#define __grid_constant__
 #define __launch_bounds__(...)
 #define __restrict__
 
@@ -157,6 +160,8 @@ template <typename V>
 V load_fresh(const V* from) {
   return *from;
 }
+
+inline std::uint64_t nanoseconds() { return 0; }
 
 inline std::uint32_t to_unsigned(double value) {
   if (!(value > 0)) return 0;

@@ -1,0 +1,142 @@
+// The steps of a build and the memory that they need, before anything is allocated.
+//
+// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each, of which one
+// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest, boxes and splits of the tree
+// and histograms, is small against that.
+#pragma once
+
+#include "cuda/kd_tree/finish.hpp"
+#include "cuda/kd_tree/split_state.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::cuda {
+
+/// Hands out parts of one piece of memory, aligned to 256 bytes; without memory it only counts.
+class ScratchParts {
+ public:
+  explicit ScratchParts(std::byte* memory) : memory_(memory) {}
+
+  template <typename V>
+  V* take(std::uint64_t count) {
+    const std::uint64_t at = bytes_;
+    bytes_ += (count * sizeof(V) + 255) / 256 * 256;
+    return memory_ == nullptr ? nullptr : reinterpret_cast<V*>(memory_ + at);
+  }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* memory_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.
+template <typename T>
+struct BuildScratch {
+  std::vector<GroupParameters<T>> groups;  ///< without source, output and tree
+  std::uint32_t* arrivals = nullptr;
+  std::uint32_t* refused = nullptr;
+  const T* cut_boxes = nullptr;  ///< of the subtrees that are finished
+  std::uint64_t zero_bytes = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// `blocks` is the size of the grid of split_group.
+template <typename T>
+BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t blocks,
+                                std::byte* memory) {
+  ScratchParts parts(memory);
+  BuildScratch<T> scratch;
+  const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
+  scratch.refused = parts.take<std::uint32_t>(1);
+  scratch.arrivals = parts.take<std::uint32_t>(std::uint64_t{1} << top_level);
+  for (std::uint32_t level = 0; level < top_level;) {
+    GroupParameters<T> group;
+    group.shape = shape;
+    group.first_level = level;
+    group.levels = std::min(top_level - level, kMostGroupLevels);
+    const std::uint64_t segments = std::uint64_t{1} << level, children = segments << group.levels;
+    // Bins that hold less than some points each make longer work of the histograms than of the candidates.
+    while (group.most_bins > 64 && group.most_bins > (points >> level) / 16) group.most_bins /= 2;
+    group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
+    group.refused = scratch.refused;
+    group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
+    if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
+    if (segments <= blocks) {
+      group.histogram = parts.take<std::uint32_t>(segments * kCounters);
+      group.barrier = parts.take<std::uint32_t>(1);
+      group.lists = parts.take<ListCells>(blocks);
+    }
+    group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
+    scratch.groups.push_back(group);
+    level += group.levels;
+  }
+  scratch.zero_bytes = parts.bytes();
+  std::uint8_t* heap = nullptr;
+  OrderedKey<T>* keys = nullptr;
+  std::uint32_t* places = nullptr;
+  if (top_level > 0) {
+    heap = parts.take<std::uint8_t>(points);
+    keys = parts.take<OrderedKey<T>>(points);
+    places = parts.take<std::uint32_t>(points);
+  }
+  const T* boxes = nullptr;
+  for (GroupParameters<T>& group : scratch.groups) {
+    const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
+    group.heap = heap;
+    group.keys = keys;
+    group.places = places;
+    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
+    group.counted = parts.take<CountedBins<T>>(segments * kHeap);
+    group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
+    group.segment_boxes = boxes;
+    group.child_boxes = parts.take<T>(children * 2 * group.child_sides);
+    boxes = group.child_boxes;
+  }
+  scratch.cut_boxes = boxes;
+  scratch.bytes = parts.bytes();
+  return scratch;
+}
+
+/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks.
+template <typename T>
+std::uint64_t copy_bytes(const TreeShape& shape) {
+  const std::uint64_t columns = std::uint64_t{shape.dims} * sizeof(T) + sizeof(std::uint32_t);
+  return std::max<std::uint64_t>(1, shape.geometry.points * std::max<std::uint64_t>(columns, shape.point_bytes));
+}
+
+/// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points
+/// which are to be read first may lie in copy 1; the result tells in which copy the leaf blocks are.
+template <typename T, typename Split, typename Finish>
+std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, const TreeShape& shape,
+                        PointSource<T> source, std::byte* const (&copies)[2], TreeArrays<T> tree, Split&& split,
+                        Finish&& finish) {
+  std::uint32_t step = 0;
+  for (GroupParameters<T> group : scratch.groups) {
+    group.source = source;
+    group.out_values = reinterpret_cast<T*>(copies[step % 2]);
+    group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + shape.geometry.points * shape.dims);
+    group.tree = tree;
+    split(group);
+    source = {group.out_values, 1, shape.geometry.points, group.out_indices};
+    ++step;
+  }
+  FinishParameters<T> last;
+  last.shape = shape;
+  last.top_level = plan.top_level;
+  last.capacity = plan.capacity;
+  last.is_staged = plan.is_staged;
+  last.source = source;
+  last.cut_boxes = scratch.cut_boxes;
+  last.tree = tree;
+  last.tree.blocks = copies[step % 2];
+  last.arrivals = scratch.arrivals;
+  last.refused = scratch.refused;
+  last.looks_for_bad = scratch.groups.empty();
+  finish(last);
+  return step % 2;
+}
+
+}  // namespace kith::cuda

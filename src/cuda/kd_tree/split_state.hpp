@@ -1,0 +1,100 @@
+// What a group of levels works on. A group splits the nodes of one level, its segments, into the nodes `levels` below;
+// inside a segment nodes have heap numbers: 1 is the segment itself, 2h and 2h + 1 are the halves of h.
+#pragma once
+
+#include "cuda/kd_tree/build_types.hpp"
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
+inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
+inline constexpr std::uint32_t kGroupThreads = 1024;
+inline constexpr std::uint32_t kCounters = 16384;  ///< of histograms, per segment and level
+inline constexpr std::uint32_t kMostBins = 2048;
+inline constexpr std::uint32_t kSelectBins = 1024;
+inline constexpr std::uint32_t kFew = 64;            ///< candidates that are ranked by comparing all pairs
+inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
+inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
+
+/// Linear bins over one coordinate: monotone, because subtraction and multiplication are monotone under rounding.
+/// Dimension `dims` stands for the number of the point.
+template <typename T>
+struct Bins {
+  T low = 0;
+  T scale = 0;
+  std::uint32_t dim = 0;
+};
+
+/// A node whose median is known down to a bin, and later exactly.
+template <typename T>
+struct SplitNode {
+  Bins<T> bins;
+  std::uint32_t median_bin = 0;
+  std::uint32_t needed = 0;       ///< how many points of that bin go left
+  std::uint32_t candidates = 0;   ///< points of that bin found so far
+  std::uint32_t split_place = 0;  ///< of the first point of the right half
+  T split_value = 0;              ///< its coordinate, in the dimension of the bins
+};
+
+/// How the points of a node are counted before its box is known exactly: by the one or two dimensions that can win.
+template <typename T>
+struct CountedBins {
+  Bins<T> slots[2];
+  std::uint32_t used = 0;
+};
+
+/// What blocks that resolve one long list share. All zero at the start.
+struct ListCells {
+  std::uint32_t arrived;
+  std::uint32_t few;
+  std::uint32_t few_places[kFew];
+  std::uint64_t few_keys[kFew];
+  std::uint64_t least[3];     ///< complement of the least key, by round
+  std::uint64_t greatest[3];  ///< by round
+  std::uint32_t histogram[3][kSelectBins];
+};
+
+template <typename T>
+struct GroupParameters {
+  using Key = OrderedKey<T>;
+
+  TreeShape shape;
+  std::uint32_t first_level = 0;
+  std::uint32_t levels = 0;
+  std::uint32_t most_bins = kMostBins;
+  PointSource<T> source;
+
+  T* out_values = nullptr;  ///< coordinate d of the point at place i at d * points + i
+  std::uint32_t* out_indices = nullptr;
+  TreeArrays<T> tree;  ///< the splits of these levels are written
+
+  /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
+  const T* segment_boxes = nullptr;  ///< [segment][lower, upper][dims + 1], cut; null at the root
+  T* child_boxes = nullptr;          ///< [segment << levels][lower, upper][child_sides]
+  std::uint32_t child_sides = 0;     ///< dims, or dims + 1
+
+  // Scratch. Zero at the start: tight, sampled, histogram, cursors, barrier, lists.
+  std::uint8_t* heap = nullptr;        ///< [place]: the node of each point, or its parent while undecided
+  Key* keys = nullptr;                 ///< [place]: candidates of a node lie in the node's own range
+  std::uint32_t* places = nullptr;     ///< the same
+  SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
+  CountedBins<T>* counted = nullptr;   ///< [segment][heap]
+  T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
+  Key* tight = nullptr;                ///< [segment][complement of the least, greatest][dims + 1]
+  Key* sampled = nullptr;              ///< the same for a sample of all points; root only
+  std::uint32_t* histogram = nullptr;  ///< [segment][kCounters], if blocks share segments
+  std::uint32_t* cursors = nullptr;    ///< [segment << levels] points moved so far
+  std::uint32_t* barrier = nullptr;
+  ListCells* lists = nullptr;        ///< one per block
+  std::uint32_t* refused = nullptr;  ///< set if a coordinate is not finite
+  std::uint64_t* stamps = nullptr;   ///< times at the end of each phase, if wanted
+};
+
+/// Bins of each histogram at local level l: the root counts every dimension, other nodes at most two.
+KITH_HOST_DEVICE inline std::uint32_t bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most) {
+  std::uint32_t bins = level == 0 ? kMostBins : kCounters >> (level + 1);
+  while (level == 0 && bins > 1 && bins * (std::uint64_t{dims} + 1) > kCounters) bins /= 2;
+  return bins < most ? bins : most;
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,66 @@
+// The order of points that decides every split: (x_d, x_(d+1), …, x_(d-1), number).
+#pragma once
+
+#include "cuda/intrinsics.cuh"
+#include "cuda/kd_tree/split_state.hpp"
+
+namespace kith::cuda {
+
+/// A coordinate, or the number of the point for dimension `dims`.
+template <typename T>
+__device__ __forceinline__ T coordinate(const PointSource<T>& source, std::uint32_t dims, std::uint64_t place,
+                                        std::uint32_t d) {
+  return d < dims ? source.at(place, d) : static_cast<T>(source.index(place));
+}
+
+template <typename T>
+__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x, std::uint32_t count) {
+  const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
+  return bin < count ? bin : count - 1;
+}
+
+/// Bins for values in [low, high]; others fall into the first or the last.
+template <typename T>
+__device__ Bins<T> bins_over(T low, T high, std::uint32_t dim, std::uint32_t count) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
+  T scale = high > low ? static_cast<T>(count) / (high - low) : T(0);
+  if (!(scale < kMost)) scale = kMost;
+  return {low, scale, dim};
+}
+
+/// Component `stage` of the super-key of dimension d as an unsigned number that is neither 0 nor the largest.
+template <typename T>
+__device__ OrderedKey<T> component_key(const PointSource<T>& source, std::uint32_t dims, std::uint64_t place,
+                                       std::uint32_t d, std::uint32_t stage) {
+  if (stage >= dims) return static_cast<OrderedKey<T>>(source.index(place)) + 1;
+  const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;
+  return ordered_key(source.at(place, axis));
+}
+
+/// True if point a comes before point b by the super-key of dimension d, from component `stage` on. Dimension `dims`:
+/// by number alone.
+template <typename T>
+__device__ bool precedes(const PointSource<T>& source, std::uint32_t dims, std::uint64_t a, std::uint64_t b,
+                         std::uint32_t d, std::uint32_t stage) {
+  if (d < dims) {
+    for (; stage < dims; ++stage) {
+      const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;
+      const T x = source.at(a, axis), y = source.at(b, axis);
+      if (x != y) return x < y;
+    }
+  }
+  return source.index(a) < source.index(b);
+}
+
+/// Whether a point lies in the right half of a node whose split is known exactly.
+template <typename T>
+__device__ bool is_right_of(const PointSource<T>& source, std::uint32_t dims, std::uint64_t place, std::uint32_t dim,
+                            T split_value, std::uint32_t split_place) {
+  if (dim < dims) {
+    const T x = source.at(place, dim);
+    if (x != split_value) return x > split_value;
+  }
+  return !precedes(source, dims, place, std::uint64_t{split_place}, dim, 1);
+}
+
+}  // namespace kith::cuda
