@@ -9,9 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 
-/// A function of its own: its registers are its own too.
-#define KITH_NOINLINE __noinline__
-
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kWarp = 32;
@@ -46,6 +43,20 @@ __device__ __forceinline__ void wait_until(const std::uint32_t* counter, std::ui
   do {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
   } while (static_cast<std::int32_t>(seen - target) < 0);
+}
+
+// --- launches that overlap: the blocks of the next kernel may come while this one still runs ---
+/// From here on they may.
+__device__ __forceinline__ void start_next() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+/// All that the kernels before have written is there.
+__device__ __forceinline__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
 }
 
 // --- the words of a warp ---
@@ -154,13 +165,6 @@ __device__ __forceinline__ std::uint64_t atomic_max(std::uint64_t* to, std::uint
 __device__ __forceinline__ std::uint32_t load_fresh(const std::uint32_t* from) { return __ldcg(from); }
 __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
   return __ldcg(reinterpret_cast<const unsigned long long*>(from));
-}
-
-/// A clock of the device.
-__device__ __forceinline__ std::uint64_t nanoseconds() {
-  std::uint64_t now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
 }
 
 // --- numbers ---

@@ -32,6 +32,14 @@ class ScratchParts {
   std::uint64_t bytes_ = 0;
 };
 
+/// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
+/// blocks must be there at the same time.
+inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
+  constexpr std::uint32_t kMost = 32;
+  const std::uint32_t each = processors / parents;
+  return each < 2 ? 1 : each < kMost ? each : kMost;
+}
+
 /// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.
 template <typename T>
 struct BuildScratch {
@@ -43,10 +51,11 @@ struct BuildScratch {
   std::uint64_t bytes = 0;
 };
 
-/// `blocks` is the size of the grid of split_group.
+/// `processors` are the multiprocessors of the device.
 template <typename T>
-BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t blocks,
+BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t processors,
                                 std::byte* memory) {
+  constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
   ScratchParts parts(memory);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
@@ -58,16 +67,20 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.first_level = level;
     group.levels = std::min(top_level - level, kMostGroupLevels);
     const std::uint64_t segments = std::uint64_t{1} << level, children = segments << group.levels;
-    // Bins that hold less than some points each make longer work of the histograms than of the candidates.
-    while (group.most_bins > 64 && group.most_bins > (points >> level) / 16) group.most_bins /= 2;
+    // Bins that hold but a few points each make longer work of the histograms than of the candidates.
+    while (group.most_bins > 64 && group.most_bins > (points >> level) / 32) group.most_bins /= 2;
+    group.segment_counters = (shape.dims + 1) * bins_at(0, shape.dims, group.most_bins);
+    for (std::uint32_t l = 1; l < group.levels; ++l) {
+      group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
+    }
+    group.parts = std::max(1u, static_cast<std::uint32_t>(kBlocksPerProcessor * processors / segments));
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
     if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
-    if (segments <= blocks) {
-      group.histogram = parts.take<std::uint32_t>(segments * kCounters);
-      group.barrier = parts.take<std::uint32_t>(1);
-      group.lists = parts.take<ListCells>(blocks);
+    if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
+    if (blocks_for_list(static_cast<std::uint32_t>(segments), processors) > 1) {
+      group.lists = parts.take<ListCells>(children);
     }
     group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
     scratch.groups.push_back(group);
@@ -88,6 +101,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.heap = heap;
     group.keys = keys;
     group.places = places;
+    if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     group.counted = parts.take<CountedBins<T>>(segments * kHeap);
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);

@@ -1,20 +1,24 @@
-// The read passes: each counts the points of a segment's nodes at one level in histograms in shared memory.
+// The read passes: kernels that count the points of each segment's nodes at one level in histograms in shared memory.
 //
 // Pass 0 counts every dimension, because the tight box that decides between them is found in the same pass. Pass l
 // first sorts each point to the half of its node in which its bin lies; points in the bin of the median itself become
 // candidates, and stay with their node until the next pass, when its split is known exactly.
 #pragma once
 
-#include "cuda/kd_tree/group_shared.cuh"
-#include "cuda/kd_tree/segment_slice.cuh"
+#include "cuda/kd_tree/found_candidates.cuh"
 #include "cuda/kd_tree/super_key.cuh"
 
 namespace kith::cuda {
 
+template <typename T>
+__device__ ColumnBins<T> with_column(const GroupParameters<T>& p, const Bins<T>& bins) {
+  return {bins.dim < p.shape.dims ? p.source.values + bins.dim * p.source.dim_stride : nullptr, bins.low, bins.scale};
+}
+
 /// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children.
 template <typename T>
 __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level) {
-  NodeTables<T>& tables = group_shared<T>().tables;
+  NodeTables<T>& tables = pass_shared<T>().tables;
   const std::uint32_t t = thread_number();
   const std::uint32_t parents = 1u << (level - 1);
   const std::uint64_t base = std::uint64_t{segment} * kHeap;
@@ -24,67 +28,151 @@ __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, 
   }
   if (t < parents) {
     const SplitNode<T>& node = p.nodes[base + parents + t];
-    tables.parents[t] = {node.bins, node.median_bin};
+    tables.parents[t] = with_column(p, node.bins);
+    tables.medians[t] = node.median_bin;
   }
-  if (level < p.levels && t < 2 * parents) tables.children[t] = p.counted[base + 2 * parents + t];
+  if (level < p.levels && t < 2 * parents) {
+    const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
+    tables.children[t] = with_column(p, counted.slots[0]);
+    tables.has_second[t] = counted.used > 1 ? 1 : 0;
+    if (counted.used > 1) tables.seconds[t] = with_column(p, counted.slots[1]);
+  }
 }
 
-/// Appends the points of a warp that are candidates of their nodes to the nodes' lists. All lanes come here.
+/// The coordinate by which a node tells its points apart.
 template <typename T>
-__device__ void append_candidates(const GroupParameters<T>& p, const SegmentSlice& slice, std::uint32_t level,
-                                  bool is_candidate, std::uint32_t heap, std::uint32_t dim, T x, std::uint64_t place) {
-  if (!any_lane(is_candidate)) return;
-  const std::uint32_t peers = match_lanes(is_candidate ? heap : kHeap);
-  const std::uint32_t leader = lowest_bit(peers);
-  std::uint32_t base = 0;
-  if (is_candidate && lane_number() == leader) {
-    base = atomic_add(&p.nodes[std::uint64_t{slice.segment} * kHeap + heap].candidates, count_bits(peers));
-  }
-  base = shuffle(base, leader);
-  if (!is_candidate) return;
-  const std::uint64_t entry =
-      first_place(p, slice.segment, level, heap) + base + count_bits(peers & ((1u << lane_number()) - 1));
-  p.keys[entry] = dim < p.shape.dims ? ordered_key(x) : static_cast<OrderedKey<T>>(p.source.index(place)) + 1;
-  p.places[entry] = static_cast<std::uint32_t>(place);
+__device__ __forceinline__ T column_value(const GroupParameters<T>& p, const T* column, std::uint32_t place) {
+  if (column == nullptr) return static_cast<T>(p.source.index(place));
+  return column[std::uint64_t{place} * static_cast<std::uint32_t>(p.source.row_stride)];
 }
 
 template <typename T>
-__device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& p, const NodeTables<T>& tables,
-                                                      std::uint32_t level, std::uint64_t place, std::uint32_t heap) {
-  const std::uint32_t parents = 1u << (level - 1);
+__device__ __forceinline__ std::uint32_t bin_in(const ColumnBins<T>& bins, T x, std::uint32_t count) {
+  const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
+  return bin < count ? bin : count - 1;
+}
+
+/// The parent of a point in pass `level`: known, or decided by the exact split of the node above it.
+template <typename T>
+__device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& p, std::uint32_t parents,
+                                                      std::uint32_t place, std::uint32_t heap) {
   if (heap >= parents) return heap;
-  const auto& exact = tables.exact[heap - parents / 2];
+  const auto& exact = pass_shared<T>().tables.exact[heap - parents / 2];
   return 2 * heap + (is_right_of(p.source, p.shape.dims, place, exact.dim, exact.value, exact.place) ? 1 : 0);
 }
 
-/// Pass 0: histograms [dimension][bin], over `ranges`, and the tight box. Numbers are counted where the ranges say that
-/// all points may be equal.
+/// Adds what this block counted to what all blocks of its segment count. A segment's only block need not add.
 template <typename T>
-KITH_NOINLINE __device__ void count_root(const GroupParameters<T>& p, const SegmentSlice slice, bool counts_numbers) {
+__device__ void flush_counters(const GroupParameters<T>& p, std::uint32_t segment, const std::uint32_t* counters,
+                               std::uint32_t used) {
+  std::uint32_t* all = p.histogram + std::uint64_t{segment} * p.segment_counters;
+  if (p.parts == 1) {
+    for (std::uint32_t i = thread_number(); i < used; i += threads_per_block()) all[i] = counters[i];
+    return;
+  }
+  // Two counters at a time: none reaches 2^32.
+  auto* pairs = reinterpret_cast<std::uint64_t*>(all);
+  const auto* own = reinterpret_cast<const std::uint64_t*>(counters);
+  for (std::uint32_t i = thread_number(); i < (used + 1) / 2; i += threads_per_block()) {
+    if (own[i] != 0) atomic_add(&pairs[i], own[i]);
+  }
+}
+
+/// About how far all points reach: one row for each thread of the grid.
+template <typename T>
+__global__ void __launch_bounds__(kPassThreads) sample_range(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
-  const T* ranges = group_ranges<T>();
-  std::uint32_t* histogram = group_counters<T>();
-  Key* tight = group_tight<T>(p.shape.dims);
+  start_next();
+  wait_for_previous();
+  const std::uint64_t points = p.shape.geometry.points;
+  const std::uint64_t number = std::uint64_t{block_number()} * threads_per_block() + thread_number();
+  const std::uint64_t samples = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  const std::uint64_t place = points <= samples ? number : number * points / samples;
+  for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+    const Key key = place < points ? ordered_key(p.source.at(place, d)) : 0;
+    const Key least = min_of_warp(place < points ? key : static_cast<Key>(~Key{0})), greatest = max_of_warp(key);
+    if (lane_number() == 0 && greatest != 0) {
+      atomic_max(&p.sampled[d], static_cast<Key>(~least));
+      atomic_max(&p.sampled[p.shape.dims + 1 + d], greatest);
+    }
+  }
+}
+
+/// Between which values the points of a segment are counted in pass 0: its cut box, or the range of a sample.
+template <typename T>
+__device__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d, bool is_upper) {
+  const std::uint32_t sides = p.shape.dims + 1, i = is_upper ? sides + d : d;
+  if (p.segment_boxes != nullptr) return p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
+  if (d == p.shape.dims) return is_upper ? static_cast<T>(p.shape.geometry.points - 1) : T(0);
+  return value_of_key<T>(is_upper ? p.sampled[i] : static_cast<OrderedKey<T>>(~p.sampled[i]));
+}
+
+/// Whether the ranges say that all points of a segment may be equal: then their numbers are counted too.
+template <typename T>
+__device__ bool counts_numbers(const GroupParameters<T>& p, std::uint32_t segment) {
+  bool is_wide = false;
+  for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+    is_wide = is_wide || range_side(p, segment, d, true) > range_side(p, segment, d, false);
+  }
+  return !is_wide;
+}
+
+/// The shared memory of pass 0: counters, the tight box, the bins of every dimension.
+template <typename T>
+KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
+  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(Bins<T>)) * (std::size_t{dims} + 1) + sizeof(T);
+}
+
+/// Pass 0: histograms [dimension][bin] and the tight box.
+template <typename T>
+__global__ void __launch_bounds__(kPassThreads, 3) count_root(const __grid_constant__ GroupParameters<T> p) {
+  using Key = OrderedKey<T>;
   constexpr std::uint32_t kEach = 8;
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins), threads = threads_per_block();
-  for (std::uint64_t tile = slice.first; tile < slice.end; tile += std::uint64_t{kEach} * threads) {
-    for (std::uint32_t d = 0; d < dims + (counts_numbers ? 1 : 0); ++d) {
-      const Bins<T> range = bins_over(ranges[d], ranges[dims + 1 + d], d, bins);
+  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
+  auto* tight = reinterpret_cast<Key*>(counters + kCounters);
+  auto* ranges = reinterpret_cast<Bins<T>*>(tight + 2 * (dims + 1));
+  for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += threads) counters[i] = 0;
+  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += threads) tight[i] = 0;
+  start_next();
+  wait_for_previous();
+  const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
+  const std::uint32_t length = static_cast<std::uint32_t>(slice.end - slice.first);
+  const auto first = static_cast<std::uint32_t>(slice.first);
+  const std::uint32_t columns = dims + (counts_numbers(p, slice.segment) ? 1 : 0);
+  for (std::uint32_t d = thread_number(); d <= dims; d += threads) {
+    ranges[d] = bins_over(range_side(p, slice.segment, d, false), range_side(p, slice.segment, d, true), d, bins);
+  }
+  const auto load = [&](T(&x)[kEach], std::uint32_t tile, std::uint32_t d) {
+    const T* column = d < dims ? p.source.values + d * p.source.dim_stride : nullptr;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const std::uint32_t i = tile + thread_number() + k * threads;
+      if (i < length) x[k] = column_value(p, column, first + i);
+    }
+  };
+  T next[kEach];
+  load(next, 0, 0);
+  sync_block();
+  for (std::uint32_t tile = 0; tile < length; tile += kEach * threads) {
+    for (std::uint32_t d = 0; d < columns; ++d) {
       T x[kEach];
 #pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint64_t place = tile + thread_number() + std::uint64_t{k} * threads;
-        if (place < slice.end) x[k] = coordinate(p.source, dims, place, d);
+      for (std::uint32_t k = 0; k < kEach; ++k) x[k] = next[k];
+      const bool is_last = d + 1 == columns;
+      if (!is_last || tile + kEach * threads < length) {
+        load(next, is_last ? tile + kEach * threads : tile, is_last ? 0 : d + 1);
       }
+      const Bins<T> range = ranges[d];
+      std::uint32_t* row = counters + d * bins;
       Key least = static_cast<Key>(~Key{0}), greatest = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint64_t place = tile + thread_number() + std::uint64_t{k} * threads;
-        if (place < slice.end) {
+        if (tile + thread_number() + k * threads < length) {
           const Key key = ordered_key(x[k]);
           least = key < least ? key : least;
           greatest = key > greatest ? key : greatest;
-          atomic_add(&histogram[d * bins + bin_of(range, x[k], bins)], 1u);
+          atomic_add(row + bin_of(range, x[k], bins), 1u);
         }
       }
       sync_warp();
@@ -96,77 +184,119 @@ KITH_NOINLINE __device__ void count_root(const GroupParameters<T>& p, const Segm
       }
     }
   }
+  sync_block();
+  flush_counters(p, slice.segment, counters, (dims + 1) * bins);
+  Key* box = p.tight + std::uint64_t{slice.segment} * 2 * (dims + 1);
+  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += threads) {
+    if (tight[i] != 0) atomic_max(&box[i], tight[i]);
+  }
+}
+
+template <typename T>
+KITH_HOST_DEVICE std::size_t level_shared_bytes() {
+  return kBehindPassShared<T> + 4 * kCounters;
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
 template <typename T>
-KITH_NOINLINE __device__ void count_level(const GroupParameters<T>& p, const SegmentSlice slice, std::uint32_t level) {
-  const NodeTables<T>& tables = group_shared<T>().tables;
-  std::uint32_t* histogram = group_counters<T>();
+__global__ void __launch_bounds__(kPassThreads, 2)
+    count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
   constexpr std::uint32_t kEach = 4;
-  const std::uint32_t dims = p.shape.dims, threads = threads_per_block();
-  const std::uint32_t parents = 1u << (level - 1);
-  const std::uint32_t parent_bins = bins_at(level - 1, dims, p.most_bins);
-  const std::uint32_t bins = bins_at(level, dims, p.most_bins);
-  for (std::uint64_t tile = slice.first; tile < slice.end; tile += std::uint64_t{kEach} * threads) {
-    const std::uint64_t own = tile + thread_number();
-    std::uint32_t heap[kEach];
-    T x[kEach], y[kEach];
-    bool is_candidate[kEach];
+  const NodeTables<T>& tables = pass_shared<T>().tables;
+  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
+  const std::uint32_t threads = threads_per_block(), parents = 1u << (level - 1);
+  const std::uint32_t parent_bins = bins_at(level - 1, p.shape.dims, p.most_bins);
+  const std::uint32_t bins = bins_at(level, p.shape.dims, p.most_bins);
+  for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += threads) counters[i] = 0;
+  start_next();
+  wait_for_previous();
+  if (*p.refused != 0) return;
+  const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
+  const std::uint32_t length = static_cast<std::uint32_t>(slice.end - slice.first);
+  const auto first = static_cast<std::uint32_t>(slice.first);
+  load_tables(p, slice.segment, level);
+  std::uint32_t found = 0;
+  std::uint32_t next[kEach];
+  const auto load_heap = [&](std::uint32_t tile) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t place = own + std::uint64_t{k} * threads;
-      heap[k] = level > 1 && place < slice.end ? p.heap[place] : parents;
+      const std::uint32_t i = tile + thread_number() + k * threads;
+      next[k] = level > 1 && i < length ? p.heap[first + i] : parents;
     }
-    if (level > 1) {
-#pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        heap[k] = decided_heap(p, tables, level, own + std::uint64_t{k} * threads, heap[k]);
-      }
-    }
+  };
+  load_heap(0);
+  sync_block();
+  for (std::uint32_t tile = 0; tile < length; tile += kEach * threads) {
+    const std::uint32_t own = tile + thread_number();
+    std::uint32_t node[kEach];  // of the parents, from the first of their level
+    std::uint32_t undecided = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t place = own + std::uint64_t{k} * threads;
-      x[k] = place < slice.end ? coordinate(p.source, dims, place, tables.parents[heap[k] - parents].bins.dim) : T(0);
+      if (next[k] < parents) undecided |= 1u << k;
+      node[k] = next[k];
     }
+    while (undecided != 0) {
+      const std::uint32_t k = lowest_bit(undecided);
+      undecided &= undecided - 1;
+      const std::uint32_t decided = decided_heap(p, parents, first + own + k * threads, pick(node, k));
+#pragma unroll
+      for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
+    }
+    sync_warp();
+    if (tile + kEach * threads < length) load_heap(tile + kEach * threads);
+    T x[kEach];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      node[k] -= parents;
+      x[k] = own + k * threads < length ? column_value(p, tables.parents[node[k]].column, first + own + k * threads)
+                                        : T(0);
+    }
+    std::uint32_t candidates = 0, outside = 0;
     std::uint32_t half[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const auto& parent = tables.parents[heap[k] - parents];
-      const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
-      const bool is_inside = own + std::uint64_t{k} * threads < slice.end;
-      is_candidate[k] = is_inside && bin == parent.median_bin;
-      half[k] = 2 * heap[k] + (bin > parent.median_bin ? 1 : 0);
+      const std::uint32_t bin = bin_in(tables.parents[node[k]], x[k], parent_bins), median = tables.medians[node[k]];
+      half[k] = 2 * node[k] + (bin > median ? 1 : 0);
+      if (own + k * threads >= length) {
+        outside |= 1u << k;
+      } else if (bin == median) {
+        candidates |= 1u << k;
+      }
+    }
+    T y[kEach];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      y[k] = ((candidates | outside) >> k & 1) == 0
+                 ? column_value(p, tables.children[half[k]].column, first + own + k * threads)
+                 : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t place = own + std::uint64_t{k} * threads;
-      const bool is_counted = place < slice.end && !is_candidate[k];
-      y[k] = is_counted ? coordinate(p.source, dims, place, tables.children[half[k] - 2 * parents].slots[0].dim) : T(0);
-    }
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t place = own + std::uint64_t{k} * threads;
-      if (place < slice.end) {
-        p.heap[place] = static_cast<std::uint8_t>(is_candidate[k] ? heap[k] : half[k]);
-        if (!is_candidate[k]) {
-          const std::uint32_t child = half[k] - 2 * parents;
-          const CountedBins<T>& counted = tables.children[child];
-          atomic_add(&histogram[2 * child * bins + bin_of(counted.slots[0], y[k], bins)], 1u);
-          if (counted.used > 1) {
-            const T z = coordinate(p.source, dims, place, counted.slots[1].dim);
-            atomic_add(&histogram[(2 * child + 1) * bins + bin_of(counted.slots[1], z, bins)], 1u);
-          }
+      if (((candidates | outside) >> k & 1) == 0) {
+        atomic_add(counters + 2 * half[k] * bins + bin_in(tables.children[half[k]], y[k], bins), 1u);
+        if (tables.has_second[half[k]] != 0) {
+          const ColumnBins<T>& second = tables.seconds[half[k]];
+          const T z = column_value(p, second.column, first + own + k * threads);
+          atomic_add(counters + (2 * half[k] + 1) * bins + bin_in(second, z, bins), 1u);
         }
+      }
+      if ((outside >> k & 1) == 0) {
+        p.heap[first + own + k * threads] =
+            static_cast<std::uint8_t>((candidates >> k & 1) != 0 ? node[k] + parents : half[k] + 2 * parents);
       }
     }
     sync_warp();
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      append_candidates(p, slice, level - 1, is_candidate[k], heap[k], tables.parents[heap[k] - parents].bins.dim, x[k],
-                        own + std::uint64_t{k} * threads);
+    if (any_lane(candidates != 0)) {
+#pragma unroll 1
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, pick(node, k), pick(x, k),
+                       first + own + k * threads, found);
+      }
     }
   }
+  list_candidates(p, slice.segment, level - 1, found);
+  sync_block();
+  flush_counters(p, slice.segment, counters, 4 * parents * bins);
 }
 
 }  // namespace kith::cuda

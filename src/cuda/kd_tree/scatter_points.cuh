@@ -5,10 +5,27 @@
 // place_candidates moves them.
 #pragma once
 
-#include "cuda/kd_tree/count_points.cuh"
 #include "cuda/kd_tree/find_medians.cuh"
 
 namespace kith::cuda {
+
+inline constexpr std::uint32_t kScatterEach = 8;  ///< points per thread and tile
+
+struct ScatterCells {
+  std::uint32_t counts[kHeap];
+  std::uint32_t offsets[kHeap];  ///< in the tile
+  std::uint32_t places[kHeap];   ///< where the tile's points of a node go, less the offset; modulo 2^32
+  std::uint32_t staged;          ///< points in the tile that move
+  std::uint8_t node[kScatterEach * kPassThreads];  ///< of each staged point
+};
+
+template <typename T>
+inline constexpr std::size_t kBehindScatterCells = kBehindPassShared<T> + (sizeof(ScatterCells) + 15) / 16 * 16;
+
+template <typename T>
+KITH_HOST_DEVICE std::size_t scatter_shared_bytes() {
+  return kBehindScatterCells<T> + sizeof(T) * kScatterEach * kPassThreads;
+}
 
 /// Rooms of the tile's nodes in the tile and in the output. The work of one warp.
 template <typename T>
@@ -18,7 +35,7 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   for (std::uint32_t first = 0; first < nodes; first += kWarp) {
     const std::uint32_t node = first + lane_number();
     const std::uint32_t count = node < nodes ? cells.counts[node] : 0;
-    const auto inclusive = static_cast<std::uint32_t>(sum_to_lane(count));
+    const std::uint32_t inclusive = sum_to_lane(count);
     const std::uint32_t offset = before + inclusive - count;
     if (node < nodes) {
       const std::uint64_t number = (std::uint64_t{segment} << p.levels) + node;
@@ -33,100 +50,154 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
+/// A block for each tile; `tiles` of them for each segment.
 template <typename T>
-KITH_NOINLINE __device__ void scatter_points(const GroupParameters<T>& p, const SegmentSlice slice) {
-  const NodeTables<T>& tables = group_shared<T>().tables;
-  ScatterCells& cells = group_shared<T>().scatter;
-  T* stage = staged_values<T>();
+__global__ void __launch_bounds__(kPassThreads, 2)
+    scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
+  constexpr std::uint32_t kWaits = 0xffffffffu;
+  const NodeTables<T>& tables = pass_shared<T>().tables;
+  ScatterCells& cells = *reinterpret_cast<ScatterCells*>(shared_memory() + kBehindPassShared<T>);
+  T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T>);
+  auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
   const std::uint32_t dims = p.shape.dims, threads = threads_per_block();
   const std::uint32_t parents = 1u << (p.levels - 1), nodes = 2 * parents;
   const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
-  constexpr std::uint32_t kWaits = 0xffffffffu;
-  for (std::uint64_t tile = slice.first; tile < slice.end; tile += std::uint64_t{kScatterEach} * threads) {
-    const std::uint64_t own = tile + thread_number();
-    for (std::uint32_t i = thread_number(); i < nodes; i += threads) cells.counts[i] = 0;
-    sync_block();
-    std::uint32_t place[kScatterEach];  // in the stage; first the node and the rank in it
+  const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
+  start_next();
+  wait_for_previous();
+  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kScatterEach * threads;
+  if (begin >= segment.end || *p.refused != 0) return;
+  const std::uint64_t rest = segment.end - begin;
+  const std::uint32_t length =
+      rest < kScatterEach * threads ? static_cast<std::uint32_t>(rest) : kScatterEach * threads;
+  const auto first = static_cast<std::uint32_t>(begin);
+  load_tables(p, segment.segment, p.levels);
+  sync_block();
+  std::uint32_t found = 0;
+  const std::uint32_t own = thread_number();
+  for (std::uint32_t i = thread_number(); i < nodes; i += threads) cells.counts[i] = 0;
+  std::uint32_t place[kScatterEach];  // its node and the rank in it, then where it lies in the stage
+  T x[kScatterEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t i = own + k * threads;
+    place[k] = p.levels > 1 && i < length ? p.heap[first + i] : parents;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    place[k] = decided_heap(p, parents, first + own + k * threads, place[k]) - parents;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t i = own + k * threads;
+    x[k] = i < length ? column_value(p, tables.parents[place[k]].column, first + i) : T(0);
+  }
+  sync_block();
+  std::uint32_t candidates = 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t bin = bin_in(tables.parents[place[k]], x[k], parent_bins), median = tables.medians[place[k]];
+    const bool is_inside = own + k * threads < length;
+    if (is_inside && bin == median) candidates |= 1u << k;
+  }
+  sync_warp();
+  if (any_lane(candidates != 0)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      const std::uint64_t from = own + std::uint64_t{k} * threads;
-      const bool is_inside = from < slice.end;
-      std::uint32_t heap = p.levels > 1 && is_inside ? p.heap[from] : parents;
-      if (p.levels > 1) heap = decided_heap(p, tables, p.levels, from, heap);
-      const auto& parent = tables.parents[heap - parents];
-      const T x = is_inside ? coordinate(p.source, dims, from, parent.bins.dim) : T(0);
-      const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-      const bool is_candidate = is_inside && bin == parent.median_bin;
-      sync_warp();
-      append_candidates(p, slice, p.levels - 1, is_candidate, heap, parent.bins.dim, x, from);
-      sync_warp();
-      const bool moves = is_inside && !is_candidate;
-      const std::uint32_t node = 2 * heap + (bin > parent.median_bin ? 1 : 0) - nodes;
-      std::uint32_t rank = 0;
-      if (all_lanes_equal(moves ? node : kWaits)) {  // sorted input: one addition for the warp
-        if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[node], kWarp);
-        rank = shuffle(rank, 0) + lane_number();
-      } else if (moves) {
-        rank = atomic_add(&cells.counts[node], 1u);
-      }
-      place[k] = moves ? node << 16 | rank : kWaits;
+      note_candidate(p, segment.segment, p.levels - 1, (candidates >> k & 1) != 0, place[k], x[k],
+                     first + own + k * threads, found);
     }
-    sync_block();
-    if (warp_number() == 0) reserve_rooms(p, slice.segment, cells);
-    sync_block();
+    list_candidates(p, segment.segment, p.levels - 1, found);
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t bin = bin_in(tables.parents[place[k]], x[k], parent_bins), median = tables.medians[place[k]];
+    const bool moves = own + k * threads < length && bin != median;
+    const std::uint32_t node = 2 * place[k] + (bin > median ? 1 : 0);
+    std::uint32_t rank = 0;
+    if (all_lanes_equal(moves ? node : kWaits)) {  // sorted input: one addition for the warp
+      if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[node], kWarp);
+      rank = shuffle(rank, 0) + lane_number();
+    } else if (moves) {
+      rank = atomic_add(&cells.counts[node], 1u);
+    }
+    sync_warp();
+    place[k] = moves ? node << 16 | rank : kWaits;
+  }
+  sync_block();
+  if (warp_number() == 0) reserve_rooms(p, segment.segment, cells);
+  T values[kScatterEach];
+  const auto load = [&](std::uint32_t d) {
+    const T* column = p.source.values + d * p.source.dim_stride;
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      if (place[k] == kWaits) continue;
+      if (place[k] != kWaits) {
+        values[k] = column[std::uint64_t{first + own + k * threads} * static_cast<std::uint32_t>(p.source.row_stride)];
+      }
+    }
+  };
+  load(0);
+  sync_block();
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    if (place[k] != kWaits) {
       const std::uint32_t node = place[k] >> 16;
       place[k] = cells.offsets[node] + (place[k] & 0xffffu);
       cells.node[place[k]] = static_cast<std::uint8_t>(node);
     }
-    sync_block();
-    std::uint32_t to[kScatterEach];
+  }
+  sync_block();
+  const std::uint32_t staged = cells.staged;
+  std::uint32_t to[kScatterEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t from = thread_number() + k * threads;
+    to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
+  }
+  for (std::uint32_t d = 0; d < dims; ++d) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      const std::uint32_t staged = thread_number() + k * threads;
-      to[k] = staged < cells.staged ? cells.places[cells.node[staged]] + staged : 0;
+      if (place[k] != kWaits) stage[place[k]] = values[k];
     }
-    for (std::uint32_t d = 0; d <= dims; ++d) {
-      auto* staged_indices = reinterpret_cast<std::uint32_t*>(stage);
+    if (d + 1 < dims) load(d + 1);
+    sync_block();
+    T* column = p.out_values + d * p.shape.geometry.points;
 #pragma unroll
-      for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-        const std::uint64_t from = own + std::uint64_t{k} * threads;
-        if (place[k] == kWaits) continue;
-        if (d < dims) {
-          stage[place[k]] = p.source.at(from, d);
-        } else {
-          staged_indices[place[k]] = p.source.index(from);
-        }
-      }
-      sync_block();
-#pragma unroll
-      for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-        const std::uint32_t staged = thread_number() + k * threads;
-        if (staged >= cells.staged) continue;
-        if (d < dims) {
-          p.out_values[d * p.shape.geometry.points + to[k]] = stage[staged];
-        } else {
-          p.out_indices[to[k]] = staged_indices[staged];
-        }
-      }
-      sync_block();
+    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+      const std::uint32_t from = thread_number() + k * threads;
+      if (from < staged) column[to[k]] = stage[from];
     }
+    sync_block();
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(first + own + k * threads);
+  }
+  sync_block();
+#pragma unroll
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t from = thread_number() + k * threads;
+    if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
 }
 
-/// The last splits of the group: found exactly, and their candidates moved.
-template <typename T, typename Team>
-KITH_NOINLINE __device__ void place_candidates(const GroupParameters<T>& p, const Team& team, const ParentNode& parent,
-                                               const CandidateList<T>& list, std::uint32_t* select_histogram) {
+/// The last splits of the group: found exactly, and their candidates moved. As find_medians.
+template <typename T>
+__global__ void __launch_bounds__(kStepThreads)
+    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each) {
+  start_next();
+  wait_for_previous();
+  if (*p.refused != 0) return;
+  const ParentNode parent = parent_of_block(p.levels - 1, each);
+  const CandidateList<T> list = list_of_block(p, parent, each);
+  if (list.blocks == 0) return;
   const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
   const SplitNode<T> node = p.nodes[std::uint64_t{parent.segment} * kHeap + parent.heap];
-  const Selected<T> split = find_split(p, team, parent, node, list, select_histogram);
+  const Selected<T> split = find_split(p, parent, node, list);
   const std::uint64_t left = 2 * ((std::uint64_t{parent.segment} << parent.level) + parent.heap - (1u << parent.level));
   if (list.block == 0) {
     const T* box = box_of(p, parent.segment, parent.heap);
-    for (std::uint32_t i = team.rank(); i < 4 * sides; i += team.size()) {
+    for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
       const std::uint32_t side = i / (2 * sides), rest = i % (2 * sides), d = rest % sides;
       p.child_boxes[(left + side) * 2 * sides + rest] =
           cut_side(p, box, parent.level, node.bins.dim, split.place, side == 1, rest >= sides, d);
@@ -135,9 +206,9 @@ KITH_NOINLINE __device__ void place_candidates(const GroupParameters<T>& p, cons
   const std::uint64_t first[2] = {p.shape.geometry.first(p.first_level + p.levels, left),
                                   p.shape.geometry.first(p.first_level + p.levels, left + 1)};
   const std::uint32_t count = list.end() - list.first();
-  const std::uint32_t rounds = (count + team.size() - 1) / team.size();
+  const std::uint32_t rounds = (count + threads_per_block() - 1) / threads_per_block();
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    const std::uint32_t i = list.first() + round * team.size() + team.rank();
+    const std::uint32_t i = list.first() + round * threads_per_block() + thread_number();
     const bool is_inside = i < list.end();
     const std::uint32_t side = is_inside && is_right_candidate(p, node.bins.dim, list, split, i) ? 1 : 0;
     sync_warp();
@@ -156,7 +227,6 @@ KITH_NOINLINE __device__ void place_candidates(const GroupParameters<T>& p, cons
       p.out_indices[to] = p.source.index(from);
     }
   }
-  team.sync();
 }
 
 }  // namespace kith::cuda

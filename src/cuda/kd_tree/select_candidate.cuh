@@ -35,16 +35,16 @@ struct Selected {
   std::uint32_t meetings = 0;
 };
 
-template <typename T, typename Team>
+template <typename T>
 class CandidateSelection {
  public:
   using Key = OrderedKey<T>;
 
-  __device__ CandidateSelection(const Team& team, const PointSource<T>& source, std::uint32_t dims, std::uint32_t dim,
-                                const CandidateList<T>& list, std::uint32_t* histogram)
-      : team_(team), source_(source), dims_(dims), dim_(dim), list_(list), histogram_(histogram) {}
+  __device__ CandidateSelection(const PointSource<T>& source, std::uint32_t dims, std::uint32_t dim,
+                                const CandidateList<T>& list)
+      : source_(source), dims_(dims), dim_(dim), list_(list) {}
 
-  /// The candidate that `rank` others precede. `histogram` has kSelectBins counters unless the list has few entries.
+  /// The candidate that `rank` others precede.
   __device__ Selected<T> run(std::uint32_t rank) {
     Selected<T> result;
     result.stage = dim_ < dims_ ? 0 : dims_;
@@ -62,8 +62,8 @@ class CandidateSelection {
       }
     }
     const std::uint32_t chosen = rank_all_pairs(low, high, rank, result.stage);
-    result.place = team_.cells->few_places[chosen];
-    result.key = static_cast<Key>(team_.cells->few_keys[chosen]);
+    result.place = step_shared().few_places[chosen];
+    result.key = static_cast<Key>(step_shared().few_keys[chosen]);
     result.meetings = meetings_;
     return result;
   }
@@ -74,26 +74,38 @@ class CandidateSelection {
     if (is_shared()) {
       meet_blocks(&list_.shared->arrived, list_.blocks, meetings_);
     } else {
-      team_.sync();
+      sync_block();
     }
   }
+  /// Calls f(entry, key) for this block's part of the list; several keys are on their way at a time.
   template <typename F>
-  __device__ void for_each(F&& f) {
-    for (std::uint32_t i = list_.first() + team_.rank(); i < list_.end(); i += team_.size()) f(i);
+  __device__ __forceinline__ void for_each_key(F&& f) {
+    constexpr std::uint32_t kTogether = 32 / sizeof(Key);
+    const std::uint32_t end = list_.end(), step = threads_per_block();
+    for (std::uint32_t i = list_.first() + thread_number(); i < end; i += kTogether * step) {
+      Key keys[kTogether];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if (i + k * step < end) keys[k] = list_.keys[i + k * step];
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if (i + k * step < end) f(i + k * step, keys[k]);
+      }
+    }
   }
 
   /// The least and the greatest key in [low, high].
   __device__ void find_extremes(Key& low, Key& high) {
-    TeamCells& cells = *team_.cells;
-    team_.sync();
-    if (team_.rank() == 0) {
+    StepShared& cells = step_shared();
+    sync_block();
+    if (thread_number() == 0) {
       cells.least = 0;
       cells.greatest = 0;
     }
-    team_.sync();
+    sync_block();
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
-    for_each([&](std::uint32_t i) {
-      const Key key = list_.keys[i];
+    for_each_key([&](std::uint32_t, Key key) {
       if (key < low || key > high) return;
       least = key < least ? key : least;
       greatest = key > greatest ? key : greatest;
@@ -105,15 +117,15 @@ class CandidateSelection {
       atomic_max(&cells.least, ~static_cast<std::uint64_t>(least));
       atomic_max(&cells.greatest, static_cast<std::uint64_t>(greatest));
     }
-    team_.sync();
+    sync_block();
     if (is_shared()) {
       const std::uint32_t round = extremes_++ % 3;
-      if (team_.rank() == 0) {
+      if (thread_number() == 0) {
         atomic_max(&list_.shared->least[round], cells.least);
         atomic_max(&list_.shared->greatest[round], cells.greatest);
       }
       meet();
-      if (team_.rank() == 0) {
+      if (thread_number() == 0) {
         cells.least = load_fresh(&list_.shared->least[round]);
         cells.greatest = load_fresh(&list_.shared->greatest[round]);
         if (list_.block == 0) {  // the round after the next one starts from zero; nobody looks at those cells now
@@ -121,7 +133,7 @@ class CandidateSelection {
           list_.shared->greatest[(round + 2) % 3] = 0;
         }
       }
-      team_.sync();
+      sync_block();
     }
     low = static_cast<Key>(~cells.least);
     high = static_cast<Key>(cells.greatest);
@@ -130,8 +142,7 @@ class CandidateSelection {
   /// All candidates left are equal to `value`: they get their keys of the next component, those that are decided get
   /// keys that no component has.
   __device__ void go_on_with(std::uint32_t stage, Key value) {
-    for_each([&](std::uint32_t i) {
-      const Key key = list_.keys[i];
+    for_each_key([&](std::uint32_t i, Key key) {
       Key next = key < value ? Key{0} : static_cast<Key>(~Key{0});
       if (key == value) next = component_key(source_, dims_, list_.places[i], dim_, stage);
       list_.keys[i] = next;
@@ -141,64 +152,64 @@ class CandidateSelection {
 
   /// Keeps the bin of [low, high] in which the rank lies.
   __device__ void narrow(Key& low, Key& high, std::uint32_t& rank, std::uint32_t& remaining) {
+    std::uint32_t* histogram = step_shared().histogram;
     const std::uint32_t width = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(high - low));
     const std::uint32_t shift = width > 10 ? width - 10 : 0;
-    TeamCells& cells = *team_.cells;
-    for (std::uint32_t b = team_.rank(); b < kSelectBins; b += team_.size()) histogram_[b] = 0;
-    team_.sync();
-    for_each([&](std::uint32_t i) {
-      const Key key = list_.keys[i];
-      if (key >= low && key <= high) atomic_add(&histogram_[(key - low) >> shift], 1u);
+    StepShared& cells = step_shared();
+    for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) histogram[b] = 0;
+    sync_block();
+    for_each_key([&](std::uint32_t, Key key) {
+      if (key >= low && key <= high) atomic_add(&histogram[(key - low) >> shift], 1u);
     });
-    team_.sync();
+    sync_block();
     if (is_shared()) share_histogram();
-    const std::uint32_t each = (kSelectBins + team_.size() - 1) / team_.size();
-    const std::uint32_t first = team_.rank() * each;
+    const std::uint32_t each = (kSelectBins + threads_per_block() - 1) / threads_per_block();
+    const std::uint32_t first = thread_number() * each;
     std::uint64_t own = 0;
-    for (std::uint32_t b = first; b < first + each && b < kSelectBins; ++b) own += histogram_[b];
-    std::uint64_t before = team_.sum_before(own);
+    for (std::uint32_t b = first; b < first + each && b < kSelectBins; ++b) own += histogram[b];
+    std::uint64_t before = sum_before(own);
     for (std::uint32_t b = first; b < first + each && b < kSelectBins; ++b) {
-      if (rank >= before && rank < before + histogram_[b]) {
+      if (rank >= before && rank < before + histogram[b]) {
         cells.found_bin[0] = b;
         cells.found_below[0] = static_cast<std::uint32_t>(before);
-        cells.found_below[1] = histogram_[b];
+        cells.found_count = histogram[b];
       }
-      before += histogram_[b];
+      before += histogram[b];
     }
-    team_.sync();
+    sync_block();
     rank -= cells.found_below[0];
-    remaining = cells.found_below[1];
+    remaining = cells.found_count;
     low += static_cast<Key>(static_cast<Key>(cells.found_bin[0]) << shift);
     const Key last = low + static_cast<Key>((Key{1} << shift) - 1);
     high = last < high ? last : high;
-    team_.sync();
+    sync_block();
   }
 
   /// The sum of the histograms of all blocks.
   __device__ void share_histogram() {
+    std::uint32_t* histogram = step_shared().histogram;
     const std::uint32_t round = histograms_++ % 3;
-    for (std::uint32_t b = team_.rank(); b < kSelectBins; b += team_.size()) {
-      if (histogram_[b] != 0) atomic_add(&list_.shared->histogram[round][b], histogram_[b]);
+    for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
+      if (histogram[b] != 0) atomic_add(&list_.shared->histogram[round][b], histogram[b]);
     }
     meet();
-    for (std::uint32_t b = team_.rank(); b < kSelectBins; b += team_.size()) {
-      histogram_[b] = load_fresh(&list_.shared->histogram[round][b]);
+    for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
+      histogram[b] = load_fresh(&list_.shared->histogram[round][b]);
       if (list_.block == 0) list_.shared->histogram[(round + 2) % 3][b] = 0;
     }
-    team_.sync();
+    sync_block();
   }
 
   /// Which of the few that are left has the rank.
   __device__ std::uint32_t rank_all_pairs(Key low, Key high, std::uint32_t rank, std::uint32_t stage) {
-    TeamCells& cells = *team_.cells;
-    team_.sync();
-    if (team_.rank() == 0) cells.few = 0;
-    team_.sync();
+    StepShared& cells = step_shared();
+    sync_block();
+    if (thread_number() == 0) cells.few = 0;
+    sync_block();
     std::uint32_t* count = is_shared() ? &list_.shared->few : &cells.few;
     std::uint32_t* places = is_shared() ? list_.shared->few_places : cells.few_places;
     std::uint64_t* keys = is_shared() ? list_.shared->few_keys : cells.few_keys;
-    for_each([&](std::uint32_t i) {
-      const Key key = list_.keys[i];
+    for_each_key([&](std::uint32_t i, Key key) {
       if (key < low || key > high) return;
       const std::uint32_t entry = atomic_add(count, 1u);
       places[entry] = list_.places[i];
@@ -206,14 +217,14 @@ class CandidateSelection {
     });
     meet();
     if (is_shared()) {
-      if (team_.rank() < kFew) {
-        cells.few_places[team_.rank()] = load_fresh(&places[team_.rank()]);
-        cells.few_keys[team_.rank()] = load_fresh(&keys[team_.rank()]);
+      if (thread_number() < kFew) {
+        cells.few_places[thread_number()] = load_fresh(&places[thread_number()]);
+        cells.few_keys[thread_number()] = load_fresh(&keys[thread_number()]);
       }
-      if (team_.rank() == 0) cells.few = load_fresh(count);
-      team_.sync();
+      if (thread_number() == 0) cells.few = load_fresh(count);
+      sync_block();
     }
-    for (std::uint32_t a = team_.rank(); a < cells.few; a += team_.size()) {
+    for (std::uint32_t a = thread_number(); a < cells.few; a += threads_per_block()) {
       std::uint32_t before = 0;
       for (std::uint32_t b = 0; b < cells.few; ++b) {
         bool is_before = cells.few_keys[b] < cells.few_keys[a];
@@ -224,15 +235,13 @@ class CandidateSelection {
       }
       if (before == rank) cells.chosen = a;
     }
-    team_.sync();
+    sync_block();
     return cells.chosen;
   }
 
-  Team team_;
-  PointSource<T> source_;
+  const PointSource<T>& source_;
   std::uint32_t dims_, dim_;
   CandidateList<T> list_;
-  std::uint32_t* histogram_;
   std::uint32_t meetings_ = 0, extremes_ = 0, histograms_ = 0;
 };
 

@@ -8,11 +8,12 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
 inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
-inline constexpr std::uint32_t kGroupThreads = 1024;
-inline constexpr std::uint32_t kCounters = 16384;  ///< of histograms, per segment and level
+inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that read all points
+inline constexpr std::uint32_t kStepThreads = 512;              ///< of those between, at most
+inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
 inline constexpr std::uint32_t kMostBins = 2048;
 inline constexpr std::uint32_t kSelectBins = 1024;
-inline constexpr std::uint32_t kFew = 64;            ///< candidates that are ranked by comparing all pairs
+inline constexpr std::uint32_t kFew = 96;            ///< candidates that are ranked by comparing all pairs
 inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
 inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
 
@@ -73,7 +74,7 @@ struct GroupParameters {
   T* child_boxes = nullptr;          ///< [segment << levels][lower, upper][child_sides]
   std::uint32_t child_sides = 0;     ///< dims, or dims + 1
 
-  // Scratch. Zero at the start: tight, sampled, histogram, cursors, barrier, lists.
+  // Scratch. Zero at the start: tight, sampled, histogram, cursors, lists.
   std::uint8_t* heap = nullptr;        ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;                 ///< [place]: candidates of a node lie in the node's own range
   std::uint32_t* places = nullptr;     ///< the same
@@ -82,12 +83,12 @@ struct GroupParameters {
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
   Key* tight = nullptr;                ///< [segment][complement of the least, greatest][dims + 1]
   Key* sampled = nullptr;              ///< the same for a sample of all points; root only
-  std::uint32_t* histogram = nullptr;  ///< [segment][kCounters], if blocks share segments
-  std::uint32_t* cursors = nullptr;    ///< [segment << levels] points moved so far
-  std::uint32_t* barrier = nullptr;
-  ListCells* lists = nullptr;        ///< one per block
+  std::uint32_t* histogram = nullptr;  ///< [segment][segment_counters]
+  std::uint32_t segment_counters = 0;
+  std::uint32_t parts = 1;           ///< blocks that share a segment in a pass
+  std::uint32_t* cursors = nullptr;  ///< [segment << levels] points moved so far
+  ListCells* lists = nullptr;        ///< one per node, level by level, while blocks share lists
   std::uint32_t* refused = nullptr;  ///< set if a coordinate is not finite
-  std::uint64_t* stamps = nullptr;   ///< times at the end of each phase, if wanted
 };
 
 /// Bins of each histogram at local level l: the root counts every dimension, other nodes at most two.

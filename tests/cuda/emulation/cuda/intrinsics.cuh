@@ -13,7 +13,6 @@
 #define __host__
 #define __global__
 #define __forceinline__ inline
-#define KITH_NOINLINE [[gnu::noinline]]
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __restrict__
@@ -53,6 +52,8 @@ inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
 inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
 inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::meet_in_block(barrier, threads); }
 inline void fence_device() {}
+inline void start_next() {}
+inline void wait_for_previous() {}
 inline void wait_until(const std::uint32_t* counter, std::uint32_t target) {
   while (static_cast<std::int32_t>(*static_cast<const volatile std::uint32_t*>(counter) - target) < 0) {
     emulation::yield();
@@ -160,8 +161,6 @@ template <typename V>
 V load_fresh(const V* from) {
   return *from;
 }
-
-inline std::uint64_t nanoseconds() { return 0; }
 
 inline std::uint32_t to_unsigned(double value) {
   if (!(value > 0)) return 0;
