@@ -35,7 +35,7 @@ class ScratchParts {
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
 /// blocks must be there at the same time.
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
-  constexpr std::uint32_t kMost = 32;
+  constexpr std::uint32_t kMost = 128;
   const std::uint32_t each = processors / parents;
   return each < 2 ? 1 : each < kMost ? each : kMost;
 }
@@ -79,9 +79,11 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
     if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
-    if (blocks_for_list(static_cast<std::uint32_t>(segments), processors) > 1) {
-      group.lists = parts.take<ListCells>(children);
+    std::uint64_t lists = 0;
+    for (std::uint32_t l = 0; l < group.levels; ++l) {
+      if (blocks_for_list(static_cast<std::uint32_t>(segments << l), processors) > 1) lists += segments << l;
     }
+    group.lists = parts.take<ListCells>(lists);
     group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
     scratch.groups.push_back(group);
     level += group.levels;

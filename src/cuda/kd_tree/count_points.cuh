@@ -92,8 +92,9 @@ __global__ void __launch_bounds__(kPassThreads) sample_range(const __grid_consta
     const Key key = place < points ? ordered_key(p.source.at(place, d)) : 0;
     const Key least = min_of_warp(place < points ? key : static_cast<Key>(~Key{0})), greatest = max_of_warp(key);
     if (lane_number() == 0 && greatest != 0) {
-      atomic_max(&p.sampled[d], static_cast<Key>(~least));
-      atomic_max(&p.sampled[p.shape.dims + 1 + d], greatest);
+      if (static_cast<Key>(~least) > load_fresh(&p.sampled[d])) atomic_max(&p.sampled[d], static_cast<Key>(~least));
+      Key* upper = &p.sampled[p.shape.dims + 1 + d];
+      if (greatest > load_fresh(upper)) atomic_max(upper, greatest);
     }
   }
 }
@@ -143,45 +144,60 @@ __global__ void __launch_bounds__(kPassThreads, 3) count_root(const __grid_const
   for (std::uint32_t d = thread_number(); d <= dims; d += threads) {
     ranges[d] = bins_over(range_side(p, slice.segment, d, false), range_side(p, slice.segment, d, true), d, bins);
   }
+  // Whole tiles need no conditions.
+  const auto stride = static_cast<std::uint32_t>(p.source.row_stride);
+  const std::uint64_t step = std::uint64_t{threads} * stride;
+  const std::uint32_t whole = columns == dims ? length / (kEach * threads) * (kEach * threads) : 0;
+  const T* const row = p.source.values + (std::uint64_t{first} + thread_number()) * stride;
   const auto load = [&](T(&x)[kEach], std::uint32_t tile, std::uint32_t d) {
-    const T* column = d < dims ? p.source.values + d * p.source.dim_stride : nullptr;
+    const T* from = row + std::uint64_t{tile} * stride + d * p.source.dim_stride;
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint32_t i = tile + thread_number() + k * threads;
-      if (i < length) x[k] = column_value(p, column, first + i);
+    for (std::uint32_t k = 0; k < kEach; ++k) x[k] = from[k * step];
+  };
+  const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
+    // What is not finite makes the sum of zeros NaN, and NaN is above all.
+    Key least = ordered_key(low), greatest = ordered_key(high);
+    if (!(spoilt == T(0))) greatest = static_cast<Key>(~Key{0});
+    least = min_of_warp(least);
+    greatest = max_of_warp(greatest);
+    if (lane_number() == 0) {
+      atomic_max(&tight[d], static_cast<Key>(~least));
+      atomic_max(&tight[dims + 1 + d], greatest);
     }
   };
-  T next[kEach];
-  load(next, 0, 0);
   sync_block();
-  for (std::uint32_t tile = 0; tile < length; tile += kEach * threads) {
-    for (std::uint32_t d = 0; d < columns; ++d) {
+  T next[kEach];
+  if (whole > 0) load(next, 0, 0);
+  for (std::uint32_t tile = 0; tile < whole; tile += kEach * threads) {
+    for (std::uint32_t d = 0; d < dims; ++d) {
       T x[kEach];
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) x[k] = next[k];
-      const bool is_last = d + 1 == columns;
-      if (!is_last || tile + kEach * threads < length) {
+      const bool is_last = d + 1 == dims;
+      if (!is_last || tile + kEach * threads < whole) {
         load(next, is_last ? tile + kEach * threads : tile, is_last ? 0 : d + 1);
       }
       const Bins<T> range = ranges[d];
-      std::uint32_t* row = counters + d * bins;
-      Key least = static_cast<Key>(~Key{0}), greatest = 0;
+      std::uint32_t* counts = counters + d * bins;
+      T low = x[0], high = x[0], spoilt = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        if (tile + thread_number() + k * threads < length) {
-          const Key key = ordered_key(x[k]);
-          least = key < least ? key : least;
-          greatest = key > greatest ? key : greatest;
-          atomic_add(row + bin_of(range, x[k], bins), 1u);
-        }
+        low = x[k] < low ? x[k] : low;
+        high = x[k] > high ? x[k] : high;
+        spoilt += x[k] * T(0);
+        atomic_add(counts + bin_of(range, x[k], bins), 1u);
       }
+      join_tight(d, low, high, spoilt);
+    }
+  }
+  for (std::uint32_t tile = whole; tile < length; tile += threads) {
+    const std::uint32_t i = tile + thread_number();
+    for (std::uint32_t d = 0; d < columns; ++d) {
+      const std::uint32_t known = i < length ? i : length - 1;  // some twice, but counted once
+      const T x = coordinate(p.source, dims, first + known, d);
+      if (i < length) atomic_add(counters + d * bins + bin_of(ranges[d], x, bins), 1u);
       sync_warp();
-      least = min_of_warp(least);
-      greatest = max_of_warp(greatest);
-      if (lane_number() == 0) {
-        atomic_max(&tight[d], static_cast<Key>(~least));
-        atomic_max(&tight[dims + 1 + d], greatest);
-      }
+      join_tight(d, x, x, x * T(0));
     }
   }
   sync_block();
@@ -216,24 +232,39 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const auto first = static_cast<std::uint32_t>(slice.first);
   load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
-  std::uint32_t next[kEach];
-  const auto load_heap = [&](std::uint32_t tile) {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint32_t i = tile + thread_number() + k * threads;
-      next[k] = level > 1 && i < length ? p.heap[first + i] : parents;
-    }
-  };
-  load_heap(0);
   sync_block();
-  for (std::uint32_t tile = 0; tile < length; tile += kEach * threads) {
+  bool counts_by_number = false;
+  for (std::uint32_t i = 0; i < parents; ++i) {
+    counts_by_number = counts_by_number || tables.parents[i].column == nullptr;
+    for (std::uint32_t side = 0; side < 2; ++side) {
+      const std::uint32_t child = 2 * i + side;
+      counts_by_number = counts_by_number || tables.children[child].column == nullptr ||
+                         (tables.has_second[child] != 0 && tables.seconds[child].column == nullptr);
+    }
+  }
+  const std::uint32_t whole = counts_by_number ? 0 : length / (kEach * threads) * (kEach * threads);
+  // Whole tiles of segments without numbers need no conditions.
+  const auto count_tile = [&](std::uint32_t tile, auto is_whole) {
+    constexpr bool kWhole = decltype(is_whole)::value;
     const std::uint32_t own = tile + thread_number();
+    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * threads < length; };
+    const auto value = [&](const T* column, std::uint32_t k) {
+      const std::uint32_t place = first + own + k * threads;
+      if constexpr (kWhole) {
+        return column[std::uint64_t{place} * static_cast<std::uint32_t>(p.source.row_stride)];
+      } else {
+        return column_value(p, column, place);
+      }
+    };
     std::uint32_t node[kEach];  // of the parents, from the first of their level
     std::uint32_t undecided = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (next[k] < parents) undecided |= 1u << k;
-      node[k] = next[k];
+      node[k] = level > 1 && is_inside(k) ? p.heap[first + own + k * threads] : parents;
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (node[k] < parents) undecided |= 1u << k;
     }
     while (undecided != 0) {
       const std::uint32_t k = lowest_bit(undecided);
@@ -243,46 +274,40 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
     }
     sync_warp();
-    if (tile + kEach * threads < length) load_heap(tile + kEach * threads);
     T x[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       node[k] -= parents;
-      x[k] = own + k * threads < length ? column_value(p, tables.parents[node[k]].column, first + own + k * threads)
-                                        : T(0);
+      x[k] = is_inside(k) ? value(tables.parents[node[k]].column, k) : T(0);
     }
-    std::uint32_t candidates = 0, outside = 0;
+    std::uint32_t candidates = 0;
     std::uint32_t half[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const std::uint32_t bin = bin_in(tables.parents[node[k]], x[k], parent_bins), median = tables.medians[node[k]];
       half[k] = 2 * node[k] + (bin > median ? 1 : 0);
-      if (own + k * threads >= length) {
-        outside |= 1u << k;
-      } else if (bin == median) {
-        candidates |= 1u << k;
-      }
+      if (bin == median) candidates |= 1u << k;
     }
     T y[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      y[k] = ((candidates | outside) >> k & 1) == 0
-                 ? column_value(p, tables.children[half[k]].column, first + own + k * threads)
-                 : T(0);
+      y[k] = is_inside(k) ? value(tables.children[half[k]].column, k) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (((candidates | outside) >> k & 1) == 0) {
-        atomic_add(counters + 2 * half[k] * bins + bin_in(tables.children[half[k]], y[k], bins), 1u);
-        if (tables.has_second[half[k]] != 0) {
-          const ColumnBins<T>& second = tables.seconds[half[k]];
-          const T z = column_value(p, second.column, first + own + k * threads);
-          atomic_add(counters + (2 * half[k] + 1) * bins + bin_in(second, z, bins), 1u);
-        }
-      }
-      if ((outside >> k & 1) == 0) {
+      if (is_inside(k)) {
+        const bool is_candidate = (candidates >> k & 1) != 0;
         p.heap[first + own + k * threads] =
-            static_cast<std::uint8_t>((candidates >> k & 1) != 0 ? node[k] + parents : half[k] + 2 * parents);
+            static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
+        if (!is_candidate) {
+          atomic_add(counters + 2 * half[k] * bins + bin_in(tables.children[half[k]], y[k], bins), 1u);
+          if (tables.has_second[half[k]] != 0) {
+            const ColumnBins<T>& second = tables.seconds[half[k]];
+            atomic_add(counters + (2 * half[k] + 1) * bins + bin_in(second, value(second.column, k), bins), 1u);
+          }
+        }
+      } else {
+        candidates &= ~(1u << k);
       }
     }
     sync_warp();
@@ -293,7 +318,9 @@ __global__ void __launch_bounds__(kPassThreads, 2)
                        first + own + k * threads, found);
       }
     }
-  }
+  };
+  for (std::uint32_t tile = 0; tile < whole; tile += kEach * threads) count_tile(tile, std::true_type{});
+  for (std::uint32_t tile = whole; tile < length; tile += kEach * threads) count_tile(tile, std::false_type{});
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);

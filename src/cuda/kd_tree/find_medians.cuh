@@ -38,7 +38,7 @@ __device__ inline void find_bins(const std::uint32_t* row0, const std::uint32_t*
 
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
+__global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
   constexpr T kInfinity =
       std::bit_cast<T>(sizeof(T) == 4 ? static_cast<Key>(0x7f800000u) : static_cast<Key>(0x7ff0000000000000ull));
@@ -60,27 +60,28 @@ __global__ void __launch_bounds__(kStepThreads) find_root_medians(const __grid_c
     }
     sync_warp();
     const std::uint32_t dim = working_dim(p, box, 0);
-    if (lane_number() == 0) shared.dims[0] = dim;
+    if (lane_number() == 0) shared.slots[0] = dim;
   }
   sync_block();
-  const std::uint32_t dim = shared.dims[0];
+  const std::uint32_t dim = shared.slots[0];
   const std::uint32_t target = left_size(p, segment, 0, 1);
   // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
   const bool is_uncounted = dim == dims && !are_numbers_counted;
   std::uint32_t* rows = p.histogram + std::uint64_t{segment} * p.segment_counters;
+  auto* row = reinterpret_cast<std::uint32_t*>(shared_memory() + StepLayout<T>(dims, bins, 0).rows);
   for (std::uint32_t b = thread_number(); b < bins; b += threads_per_block()) {
-    shared.rows[b] = rows[(is_uncounted ? 0 : dim * bins) + b];
+    row[b] = rows[(is_uncounted ? 0 : dim * bins) + b];
   }
   sync_block();
   if (p.parts > 1) {  // for the next pass
     for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += threads_per_block()) rows[i] = 0;
   }
-  find_bins(shared.rows, shared.rows, bins, target, target);
+  find_bins(row, row, bins, target, target);
   if (warp_number() == 0) {
     const Bins<T> used =
         is_uncounted ? Bins<T>{T(0), T(0), dim}
                      : bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
-    publish_node(p, segment, 0, 1, used, is_uncounted ? 0 : shared.found_bin[0],
+    publish_node(p, segment, 0, 1, box, used, is_uncounted ? 0 : shared.found_bin[0],
                  is_uncounted ? target : target - shared.found_below[0]);
   }
 }
@@ -96,22 +97,83 @@ __device__ inline ParentNode parent_of_block(std::uint32_t level, std::uint32_t 
   return {number >> level, (1u << level) + (number & ((1u << level) - 1)), level};
 }
 
-/// A node's candidates, as far as they are this block's; none if it is not needed.
+/// Copies an object word by word, with as many threads, beginning with thread `first`.
+template <typename V>
+__device__ void copy_words(V* to, const V* from, std::uint32_t count, std::uint32_t first) {
+  const std::uint32_t words = count * static_cast<std::uint32_t>(sizeof(V) / 4);
+  const std::uint32_t i = (thread_number() + threads_per_block() - first % threads_per_block()) % threads_per_block();
+  for (std::uint32_t w = i; w < words; w += threads_per_block()) {
+    reinterpret_cast<std::uint32_t*>(to)[w] = reinterpret_cast<const std::uint32_t*>(from)[w];
+  }
+}
+
+/// A node whose split is about to be found, in shared memory: everything is fetched at once.
 template <typename T>
-__device__ CandidateList<T> list_of_block(const GroupParameters<T>& p, const ParentNode& parent, std::uint32_t each) {
+struct FetchedNode {
+  const SplitNode<T>* node;
+  const CountedBins<T>* counted;  ///< of the two halves
+  const T* box;
+  T* halves[2];  ///< room for the boxes of the halves
+  std::uint32_t* rows;
+  CandidateList<T> list;  ///< as far as it is this block's; `blocks` is 0 if it is not needed
+};
+
+/// `rows` is the number of counters that are fetched from `from`, null for none; a list of up to `staged` candidates is
+/// copied.
+template <typename T>
+__device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNode& parent, std::uint32_t each,
+                                     std::uint32_t staged, const std::uint32_t* from, std::uint32_t counters) {
+  const std::uint32_t dims = p.shape.dims, sides = 2 * (dims + 1);
+  const std::uint64_t base = std::uint64_t{parent.segment} * kHeap;
+  const StepLayout<T> layout(dims, counters, staged);
+  FetchedNode<T> fetched;
+  auto* node = reinterpret_cast<SplitNode<T>*>(shared_memory() + layout.node);
+  auto* counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
+  fetched.node = node;
+  fetched.counted = counted;
+  fetched.rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
+  const std::uint32_t count = p.nodes[base + parent.heap].candidates;
+  copy_words(node, &p.nodes[base + parent.heap], 1, 0);
+  if (from != nullptr) copy_words(counted, &p.counted[base + 2 * parent.heap], 2, 32);
+  if (dims <= kStagedDims) {
+    T* boxes = reinterpret_cast<T*>(shared_memory() + layout.boxes);
+    copy_words(boxes, box_of(p, parent.segment, parent.heap), sides, 64);
+    fetched.box = boxes;
+    fetched.halves[0] = boxes + sides;
+    fetched.halves[1] = boxes + 2 * sides;
+  } else {
+    fetched.box = box_of(p, parent.segment, parent.heap);
+    fetched.halves[0] = box_of(p, parent.segment, 2 * parent.heap);
+    fetched.halves[1] = box_of(p, parent.segment, 2 * parent.heap + 1);
+  }
+  CandidateList<T>& list = fetched.list;
   const std::uint64_t first = first_place(p, parent.segment, parent.level, parent.heap);
-  CandidateList<T> list;
   list.keys = p.keys + first;
   list.places = p.places + first;
-  list.count = p.nodes[std::uint64_t{parent.segment} * kHeap + parent.heap].candidates;
-  if (each > 1 && list.count > kLongList) {
+  list.count = count;
+  if (each > 1 && count > kLongList) {
     list.blocks = each;
     list.block = block_number() % each;
     list.shared = &p.lists[((1u << parent.level) - 1) * (1u << p.first_level) + block_number() / each];
   } else if (block_number() % each != 0) {
     list.blocks = 0;
+  } else if (count <= staged) {
+    auto* keys = reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys);
+    auto* places = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places);
+    for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
+      keys[i] = list.keys[i];
+      places[i] = list.places[i];
+    }
+    list.keys = keys;
+    list.places = places;
   }
-  return list;
+  if (from != nullptr && list.blocks != 0) {
+    for (std::uint32_t i = thread_number(); i < counters; i += threads_per_block()) {
+      fetched.rows[i] = list.blocks > 1 ? 0 : from[i];
+    }
+  }
+  sync_block();
+  return fetched;
 }
 
 /// Finds the split of a parent among its candidates and notes it in the tree.
@@ -120,7 +182,7 @@ __device__ Selected<T> find_split(const GroupParameters<T>& p, const ParentNode&
                                   const CandidateList<T>& list) {
   CandidateSelection<T> selection(p.source, p.shape.dims, node.bins.dim, list);
   const Selected<T> split = selection.run(node.needed);
-  if (thread_number() == 0 && list.block == 0) {
+  if (thread_number() == 2 * kWarp && list.block == 0) {  // in a warp that has nothing else to do
     const std::uint32_t noted = noted_dim(p, parent.level, node.bins.dim);
     const std::uint64_t number =
         core::KdGeometry::node(p.first_level + parent.level,
@@ -153,99 +215,99 @@ __device__ bool is_right_candidate(const GroupParameters<T>& p, std::uint32_t di
   return !precedes(p.source, p.shape.dims, list.places[i], std::uint64_t{split.place}, dim, split.stage + 1);
 }
 
-/// The splits of level `level` of the group, then the bins of the medians of their halves. `each` blocks for a node; if
-/// there are several, the launch is a cooperative one.
+/// Adds the candidates to the histograms of the halves in which they lie.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads)
-    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each) {
-  start_next();
-  wait_for_previous();
-  if (*p.refused != 0) return;
-  const ParentNode parent = parent_of_block(parent_level, each);
-  const CandidateList<T> list = list_of_block(p, parent, each);
-  if (list.blocks == 0) return;
-  StepShared& shared = step_shared();
-  std::uint32_t* const rows = shared.rows;
-  const std::uint64_t base = std::uint64_t{parent.segment} * kHeap;
-  const SplitNode<T> node = p.nodes[base + parent.heap];
-  const Selected<T> split = find_split(p, parent, node, list);
-  const std::uint32_t dims = p.shape.dims, level = parent.level + 1, bins = bins_at(level, dims, p.most_bins);
-  std::uint32_t meetings = split.meetings;
-
-  // The boxes of the halves, and the dimension that is the widest now.
-  const auto cut_half = [&](std::uint32_t side) {
-    const T* box = box_of(p, parent.segment, parent.heap);
-    T* half = box_of(p, parent.segment, 2 * parent.heap + side);
-    for (std::uint32_t i = lane_number(); i < 2 * (dims + 1); i += kWarp) {
-      const std::uint32_t d = i <= dims ? i : i - (dims + 1);
-      half[i] = cut_side(p, box, parent.level, node.bins.dim, split.place, side == 1, i > dims, d);
-    }
-    sync_warp();
-    const std::uint32_t dim = working_dim(p, half, level);
-    if (lane_number() == 0) {
-      step_shared().dims[side] = dim;
-      step_shared().slots[side] = p.counted[base + 2 * parent.heap + side].slots[0].dim == dim ? 0 : 1;
-    }
-    sync_warp();
-  };
-  sync_block();
-  if (warp_number() < 2) cut_half(warp_number());
-  sync_block();
-  const Bins<T> half_bins[2] = {p.counted[base + 2 * parent.heap].slots[shared.slots[0]],
-                                p.counted[base + 2 * parent.heap + 1].slots[shared.slots[1]]};
-  // [side][slot][bin] of the two halves.
-  std::uint32_t* const all = p.histogram + std::uint64_t{parent.segment} * p.segment_counters +
-                             2 * (2 * parent.heap - (1u << level)) * std::uint64_t{bins};
-  const auto counter = [&](std::uint32_t i) {
-    const std::uint32_t side = i < bins ? 0 : 1;
-    return all + (2 * side + shared.slots[side]) * bins + (i - side * bins);
-  };
-  const bool is_shared = list.blocks > 1;
-  for (std::uint32_t i = thread_number(); i < 2 * bins; i += threads_per_block()) {
-    rows[i] = is_shared ? 0 : *counter(i);
-  }
-  sync_block();
+__device__ void count_candidates(const GroupParameters<T>& p, std::uint32_t dim, const CandidateList<T>& list,
+                                 const Selected<T>& split, const Bins<T>& left_bins, const Bins<T>& right_bins,
+                                 std::uint32_t* left, std::uint32_t* right, std::uint32_t bins) {
   constexpr std::uint32_t kTogether = 4;
-  for (std::uint32_t i = list.first() + thread_number(); i < list.end(); i += kTogether * threads_per_block()) {
+  const std::uint32_t end = list.end(), step = threads_per_block();
+  for (std::uint32_t i = list.first() + thread_number(); i < end; i += kTogether * step) {
     std::uint32_t sides = 0;
     T x[kTogether];
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const std::uint32_t entry = i + k * threads_per_block();
-      if (entry < list.end() && is_right_candidate(p, node.bins.dim, list, split, entry)) sides |= 1u << k;
+      if (i + k * step < end && is_right_candidate(p, dim, list, split, i + k * step)) sides |= 1u << k;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const std::uint32_t entry = i + k * threads_per_block();
-      const std::uint32_t dim = (sides >> k & 1) != 0 ? half_bins[1].dim : half_bins[0].dim;
-      if (entry < list.end()) x[k] = coordinate(p.source, dims, list.places[entry], dim);
+      const std::uint32_t half_dim = (sides >> k & 1) != 0 ? right_bins.dim : left_bins.dim;
+      if (i + k * step < end) x[k] = coordinate(p.source, p.shape.dims, list.places[i + k * step], half_dim);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      if (i + k * threads_per_block() < list.end()) {
-        const bool is_right = (sides >> k & 1) != 0;
-        atomic_add(rows + (is_right ? bins : 0) + bin_of(is_right ? half_bins[1] : half_bins[0], x[k], bins), 1u);
+      const bool is_right = (sides >> k & 1) != 0;
+      if (i + k * step < end) {
+        atomic_add((is_right ? right : left) + bin_of(is_right ? right_bins : left_bins, x[k], bins), 1u);
       }
     }
   }
+}
+
+/// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
+/// node; if there are several, the launch is a cooperative one.
+template <typename T>
+__global__ void __launch_bounds__(kStepThreads, 1)
+    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each,
+                 std::uint32_t staged) {
+  start_next();
+  wait_for_previous();
+  if (*p.refused != 0) return;
+  const ParentNode parent = parent_of_block(parent_level, each);
+  const std::uint32_t dims = p.shape.dims, level = parent_level + 1, bins = bins_at(level, dims, p.most_bins);
+  // [side][slot][bin] of the two halves.
+  std::uint32_t* const all = p.histogram + std::uint64_t{parent.segment} * p.segment_counters +
+                             2 * (2 * parent.heap - (1u << level)) * std::uint64_t{bins};
+  const FetchedNode<T> fetched = fetch_node(p, parent, each, staged, all, 4 * bins);
+  const CandidateList<T>& list = fetched.list;
+  if (list.blocks == 0) return;
+  StepShared& shared = step_shared();
+  const SplitNode<T>& node = *fetched.node;
+  const Selected<T> split = find_split(p, parent, node, list);
+  std::uint32_t meetings = split.meetings;
+
+  // The boxes of the halves, and which of their dimensions is the widest now.
+  if (warp_number() < 2) {
+    const std::uint32_t side = warp_number();
+    T* half = fetched.halves[side];
+    T* known = box_of(p, parent.segment, 2 * parent.heap + side);
+    for (std::uint32_t i = lane_number(); i < 2 * (dims + 1); i += kWarp) {
+      const std::uint32_t d = i <= dims ? i : i - (dims + 1);
+      const T value = cut_side(p, fetched.box, parent_level, node.bins.dim, split.place, side == 1, i > dims, d);
+      half[i] = value;
+      known[i] = value;
+    }
+    sync_warp();
+    const std::uint32_t dim = working_dim(p, half, level);
+    if (lane_number() == 0) shared.slots[side] = fetched.counted[side].slots[0].dim == dim ? 0 : 1;
+  }
   sync_block();
-  if (is_shared) {
-    for (std::uint32_t i = thread_number(); i < 2 * bins; i += threads_per_block()) {
-      if (rows[i] != 0) atomic_add(counter(i), rows[i]);
+  const std::uint32_t row[2] = {shared.slots[0] * bins, (2 + shared.slots[1]) * bins};
+  const Bins<T>& left_bins = fetched.counted[0].slots[shared.slots[0]];
+  const Bins<T>& right_bins = fetched.counted[1].slots[shared.slots[1]];
+  count_candidates(p, node.bins.dim, list, split, left_bins, right_bins, fetched.rows + row[0], fetched.rows + row[1],
+                   bins);
+  sync_block();
+  if (list.blocks > 1) {
+    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
+      if (fetched.rows[i] != 0) atomic_add(&all[i], fetched.rows[i]);
     }
     meet_blocks(&list.shared->arrived, list.blocks, meetings);
     if (list.block != 0) return;
-    for (std::uint32_t i = thread_number(); i < 2 * bins; i += threads_per_block()) rows[i] = load_fresh(counter(i));
+    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
+      fetched.rows[i] = load_fresh(&all[i]);
+    }
     sync_block();
   }
-  const std::uint32_t targets[2] = {left_size(p, parent.segment, level, 2 * parent.heap),
-                                    left_size(p, parent.segment, level, 2 * parent.heap + 1)};
-  find_bins(rows, rows + bins, bins, targets[0], targets[1]);
-  const auto publish = [&](std::uint32_t side) {
-    publish_node(p, parent.segment, level, 2 * parent.heap + side, half_bins[side], step_shared().found_bin[side],
-                 targets[side] - step_shared().found_below[side]);
-  };
-  if (warp_number() < 2) publish(warp_number());
+  const std::uint32_t left_target = left_size(p, parent.segment, level, 2 * parent.heap);
+  const std::uint32_t right_target = left_size(p, parent.segment, level, 2 * parent.heap + 1);
+  find_bins(fetched.rows + row[0], fetched.rows + row[1], bins, left_target, right_target);
+  if (warp_number() < 2) {
+    const std::uint32_t side = warp_number();
+    publish_node(p, parent.segment, level, 2 * parent.heap + side, fetched.halves[side],
+                 side == 0 ? left_bins : right_bins, shared.found_bin[side],
+                 (side == 0 ? left_target : right_target) - shared.found_below[side]);
+  }
   if (p.parts > 1) {  // for the next pass
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) all[i] = 0;
   }

@@ -70,7 +70,8 @@ __device__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, std
 /// which the half is split.
 template <typename T>
 __device__ CountedBins<T> bins_of_half(const GroupParameters<T>& p, const T* box, std::uint32_t level,
-                                       std::uint32_t dim, const SplitRange<T>& split, bool is_right) {
+                                       std::uint32_t dim, const WidestSide<T>& other, const SplitRange<T>& split,
+                                       bool is_right) {
   const std::uint32_t dims = p.shape.dims, bins = bins_at(level + 1, dims, p.most_bins);
   const T low = is_right ? split.low : box[dim];
   const T high = is_right ? box[dims + 1 + dim] : split.high;
@@ -85,7 +86,6 @@ __device__ CountedBins<T> bins_of_half(const GroupParameters<T>& p, const T* box
   }
   const T least = is_right ? box[dims + 1 + dim] - split.high : split.low - box[dim];
   const T most = is_right ? box[dims + 1 + dim] - split.low : split.high - box[dim];
-  const WidestSide<T> other = widest_side(box, dims, dim);
   const bool may_be_equal = !(other.side > T(0)) && !(least > T(0));
   const auto count_by = [&](std::uint32_t d) { counted.slots[counted.used++] = bins_in(d); };
   if (p.shape.cycles) {
@@ -101,10 +101,11 @@ __device__ CountedBins<T> bins_of_half(const GroupParameters<T>& p, const T* box
   return counted;
 }
 
-/// Makes known node `heap`, `level` levels below its segment, with its median's bin.
+/// Makes known node `heap`, `level` levels below its segment, with its box and its median's bin.
 template <typename T>
 __device__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
-                             std::uint32_t heap, const Bins<T>& bins, std::uint32_t median_bin, std::uint32_t needed) {
+                             std::uint32_t heap, const T* box, const Bins<T>& bins, std::uint32_t median_bin,
+                             std::uint32_t needed) {
   const std::uint64_t at = std::uint64_t{segment} * kHeap + heap;
   if (lane_number() == 0) {
     SplitNode<T> node;
@@ -114,13 +115,12 @@ __device__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment,
     p.nodes[at] = node;
   }
   if (level + 1 >= p.levels) return;
-  const T* box = box_of(p, segment, heap);
   const std::uint32_t dims = p.shape.dims;
   const SplitRange<T> split =
       split_range(bins, median_bin, bins_at(level, dims, p.most_bins), box[bins.dim], box[dims + 1 + bins.dim]);
-  for (std::uint32_t side = 0; side < 2; ++side) {
-    const CountedBins<T> counted = bins_of_half(p, box, level, bins.dim, split, side == 1);
-    if (lane_number() == 0) p.counted[std::uint64_t{segment} * kHeap + 2 * heap + side] = counted;
+  const WidestSide<T> other = widest_side(box, dims, bins.dim);
+  if (lane_number() < 2) {
+    p.counted[at + heap + lane_number()] = bins_of_half(p, box, level, bins.dim, other, split, lane_number() == 1);
   }
 }
 

@@ -75,65 +75,71 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   sync_block();
   std::uint32_t found = 0;
   const std::uint32_t own = thread_number();
-  for (std::uint32_t i = thread_number(); i < nodes; i += threads) cells.counts[i] = 0;
-  std::uint32_t place[kScatterEach];  // its node and the rank in it, then where it lies in the stage
+  for (std::uint32_t i = own; i < nodes; i += threads) cells.counts[i] = 0;
+  std::uint32_t node[kScatterEach];  // parents first, then the nodes to which the points go
   T x[kScatterEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
     const std::uint32_t i = own + k * threads;
-    place[k] = p.levels > 1 && i < length ? p.heap[first + i] : parents;
+    node[k] = p.levels > 1 && i < length ? p.heap[first + i] : parents;
   }
+  bool is_undecided = false;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    place[k] = decided_heap(p, parents, first + own + k * threads, place[k]) - parents;
+  for (std::uint32_t k = 0; k < kScatterEach; ++k) is_undecided = is_undecided || node[k] < parents;
+  if (is_undecided) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+      node[k] = decided_heap(p, parents, first + own + k * threads, node[k]);
+    }
   }
+  sync_warp();
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
     const std::uint32_t i = own + k * threads;
-    x[k] = i < length ? column_value(p, tables.parents[place[k]].column, first + i) : T(0);
+    node[k] -= parents;
+    x[k] = i < length ? column_value(p, tables.parents[node[k]].column, first + i) : T(0);
   }
   sync_block();
+  // The low half is the place in the stage, as soon as it is known; candidates and places past the end wait.
+  std::uint32_t place[kScatterEach];
   std::uint32_t candidates = 0;
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t bin = bin_in(tables.parents[place[k]], x[k], parent_bins), median = tables.medians[place[k]];
+    const std::uint32_t bin = bin_in(tables.parents[node[k]], x[k], parent_bins), median = tables.medians[node[k]];
     const bool is_inside = own + k * threads < length;
     if (is_inside && bin == median) candidates |= 1u << k;
+    place[k] = is_inside && bin != median ? 2 * node[k] + (bin > median ? 1 : 0) : kWaits;
   }
   sync_warp();
   if (any_lane(candidates != 0)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      note_candidate(p, segment.segment, p.levels - 1, (candidates >> k & 1) != 0, place[k], x[k],
+      note_candidate(p, segment.segment, p.levels - 1, (candidates >> k & 1) != 0, node[k], x[k],
                      first + own + k * threads, found);
     }
-    list_candidates(p, segment.segment, p.levels - 1, found);
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t bin = bin_in(tables.parents[place[k]], x[k], parent_bins), median = tables.medians[place[k]];
-    const bool moves = own + k * threads < length && bin != median;
-    const std::uint32_t node = 2 * place[k] + (bin > median ? 1 : 0);
     std::uint32_t rank = 0;
-    if (all_lanes_equal(moves ? node : kWaits)) {  // sorted input: one addition for the warp
-      if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[node], kWarp);
+    if (all_lanes_equal(place[k])) {  // sorted input: one addition for the warp
+      if (lane_number() == 0 && place[k] != kWaits) rank = atomic_add(&cells.counts[place[k]], kWarp);
       rank = shuffle(rank, 0) + lane_number();
-    } else if (moves) {
-      rank = atomic_add(&cells.counts[node], 1u);
+    } else if (place[k] != kWaits) {
+      rank = atomic_add(&cells.counts[place[k]], 1u);
     }
     sync_warp();
-    place[k] = moves ? node << 16 | rank : kWaits;
+    if (place[k] != kWaits) place[k] = place[k] << 16 | rank;
   }
   sync_block();
   if (warp_number() == 0) reserve_rooms(p, segment.segment, cells);
+  const T* const row = p.source.values + std::uint64_t{first + own} * static_cast<std::uint32_t>(p.source.row_stride);
+  const std::uint64_t step = std::uint64_t{threads} * static_cast<std::uint32_t>(p.source.row_stride);
   T values[kScatterEach];
   const auto load = [&](std::uint32_t d) {
-    const T* column = p.source.values + d * p.source.dim_stride;
+    const T* from = row + d * p.source.dim_stride;
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      if (place[k] != kWaits) {
-        values[k] = column[std::uint64_t{first + own + k * threads} * static_cast<std::uint32_t>(p.source.row_stride)];
-      }
+      if (place[k] != kWaits) values[k] = from[k * step];
     }
   };
   load(0);
@@ -141,9 +147,10 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
     if (place[k] != kWaits) {
-      const std::uint32_t node = place[k] >> 16;
-      place[k] = cells.offsets[node] + (place[k] & 0xffffu);
-      cells.node[place[k]] = static_cast<std::uint8_t>(node);
+      const std::uint32_t to = place[k] >> 16;
+      place[k] = cells.offsets[to] + (place[k] & 0xffffu);
+      cells.node[place[k]] = static_cast<std::uint8_t>(to);
+      stage[place[k]] = values[k];
     }
   }
   sync_block();
@@ -151,23 +158,24 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   std::uint32_t to[kScatterEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t from = thread_number() + k * threads;
+    const std::uint32_t from = own + k * threads;
     to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
   }
   for (std::uint32_t d = 0; d < dims; ++d) {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      if (place[k] != kWaits) stage[place[k]] = values[k];
-    }
     if (d + 1 < dims) load(d + 1);
-    sync_block();
     T* column = p.out_values + d * p.shape.geometry.points;
 #pragma unroll
     for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      const std::uint32_t from = thread_number() + k * threads;
-      if (from < staged) column[to[k]] = stage[from];
+      if (own + k * threads < staged) column[to[k]] = stage[own + k * threads];
     }
     sync_block();
+    if (d + 1 < dims) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+        if (place[k] != kWaits) stage[place[k]] = values[k];
+      }
+      sync_block();
+    }
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
@@ -176,31 +184,31 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t from = thread_number() + k * threads;
-    if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
+    if (own + k * threads < staged) p.out_indices[to[k]] = staged_numbers[own + k * threads];
   }
+  if (found > 0) list_candidates(p, segment.segment, p.levels - 1, found);
 }
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads)
-    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each) {
+__global__ void __launch_bounds__(kStepThreads, 1)
+    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
   start_next();
   wait_for_previous();
   if (*p.refused != 0) return;
   const ParentNode parent = parent_of_block(p.levels - 1, each);
-  const CandidateList<T> list = list_of_block(p, parent, each);
+  const FetchedNode<T> fetched = fetch_node<T>(p, parent, each, staged, nullptr, 0);
+  const CandidateList<T>& list = fetched.list;
   if (list.blocks == 0) return;
   const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
-  const SplitNode<T> node = p.nodes[std::uint64_t{parent.segment} * kHeap + parent.heap];
+  const SplitNode<T>& node = *fetched.node;
   const Selected<T> split = find_split(p, parent, node, list);
   const std::uint64_t left = 2 * ((std::uint64_t{parent.segment} << parent.level) + parent.heap - (1u << parent.level));
   if (list.block == 0) {
-    const T* box = box_of(p, parent.segment, parent.heap);
     for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
       const std::uint32_t side = i / (2 * sides), rest = i % (2 * sides), d = rest % sides;
       p.child_boxes[(left + side) * 2 * sides + rest] =
-          cut_side(p, box, parent.level, node.bins.dim, split.place, side == 1, rest >= sides, d);
+          cut_side(p, fetched.box, parent.level, node.bins.dim, split.place, side == 1, rest >= sides, d);
     }
   }
   const std::uint64_t first[2] = {p.shape.geometry.first(p.first_level + p.levels, left),

@@ -142,11 +142,30 @@ class CandidateSelection {
   /// All candidates left are equal to `value`: they get their keys of the next component, those that are decided get
   /// keys that no component has.
   __device__ void go_on_with(std::uint32_t stage, Key value) {
-    for_each_key([&](std::uint32_t i, Key key) {
-      Key next = key < value ? Key{0} : static_cast<Key>(~Key{0});
-      if (key == value) next = component_key(source_, dims_, list_.places[i], dim_, stage);
-      list_.keys[i] = next;
-    });
+    constexpr std::uint32_t kTogether = 4;
+    const std::uint32_t end = list_.end(), step = threads_per_block();
+    for (std::uint32_t i = list_.first() + thread_number(); i < end; i += kTogether * step) {
+      Key keys[kTogether], next[kTogether];
+      std::uint32_t places[kTogether];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if (i + k * step < end) {
+          keys[k] = list_.keys[i + k * step];
+          places[k] = list_.places[i + k * step];
+        }
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if (i + k * step < end) {
+          next[k] = keys[k] < value ? Key{0} : static_cast<Key>(~Key{0});
+          if (keys[k] == value) next[k] = component_key(source_, dims_, places[k], dim_, stage);
+        }
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if (i + k * step < end) list_.keys[i + k * step] = next[k];
+      }
+    }
     meet();
   }
 

@@ -21,21 +21,27 @@ void split_group(const GroupParameters<T>& group, std::uint32_t processors, Laun
     launch("range", sample_range<T>, processors, kPassThreads, 0, false, group);
   }
   launch("pass 0", count_root<T>, passes, kPassThreads, root_shared_bytes<T>(group.shape.dims), false, group);
-  launch("medians", find_root_medians<T>, segments, kStepThreads, sizeof(StepShared), false, group);
+  const std::uint32_t dims = group.shape.dims;
+  launch("medians", find_root_medians<T>, segments, kStepThreads,
+         StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
+  // Many nodes have short lists of candidates, and need many blocks at a time.
   const auto threads_for = [](std::uint32_t parents) { return parents > 512 ? 128u : parents > 128 ? 256u : 512u; };
+  const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : 4096u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", count_level<T>, passes, kPassThreads, level_shared_bytes<T>(), false, group, level);
-    launch("medians", find_medians<T>, parents * each, threads_for(parents), sizeof(StepShared), each > 1, group,
-           level - 1, each);
+    const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
+    launch("medians", find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
+           each > 1, group, level - 1, each, staged);
   }
   const std::uint64_t most = (group.shape.geometry.points >> group.first_level) + 1;
   const auto tiles = static_cast<std::uint32_t>((most + kScatterEach * kPassThreads - 1) /
                                                 (std::uint64_t{kScatterEach} * kPassThreads));
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
   launch("scatter", scatter_points<T>, segments * tiles, kPassThreads, scatter_shared_bytes<T>(), false, group, tiles);
-  launch("medians", place_candidates<T>, parents * each, threads_for(parents), sizeof(StepShared), each > 1, group,
-         each);
+  const std::uint32_t staged = staged_for(parents);
+  launch("medians", place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
+         each > 1, group, each, staged);
 }
 
 }  // namespace kith::cuda

@@ -6,7 +6,7 @@
 
 namespace kith::cuda {
 
-/// The shared memory of a block that works on a node.
+/// The shared memory of a block that works on a node. Behind it lie histograms of its halves, boxes and candidates.
 struct StepShared {
   std::uint64_t partial[kWarp];  ///< sums of warps
   std::uint64_t least, greatest;
@@ -15,12 +15,29 @@ struct StepShared {
   std::uint32_t few;
   std::uint32_t chosen;
   std::uint32_t found_bin[2], found_below[2], found_count;
-  std::uint32_t dims[2], slots[2];
+  std::uint32_t slots[2];
   std::uint32_t histogram[kSelectBins];
-  std::uint32_t rows[2 * kMostBins];  ///< histograms of the two halves
 };
 
 __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<StepShared*>(shared_memory()); }
+
+/// Where the parts behind StepShared begin.
+template <typename T>
+struct StepLayout {
+  std::size_t node, counted, boxes, keys, places, rows, bytes;
+
+  /// `rows` counters for histograms, `staged` candidates.
+  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, std::uint32_t staged) {
+    const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
+    node = round(sizeof(StepShared));
+    counted = node + round(sizeof(SplitNode<T>));
+    boxes = counted + round(2 * sizeof(CountedBins<T>));
+    keys = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
+    places = keys + round(sizeof(OrderedKey<T>) * staged);
+    rows = places + round(4 * staged);
+    bytes = rows + round(4 * counters);
+  }
+};
 
 /// Inclusive sum over the lanes of a warp.
 template <typename V>
