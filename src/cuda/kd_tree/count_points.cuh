@@ -10,46 +10,76 @@
 
 namespace kith::cuda {
 
-template <typename T>
-__device__ ColumnBins<T> with_column(const GroupParameters<T>& p, const Bins<T>& bins) {
-  return {bins.dim < p.shape.dims ? p.source.values + bins.dim * p.source.dim_stride : nullptr, bins.low, bins.scale};
-}
-
-/// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children.
+/// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children. The block meets.
 template <typename T>
 __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level) {
   NodeTables<T>& tables = pass_shared<T>().tables;
-  const std::uint32_t t = thread_number();
+  const std::uint32_t t = thread_number(), dims = p.shape.dims;
   const std::uint32_t parents = 1u << (level - 1);
   const std::uint64_t base = std::uint64_t{segment} * kHeap;
+  if (t == 0) tables.uses_numbers = false;
+  sync_block();
   if (level >= 2 && t < parents / 2) {
     const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
     tables.exact[t] = {node.split_value, node.bins.dim, node.split_place};
   }
   if (t < parents) {
     const SplitNode<T>& node = p.nodes[base + parents + t];
-    tables.parents[t] = with_column(p, node.bins);
-    tables.medians[t] = node.median_bin;
+    tables.parents[t] = {node.bins.low, node.bins.scale, node.bins.dim, node.median_bin};
+    if (node.bins.dim == dims) tables.uses_numbers = true;
   }
   if (level < p.levels && t < 2 * parents) {
     const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
-    tables.children[t] = with_column(p, counted.slots[0]);
+    tables.children[t] = counted.slots[0];
     tables.has_second[t] = counted.used > 1 ? 1 : 0;
-    if (counted.used > 1) tables.seconds[t] = with_column(p, counted.slots[1]);
+    if (counted.used > 1) tables.seconds[t] = counted.slots[1];
+    if (counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims)) tables.uses_numbers = true;
   }
+  sync_block();
 }
 
-/// The coordinate by which a node tells its points apart.
-template <typename T>
-__device__ __forceinline__ T column_value(const GroupParameters<T>& p, const T* column, std::uint32_t place) {
-  if (column == nullptr) return static_cast<T>(p.source.index(place));
-  return column[std::uint64_t{place} * static_cast<std::uint32_t>(p.source.row_stride)];
-}
+/// Some points of a thread. Few coordinates are all loaded at once, before it is known which ones are needed; of many
+/// only the ones that are.
+template <typename T, std::uint32_t kDims, std::uint32_t kEach>
+class LoadedPoints {
+ public:
+  /// Point k lies at `first + k * step`; those past `end` must not be asked for.
+  __device__ __forceinline__ LoadedPoints(const PointSource<T>& source, std::uint32_t first, std::uint32_t step,
+                                          std::uint32_t end)
+      : row_(source.values + std::uint64_t{first} * static_cast<std::uint32_t>(source.row_stride)),
+        step_(std::uint64_t{step} * static_cast<std::uint32_t>(source.row_stride)),
+        dim_stride_(source.dim_stride) {
+    if constexpr (kDims > 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          values_[d][k] = first + k * step < end ? row_[k * step_ + d * dim_stride_] : T(0);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ T at(std::uint32_t k, std::uint32_t d) const {
+    if constexpr (kDims > 0) {
+      T value = values_[0][k];
+#pragma unroll
+      for (std::uint32_t e = 1; e < kDims; ++e) value = d == e ? values_[e][k] : value;
+      return value;
+    } else {
+      return row_[k * step_ + d * dim_stride_];
+    }
+  }
+
+ private:
+  const T* row_;
+  std::uint64_t step_, dim_stride_;
+  T values_[kDims > 0 ? kDims : 1][kEach];
+};
 
 template <typename T>
-__device__ __forceinline__ std::uint32_t bin_in(const ColumnBins<T>& bins, T x, std::uint32_t count) {
-  const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
-  return bin < count ? bin : count - 1;
+__device__ __forceinline__ std::uint32_t bin_of(const ParentBins<T>& bins, T x, std::uint32_t count) {
+  return bin_of(Bins<T>{bins.low, bins.scale, bins.dim}, x, count);
 }
 
 /// The parent of a point in pass `level`: known, or decided by the exact split of the node above it.
@@ -214,53 +244,37 @@ KITH_HOST_DEVICE std::size_t level_shared_bytes() {
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
-template <typename T>
+template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
   constexpr std::uint32_t kEach = 4;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
-  const std::uint32_t threads = threads_per_block(), parents = 1u << (level - 1);
-  const std::uint32_t parent_bins = bins_at(level - 1, p.shape.dims, p.most_bins);
-  const std::uint32_t bins = bins_at(level, p.shape.dims, p.most_bins);
+  const std::uint32_t threads = threads_per_block(), parents = 1u << (level - 1), dims = p.shape.dims;
+  const std::uint32_t parent_bins = bins_at(level - 1, dims, p.most_bins), bins = bins_at(level, dims, p.most_bins);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += threads) counters[i] = 0;
   start_next();
   wait_for_previous();
   if (*p.refused != 0) return;
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
-  const std::uint32_t length = static_cast<std::uint32_t>(slice.end - slice.first);
-  const auto first = static_cast<std::uint32_t>(slice.first);
+  const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
-  sync_block();
-  bool counts_by_number = false;
-  for (std::uint32_t i = 0; i < parents; ++i) {
-    counts_by_number = counts_by_number || tables.parents[i].column == nullptr;
-    for (std::uint32_t side = 0; side < 2; ++side) {
-      const std::uint32_t child = 2 * i + side;
-      counts_by_number = counts_by_number || tables.children[child].column == nullptr ||
-                         (tables.has_second[child] != 0 && tables.seconds[child].column == nullptr);
-    }
-  }
-  const std::uint32_t whole = counts_by_number ? 0 : length / (kEach * threads) * (kEach * threads);
   // Whole tiles of segments without numbers need no conditions.
   const auto count_tile = [&](std::uint32_t tile, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     const std::uint32_t own = tile + thread_number();
-    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * threads < length; };
-    const auto value = [&](const T* column, std::uint32_t k) {
-      const std::uint32_t place = first + own + k * threads;
-      if constexpr (kWhole) {
-        return column[std::uint64_t{place} * static_cast<std::uint32_t>(p.source.row_stride)];
-      } else {
-        return column_value(p, column, place);
-      }
+    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * threads < end; };
+    const LoadedPoints<T, kDims, kEach> points(p.source, own, threads, kWhole ? 0xffffffffu : end);
+    const auto value = [&](std::uint32_t k, std::uint32_t dim) {
+      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k * threads));
+      return points.at(k, dim);
     };
     std::uint32_t node[kEach];  // of the parents, from the first of their level
     std::uint32_t undecided = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] = level > 1 && is_inside(k) ? p.heap[first + own + k * threads] : parents;
+      node[k] = level > 1 && is_inside(k) ? p.heap[own + k * threads] : parents;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -269,7 +283,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     while (undecided != 0) {
       const std::uint32_t k = lowest_bit(undecided);
       undecided &= undecided - 1;
-      const std::uint32_t decided = decided_heap(p, parents, first + own + k * threads, pick(node, k));
+      const std::uint32_t decided = decided_heap(p, parents, own + k * threads, pick(node, k));
 #pragma unroll
       for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
     }
@@ -278,32 +292,32 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       node[k] -= parents;
-      x[k] = is_inside(k) ? value(tables.parents[node[k]].column, k) : T(0);
+      x[k] = is_inside(k) ? value(k, tables.parents[node[k]].dim) : T(0);
     }
     std::uint32_t candidates = 0;
     std::uint32_t half[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint32_t bin = bin_in(tables.parents[node[k]], x[k], parent_bins), median = tables.medians[node[k]];
-      half[k] = 2 * node[k] + (bin > median ? 1 : 0);
-      if (bin == median) candidates |= 1u << k;
+      const ParentBins<T> parent = tables.parents[node[k]];
+      const std::uint32_t bin = bin_of(parent, x[k], parent_bins);
+      half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
+      if (bin == parent.median) candidates |= 1u << k;
     }
     T y[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      y[k] = is_inside(k) ? value(tables.children[half[k]].column, k) : T(0);
+      y[k] = is_inside(k) ? value(k, tables.children[half[k]].dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       if (is_inside(k)) {
         const bool is_candidate = (candidates >> k & 1) != 0;
-        p.heap[first + own + k * threads] =
-            static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
+        p.heap[own + k * threads] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
         if (!is_candidate) {
-          atomic_add(counters + 2 * half[k] * bins + bin_in(tables.children[half[k]], y[k], bins), 1u);
+          atomic_add(counters + 2 * half[k] * bins + bin_of(tables.children[half[k]], y[k], bins), 1u);
           if (tables.has_second[half[k]] != 0) {
-            const ColumnBins<T>& second = tables.seconds[half[k]];
-            atomic_add(counters + (2 * half[k] + 1) * bins + bin_in(second, value(second.column, k), bins), 1u);
+            const Bins<T>& second = tables.seconds[half[k]];
+            atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
           }
         }
       } else {
@@ -315,12 +329,15 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll 1
       for (std::uint32_t k = 0; k < kEach; ++k) {
         note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, pick(node, k), pick(x, k),
-                       first + own + k * threads, found);
+                       own + k * threads, found);
       }
     }
   };
-  for (std::uint32_t tile = 0; tile < whole; tile += kEach * threads) count_tile(tile, std::true_type{});
-  for (std::uint32_t tile = whole; tile < length; tile += kEach * threads) count_tile(tile, std::false_type{});
+  const std::uint32_t whole = tables.uses_numbers ? 0 : (end - first) / (kEach * threads) * (kEach * threads);
+  for (std::uint32_t done = 0; done < whole; done += kEach * threads) count_tile(first + done, std::true_type{});
+  for (std::uint32_t done = whole; done < end - first; done += kEach * threads) {
+    count_tile(first + done, std::false_type{});
+  }
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);

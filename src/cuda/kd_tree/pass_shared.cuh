@@ -6,11 +6,11 @@
 
 namespace kith::cuda {
 
-/// Bins and where the coordinates for them lie; no column: the number of the point.
+/// A node whose median is known down to a bin.
 template <typename T>
-struct ColumnBins {
-  const T* column;
+struct ParentBins {
   T low, scale;
+  std::uint32_t dim, median;
 };
 
 /// The nodes of three levels, for one pass.
@@ -21,12 +21,12 @@ struct NodeTables {
     T value;
     std::uint32_t dim, place;
   };
-  ColumnBins<T> parents[kHeap / 2];
-  ColumnBins<T> children[kHeap];
-  ColumnBins<T> seconds[kHeap];  ///< the other way to count a child
+  ParentBins<T> parents[kHeap / 2];
+  Bins<T> children[kHeap];
+  Bins<T> seconds[kHeap];  ///< the other way to count a child
   Exact exact[kHeap / 2];
-  std::uint32_t medians[kHeap / 2];
   std::uint8_t has_second[kHeap];
+  bool uses_numbers;  ///< a node tells its points apart by their numbers
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.

@@ -9,27 +9,30 @@
 
 namespace kith::cuda {
 
-inline constexpr std::uint32_t kScatterEach = 8;  ///< points per thread and tile
+/// Points per thread and tile: as many as fit in registers with their coordinates, if those are few.
+template <typename T, std::uint32_t kDims>
+inline constexpr std::uint32_t kScatterEach = kDims * sizeof(T) <= 16 ? 8 : 4;
 
+template <std::uint32_t kEach>
 struct ScatterCells {
   std::uint32_t counts[kHeap];
-  std::uint32_t offsets[kHeap];  ///< in the tile
-  std::uint32_t places[kHeap];   ///< where the tile's points of a node go, less the offset; modulo 2^32
-  std::uint32_t staged;          ///< points in the tile that move
-  std::uint8_t node[kScatterEach * kPassThreads];  ///< of each staged point
+  std::uint32_t offsets[kHeap];             ///< in the tile
+  std::uint32_t places[kHeap];              ///< where the tile's points of a node go, less the offset; modulo 2^32
+  std::uint32_t staged;                     ///< points in the tile that move
+  std::uint8_t node[kEach * kPassThreads];  ///< of each staged point
 };
 
-template <typename T>
-inline constexpr std::size_t kBehindScatterCells = kBehindPassShared<T> + (sizeof(ScatterCells) + 15) / 16 * 16;
+template <typename T, std::uint32_t kEach>
+inline constexpr std::size_t kBehindScatterCells = kBehindPassShared<T> + (sizeof(ScatterCells<kEach>) + 15) / 16 * 16;
 
-template <typename T>
+template <typename T, std::uint32_t kDims>
 KITH_HOST_DEVICE std::size_t scatter_shared_bytes() {
-  return kBehindScatterCells<T> + sizeof(T) * kScatterEach * kPassThreads;
+  return kBehindScatterCells<T, kScatterEach<T, kDims>> + sizeof(T) * kScatterEach<T, kDims> * kPassThreads;
 }
 
 /// Rooms of the tile's nodes in the tile and in the output. The work of one warp.
-template <typename T>
-__device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment, ScatterCells& cells) {
+template <typename T, typename Cells>
+__device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment, Cells& cells) {
   const std::uint32_t nodes = 1u << p.levels;
   std::uint32_t before = 0;
   for (std::uint32_t first = 0; first < nodes; first += kWarp) {
@@ -51,140 +54,114 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
 }
 
 /// A block for each tile; `tiles` of them for each segment.
-template <typename T>
+template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPassThreads, 2)
     scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
-  constexpr std::uint32_t kWaits = 0xffffffffu;
+  constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>;
   const NodeTables<T>& tables = pass_shared<T>().tables;
-  ScatterCells& cells = *reinterpret_cast<ScatterCells*>(shared_memory() + kBehindPassShared<T>);
-  T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T>);
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
+  T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T, kEach>);
   auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
-  const std::uint32_t dims = p.shape.dims, threads = threads_per_block();
+  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, threads = threads_per_block();
   const std::uint32_t parents = 1u << (p.levels - 1), nodes = 2 * parents;
   const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
   const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
+  for (std::uint32_t i = thread_number(); i < nodes; i += threads) cells.counts[i] = 0;
   start_next();
   wait_for_previous();
-  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kScatterEach * threads;
+  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kEach * threads;
   if (begin >= segment.end || *p.refused != 0) return;
-  const std::uint64_t rest = segment.end - begin;
-  const std::uint32_t length =
-      rest < kScatterEach * threads ? static_cast<std::uint32_t>(rest) : kScatterEach * threads;
-  const auto first = static_cast<std::uint32_t>(begin);
-  load_tables(p, segment.segment, p.levels);
-  sync_block();
-  std::uint32_t found = 0;
-  const std::uint32_t own = thread_number();
-  for (std::uint32_t i = own; i < nodes; i += threads) cells.counts[i] = 0;
-  std::uint32_t node[kScatterEach];  // parents first, then the nodes to which the points go
-  T x[kScatterEach];
+  const std::uint32_t own = static_cast<std::uint32_t>(begin) + thread_number();
+  const std::uint32_t end = segment.end - begin < kEach * threads ? static_cast<std::uint32_t>(segment.end)
+                                                                  : static_cast<std::uint32_t>(begin) + kEach * threads;
+  const auto is_inside = [&](std::uint32_t k) { return own + k * threads < end; };
+  const LoadedPoints<T, kDims, kEach> points(p.source, own, threads, end);
+  std::uint32_t node[kEach];
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t i = own + k * threads;
-    node[k] = p.levels > 1 && i < length ? p.heap[first + i] : parents;
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    node[k] = p.levels > 1 && is_inside(k) ? p.heap[own + k * threads] : parents;
   }
+  load_tables(p, segment.segment, p.levels);
   bool is_undecided = false;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) is_undecided = is_undecided || node[k] < parents;
+  for (std::uint32_t k = 0; k < kEach; ++k) is_undecided = is_undecided || node[k] < parents;
   if (is_undecided) {
 #pragma unroll
-    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      node[k] = decided_heap(p, parents, first + own + k * threads, node[k]);
-    }
+    for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, own + k * threads, node[k]);
   }
   sync_warp();
+  // First the node to which a point goes and its rank there, then its place in the stage. Candidates wait.
+  std::uint32_t place[kEach];
+  std::uint32_t found = 0;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t i = own + k * threads;
-    node[k] -= parents;
-    x[k] = i < length ? column_value(p, tables.parents[node[k]].column, first + i) : T(0);
-  }
-  sync_block();
-  // The low half is the place in the stage, as soon as it is known; candidates and places past the end wait.
-  std::uint32_t place[kScatterEach];
-  std::uint32_t candidates = 0;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t bin = bin_in(tables.parents[node[k]], x[k], parent_bins), median = tables.medians[node[k]];
-    const bool is_inside = own + k * threads < length;
-    if (is_inside && bin == median) candidates |= 1u << k;
-    place[k] = is_inside && bin != median ? 2 * node[k] + (bin > median ? 1 : 0) : kWaits;
-  }
-  sync_warp();
-  if (any_lane(candidates != 0)) {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      note_candidate(p, segment.segment, p.levels - 1, (candidates >> k & 1) != 0, node[k], x[k],
-                     first + own + k * threads, found);
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const ParentBins<T> parent = tables.parents[node[k] - parents];
+    T x = 0;
+    if (is_inside(k)) {
+      x = parent.dim == dims ? static_cast<T>(p.source.index(own + k * threads)) : points.at(k, parent.dim);
     }
-  }
-#pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+    const std::uint32_t bin = bin_of(parent, x, parent_bins);
+    note_candidate(p, segment.segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
+                   own + k * threads, found);
+    const bool moves = is_inside(k) && bin != parent.median;
+    const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
     std::uint32_t rank = 0;
-    if (all_lanes_equal(place[k])) {  // sorted input: one addition for the warp
-      if (lane_number() == 0 && place[k] != kWaits) rank = atomic_add(&cells.counts[place[k]], kWarp);
+    if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
+      if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
       rank = shuffle(rank, 0) + lane_number();
-    } else if (place[k] != kWaits) {
-      rank = atomic_add(&cells.counts[place[k]], 1u);
+    } else if (moves) {
+      rank = atomic_add(&cells.counts[to], 1u);
     }
     sync_warp();
-    if (place[k] != kWaits) place[k] = place[k] << 16 | rank;
+    place[k] = moves ? to << 16 | rank : kWaits;
   }
   sync_block();
   if (warp_number() == 0) reserve_rooms(p, segment.segment, cells);
-  const T* const row = p.source.values + std::uint64_t{first + own} * static_cast<std::uint32_t>(p.source.row_stride);
-  const std::uint64_t step = std::uint64_t{threads} * static_cast<std::uint32_t>(p.source.row_stride);
-  T values[kScatterEach];
-  const auto load = [&](std::uint32_t d) {
-    const T* from = row + d * p.source.dim_stride;
-#pragma unroll
-    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      if (place[k] != kWaits) values[k] = from[k * step];
-    }
-  };
-  load(0);
   sync_block();
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
+  for (std::uint32_t k = 0; k < kEach; ++k) {
     if (place[k] != kWaits) {
       const std::uint32_t to = place[k] >> 16;
       place[k] = cells.offsets[to] + (place[k] & 0xffffu);
       cells.node[place[k]] = static_cast<std::uint8_t>(to);
-      stage[place[k]] = values[k];
     }
   }
-  sync_block();
   const std::uint32_t staged = cells.staged;
-  std::uint32_t to[kScatterEach];
+  std::uint32_t to[kEach];
+  const auto move_column = [&](std::uint32_t d) {
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    const std::uint32_t from = own + k * threads;
-    to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
-  }
-  for (std::uint32_t d = 0; d < dims; ++d) {
-    if (d + 1 < dims) load(d + 1);
-    T* column = p.out_values + d * p.shape.geometry.points;
-#pragma unroll
-    for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-      if (own + k * threads < staged) column[to[k]] = stage[own + k * threads];
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (place[k] != kWaits) stage[place[k]] = points.at(k, d);
     }
     sync_block();
-    if (d + 1 < dims) {
+    if (d == 0) {
 #pragma unroll
-      for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-        if (place[k] != kWaits) stage[place[k]] = values[k];
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        const std::uint32_t from = thread_number() + k * threads;
+        to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
       }
-      sync_block();
     }
+    T* column = p.out_values + d * p.shape.geometry.points;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (thread_number() + k * threads < staged) column[to[k]] = stage[thread_number() + k * threads];
+    }
+    sync_block();
+  };
+  if constexpr (kDims > 0) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) move_column(d);
+  } else {
+    for (std::uint32_t d = 0; d < dims; ++d) move_column(d);
   }
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(first + own + k * threads);
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(own + k * threads);
   }
   sync_block();
 #pragma unroll
-  for (std::uint32_t k = 0; k < kScatterEach; ++k) {
-    if (own + k * threads < staged) p.out_indices[to[k]] = staged_numbers[own + k * threads];
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (thread_number() + k * threads < staged) p.out_indices[to[k]] = staged_numbers[thread_number() + k * threads];
   }
   if (found > 0) list_candidates(p, segment.segment, p.levels - 1, found);
 }

@@ -13,9 +13,10 @@
 
 namespace kith::cuda {
 
-/// Launches everything through `launch(name, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
-template <typename T, typename Launch>
-void split_group(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+/// Launches everything for points of kDims dimensions; 0: of any number, known at run time only. Through `launch(name,
+/// kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
+template <typename T, std::uint32_t kDims, typename Launch>
+void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
   if (group.segment_boxes == nullptr) {
     launch("range", sample_range<T>, processors, kPassThreads, 0, false, group);
@@ -29,19 +30,34 @@ void split_group(const GroupParameters<T>& group, std::uint32_t processors, Laun
   const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : 4096u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
-    launch("passes", count_level<T>, passes, kPassThreads, level_shared_bytes<T>(), false, group, level);
+    launch("passes", count_level<T, kDims>, passes, kPassThreads, level_shared_bytes<T>(), false, group, level);
     const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
     launch("medians", find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
            each > 1, group, level - 1, each, staged);
   }
   const std::uint64_t most = (group.shape.geometry.points >> group.first_level) + 1;
-  const auto tiles = static_cast<std::uint32_t>((most + kScatterEach * kPassThreads - 1) /
-                                                (std::uint64_t{kScatterEach} * kPassThreads));
+  const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
+  const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
-  launch("scatter", scatter_points<T>, segments * tiles, kPassThreads, scatter_shared_bytes<T>(), false, group, tiles);
+  launch("scatter", scatter_points<T, kDims>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
+         group, tiles);
   const std::uint32_t staged = staged_for(parents);
   launch("medians", place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
          each > 1, group, each, staged);
+}
+
+template <typename T, typename Launch>
+void split_group(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+  switch (group.shape.dims) {
+    case 2:
+      return split_group_of<T, 2>(group, processors, launch);
+    case 3:
+      return split_group_of<T, 3>(group, processors, launch);
+    case 4:
+      return split_group_of<T, 4>(group, processors, launch);
+    default:
+      return split_group_of<T, 0>(group, processors, launch);
+  }
 }
 
 }  // namespace kith::cuda
