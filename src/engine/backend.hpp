@@ -26,7 +26,7 @@ struct BuildRequest {
   Metric metric;
   const T* rows = nullptr;       ///< count x dims
   std::uint64_t row_stride = 0;  ///< dims in host memory: side by side; at least dims in a GPU's memory
-  Device rows_on = {};                ///< the CPU, or `device` itself
+  Device rows_on = {};           ///< the CPU, or `device` itself
   bool is_known_finite = true;   ///< if not, the backend looks itself and throws NonFinite; only if `checks_points()`
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
@@ -100,7 +100,7 @@ class Backend {
 /// src/cpu/backend.cpp
 const Backend& cpu_backend();
 
-/// The CUDA backend, or null if it was not compiled in: src/cuda/backend.cu or src/cuda/absent.cc.
+/// The CUDA backend, or null if it was not compiled in: src/cuda/backend.cpp or src/cuda/absent.cc.
 const Backend* cuda_backend();
 
 /// The backend of a device, which is there.
