@@ -7,6 +7,7 @@
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
+#include "stage_clock.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "terminal_progress.hpp"
@@ -38,6 +39,7 @@ struct Times {
   double read_ms = 0;
   double build_ms = 0;
   double write_ms = 0;
+  double copy_ms = 0;  ///< to and from a GPU, part of build and write
 };
 
 void report(const BuildFlags& flags, const Index& index, const Times& times) {
@@ -57,13 +59,17 @@ void report(const BuildFlags& flags, const Index& index, const Times& times) {
     json["read_ms"] = times.read_ms;
     json["build_ms"] = times.build_ms;
     json["write_ms"] = times.write_ms;
+    json["copy_ms"] = times.copy_ms;
     write_to_stdout(json.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format("index of {} of {} ({}, {} on {}), {}\nread {}, build {}, write {}\nindex in {}",
+  const std::string copies =
+      index.device() == Device::cpu() ? "" : fmt::format(", of that copies {}", readable_duration(times.copy_ms));
+  flags.output.summary(fmt::format("index of {} of {} ({}, {} on {}), {}\nread {}, build {}, write {}{}\nindex in {}",
                                    counted(index.size(), "point"), counted(index.dims(), "dimension"),
                                    index.metric().name(), name_of(index.engine()), index.device().name(),
                                    readable_bytes(static_cast<double>(file_bytes)), readable_duration(times.read_ms),
-                                   readable_duration(times.build_ms), readable_duration(times.write_ms), flags.out));
+                                   readable_duration(times.build_ms), readable_duration(times.write_ms), copies,
+                                   flags.out));
   if (index.skipped() > 0) {
     flags.output.note(fmt::format("{} with NaN or infinity were left out", counted(index.skipped(), "point")));
   }
@@ -93,8 +99,9 @@ int run_build(const BuildFlags& flags) {
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
+  StageClock copies("copying", progress.callback());
   BuildOptions options = flags.build;
-  options.progress = progress.callback();
+  options.progress = copies.callback();
   // What an index left out, an index of its points leaves out too.
   options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
   if (flags.output.explain) explain_plan(flags, file.view(), options);
@@ -105,8 +112,9 @@ int run_build(const BuildFlags& flags) {
   flags.output.explanation(index.explain());
 
   const Stopwatch write_watch;
-  index.save(flags.out, {flags.build.threads, progress.callback()});
+  index.save(flags.out, {flags.build.threads, copies.callback()});
   times.write_ms = write_watch.milliseconds();
+  times.copy_ms = copies.milliseconds();
   progress.erase();
   report(flags, index, times);
   return 0;

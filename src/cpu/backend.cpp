@@ -20,6 +20,8 @@ class CpuBackend final : public Backend {
     return {{Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0)}};
   }
 
+  std::string why_no_devices() const override { return {}; }
+
   bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }
 
   bool checks_points() const override { return false; }

@@ -32,6 +32,13 @@ class CudaBackend final : public Backend {
     return found;
   }
 
+  std::string why_no_devices() const override {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    cudaGetLastError();
+    return status == cudaSuccess ? "no usable GPU found" : cudaGetErrorString(status);
+  }
+
   bool has(Engine engine) const override { return engine == Engine::kd_tree; }
   bool checks_points() const override { return true; }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kith::engine {
@@ -77,6 +78,8 @@ class Backend {
 
   /// The devices that can be used now; empty if there are none.
   virtual std::vector<DeviceInfo> devices() const = 0;
+  /// Why `devices` is empty, in a few words.
+  virtual std::string why_no_devices() const = 0;
   /// Whether `build` knows the engine.
   virtual bool has(Engine engine) const = 0;
   /// Whether `build` itself finds points that are not finite, in memory of its own or of the host.

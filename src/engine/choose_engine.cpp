@@ -65,6 +65,10 @@ void require_cuda(Device device, Engine engine) {
     throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use --device cpu", device.name()));
   }
   const std::vector<DeviceInfo> devices = backend->devices();
+  if (devices.empty()) {
+    throw DeviceError(
+        fmt::format("device {}: no such GPU ({}); use --device cpu", device.name(), backend->why_no_devices()));
+  }
   bool found = false;
   for (const DeviceInfo& info : devices) found = found || info.device == device;
   if (!found) {
@@ -87,7 +91,9 @@ void choose_device(const Wish& wish, Choice& choice) {
     return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
   }
   const std::vector<DeviceInfo> devices = backend->devices();
-  if (devices.empty()) return choice.fall_back("there is no usable GPU");
+  if (devices.empty()) {
+    return choice.fall_back(fmt::format("there is no usable GPU ({})", backend->why_no_devices()));
+  }
   const bool are_points_there = wish.points_on.kind() == Device::Kind::cuda;
   choice.device = are_points_there ? wish.points_on : devices.front().device;
   choice.reason += fmt::format(

@@ -45,12 +45,13 @@ void write_file(const IndexState& state, const SaveOptions& options, const engin
                                   .rows = state.rows,
                                   .points = state.clean,
                                   .parameters = {}});
-  std::visit([&](const auto& searcher) { searcher->save(writer, options.threads); }, state.searcher);
+  const engine::RunOptions run{options.threads, &options.progress};
+  std::visit([&](const auto& searcher) { searcher->save(writer, run); }, state.searcher);
   if (state.left_out_rows()) writer.add(SectionId::original, std::span<const std::uint32_t>(state.original));
   std::vector<double> period = state.period;
   std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
   if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
-  writer.write({options.threads, &options.progress}, sink);
+  writer.write(run, sink);
 }
 
 /// The caller's number of each point, if rows were left out: ascending and below the number of rows.

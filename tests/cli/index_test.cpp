@@ -83,7 +83,8 @@ TEST_F(IndexCommand, BuildReportsAsJson) {
   EXPECT_EQ(report["metric"], "l1");
   EXPECT_EQ(report["skipped_points"], 0);
   EXPECT_EQ(report["file_bytes"], content(path("p.kith")).size());
-  for (const char* key : {"dims", "dtype", "device", "threads", "index_bytes", "read_ms", "build_ms", "write_ms"}) {
+  for (const char* key :
+       {"dims", "dtype", "device", "threads", "index_bytes", "read_ms", "build_ms", "write_ms", "copy_ms"}) {
     EXPECT_TRUE(report.contains(key)) << key;
   }
 }

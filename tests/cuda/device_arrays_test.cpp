@@ -133,6 +133,17 @@ TEST_F(DeviceArrays, TooLittleMemoryIsSaidBeforeTheBuild) {
   EXPECT_EQ(Index::plan(huge.rows(), huge.dims(), huge.dtype(), automatic).device, Device::cpu());
 }
 
+TEST_F(DeviceArrays, AutomaticIsTheGpuForManyPoints) {
+  const BuildOptions options = tree_on(Device::automatic());
+  EXPECT_EQ(Index::plan(1500000, 3, DType::f32, options).device, Device::cuda());
+  EXPECT_EQ(Index::plan(1500000, 3, DType::f32, {.engine = Engine::brute_force, .device = Device::automatic()}).device,
+            Device::cpu());
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 1200000, 2, random_);
+  const Index index = Index::build(points.view(), options);
+  EXPECT_EQ(index.device(), Device::cuda()) << index.explain();
+  EXPECT_TRUE(index.to_bytes() == Index::build(points.view(), tree_on(Device::cpu())).to_bytes());
+}
+
 TEST_F(DeviceArrays, SeveralThreadsBuildAndSearch) {
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 20000, 3, random_);
   const Neighbors expected = Index::build(points.view(), tree_on(Device::cpu())).knn_self(4);

@@ -48,7 +48,9 @@ class BruteForce final : public engine::Searcher<T> {
     count_in_boxes(points_, boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { points_.unpack_all(rows, threads); }
-  void save(engine::IndexFileWriter& writer, int threads) const override { save_rows(points_, writer, threads); }
+  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override {
+    save_rows(points_, writer, run.threads);
+  }
 
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
   std::string describe() const override {

@@ -59,7 +59,7 @@ class KdSearch final : public engine::Searcher<T> {
     count_in_boxes(tree_, boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { engine::copy_tree_rows(tree_, rows, threads); }
-  void save(engine::IndexFileWriter& writer, int) const override { engine::save_tree(tree_, writer); }
+  void save(engine::IndexFileWriter& writer, const RunOptions&) const override { engine::save_tree(tree_, writer); }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {

@@ -69,9 +69,7 @@ class KdSearch final : public Searcher<T> {
     on_host(run).box_count(boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
-  void save(engine::IndexFileWriter& writer, int threads) const override {
-    on_host({threads, nullptr}).save(writer, threads);
-  }
+  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
 
   std::uint64_t memory_bytes() const override {
     return tree_.memory_bytes() + (is_on_host_.load(std::memory_order_acquire) ? on_host_->memory_bytes() : 0);
