@@ -7,6 +7,7 @@
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
+#include "stage_clock.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "terminal_progress.hpp"
@@ -38,6 +39,7 @@ struct Times {
   double read_ms = 0;
   double build_ms = 0;
   double write_ms = 0;
+  double copy_ms = 0;  ///< to and from a GPU, part of build and write
 };
 
 void report(const BuildFlags& flags, const Index& index, const Times& times) {
@@ -57,16 +59,27 @@ void report(const BuildFlags& flags, const Index& index, const Times& times) {
     json["read_ms"] = times.read_ms;
     json["build_ms"] = times.build_ms;
     json["write_ms"] = times.write_ms;
+    json["copy_ms"] = times.copy_ms;
     write_to_stdout(json.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format("index of {} of {} ({}, {} on {}), {}\nread {}, build {}, write {}\nindex in {}",
+  const std::string copies =
+      index.device() == Device::cpu() ? "" : fmt::format(", of that copies {}", readable_duration(times.copy_ms));
+  flags.output.summary(fmt::format("index of {} of {} ({}, {} on {}), {}\nread {}, build {}, write {}{}\nindex in {}",
                                    counted(index.size(), "point"), counted(index.dims(), "dimension"),
                                    index.metric().name(), name_of(index.engine()), index.device().name(),
                                    readable_bytes(static_cast<double>(file_bytes)), readable_duration(times.read_ms),
-                                   readable_duration(times.build_ms), readable_duration(times.write_ms), flags.out));
+                                   readable_duration(times.build_ms), readable_duration(times.write_ms), copies,
+                                   flags.out));
   if (index.skipped() > 0) {
     flags.output.note(fmt::format("{} with NaN or infinity were left out", counted(index.skipped(), "point")));
   }
+}
+
+/// What the build will take, before it takes anything.
+void explain_plan(const BuildFlags& flags, PointView points, const BuildOptions& options) {
+  const BuildPlan plan = Index::plan(points.rows(), points.dims(), points.dtype(), options);
+  flags.output.explanation(fmt::format("plan: engine {}, device {}, index {} bytes, peak {} bytes",
+                                       name_of(plan.engine), plan.device.name(), plan.index_bytes, plan.peak_bytes));
 }
 
 /// An index in the place of its points would be the end of the points.
@@ -86,19 +99,22 @@ int run_build(const BuildFlags& flags) {
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
-  const Stopwatch build_watch;
+  StageClock copies("copying", progress.callback());
   BuildOptions options = flags.build;
-  options.progress = progress.callback();
+  options.progress = copies.callback();
   // What an index left out, an index of its points leaves out too.
   options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
+  if (flags.output.explain) explain_plan(flags, file.view(), options);
+  const Stopwatch build_watch;
   const Index index = Index::build(file.view(), options);
   times.build_ms = build_watch.milliseconds();
   stop_if_interrupted();
   flags.output.explanation(index.explain());
 
   const Stopwatch write_watch;
-  index.save(flags.out, {flags.build.threads, progress.callback()});
+  index.save(flags.out, {flags.build.threads, copies.callback()});
   times.write_ms = write_watch.milliseconds();
+  times.copy_ms = copies.milliseconds();
   progress.erase();
   report(flags, index, times);
   return 0;
@@ -115,7 +131,7 @@ Command build_command() {
   command.description =
       "Builds the index that knn and radius would build and saves it, so that later searches load it instead: give "
       "INDEX.kith where a command takes POINTS. The same points and flags give the same bytes, whatever the number of "
-      "threads. The file appears whole or not at all.";
+      "threads and the device. The file appears whole or not at all.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   Flag device = device_flag(flags->build.device);
@@ -140,10 +156,13 @@ Command build_command() {
          [flags](const std::string&) { flags->build.skip_nonfinite = flags->read.missing_as_nan = true; }},
         json_flag(flags->output, "print a report as JSON"),
         quiet_flag(flags->output),
-        explain_flag(flags->output, "say on standard error what was read, which engine was chosen, and why")}},
+        explain_flag(
+            flags->output,
+            "say on standard error what was read, what the build will take, which engine was chosen, and why")}},
       input_flags(flags->read)};
   command.examples = {{"an index of a scan", "kith build scan.ply --out scan.kith"},
                       {"searched later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
+                      {"on the GPU, which writes the same file", "kith build scan.ply --device cuda --out scan.kith"},
                       {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
   command.run = [flags] { return run_build(*flags); };
   return command;

@@ -119,7 +119,7 @@ class Searcher {
   virtual void copy_rows(T* rows, int threads) const = 0;
   /// Adds the engine's sections and parameters to a file; the facade has filled in the rest. The searcher outlives the
   /// writer.
-  virtual void save(IndexFileWriter& writer, int threads) const = 0;
+  virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
 
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.

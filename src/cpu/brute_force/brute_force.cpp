@@ -48,7 +48,9 @@ class BruteForce final : public engine::Searcher<T> {
     count_in_boxes(points_, boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { points_.unpack_all(rows, threads); }
-  void save(engine::IndexFileWriter& writer, int threads) const override { save_rows(points_, writer, threads); }
+  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override {
+    save_rows(points_, writer, run.threads);
+  }
 
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
   std::string describe() const override {
@@ -325,6 +327,13 @@ void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOption
 }  // namespace
 
 template <typename T>
+engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
+  const std::uint64_t bytes =
+      PackedPoints<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
+  return {bytes, bytes};
+}
+
+template <typename T>
 std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
   return std::make_unique<BruteForce<T>>(request);
 }
@@ -342,6 +351,8 @@ std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest&
                                                                  .run = request.run});
 }
 
+template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
 template std::unique_ptr<engine::Searcher<float>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<double>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);

@@ -1,0 +1,46 @@
+// How long one stage of the work takes, told by the progress reports that pass by.
+#pragma once
+
+#include "stopwatch.hpp"
+
+#include <kith/progress.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace kith::cli {
+
+/// Adds up the time from the first report of the stage to its last one, each time it runs.
+class StageClock {
+ public:
+  /// Reports are passed on to `next`.
+  StageClock(std::string stage, ProgressCallback next) : stage_(std::move(stage)), next_(std::move(next)) {}
+  StageClock(const StageClock&) = delete;
+  StageClock& operator=(const StageClock&) = delete;
+
+  /// To pass to the library. Must not outlive this.
+  ProgressCallback callback() {
+    return [this](const Progress& progress) {
+      note(progress);
+      return next_(progress);
+    };
+  }
+  double milliseconds() const { return milliseconds_; }
+
+ private:
+  void note(const Progress& progress) {
+    if (progress.stage != stage_) return;
+    if (!running_) running_.emplace();
+    if (progress.done < progress.total) return;
+    milliseconds_ += running_->milliseconds();
+    running_.reset();
+  }
+
+  std::string stage_;
+  ProgressCallback next_;
+  std::optional<Stopwatch> running_;
+  double milliseconds_ = 0;
+};
+
+}  // namespace kith::cli

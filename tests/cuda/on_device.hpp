@@ -1,0 +1,48 @@
+// Arrays in the memory of a GPU for tests, made with CUDA alone.
+#pragma once
+
+#include <kith/device.hpp>
+#include <kith/point_view.hpp>
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace kith::test {
+
+inline bool has_gpu() { return available_devices().size() > 1; }
+
+inline void require_success(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+/// Rows on the GPU, `stride` values apart; what lies between them is not a number.
+template <typename T>
+class RowsOnDevice {
+ public:
+  RowsOnDevice(PointView points, std::uint32_t stride) : rows_(points.rows()), dims_(points.dims()), stride_(stride) {
+    std::vector<T> spread(rows_ * stride_, std::numeric_limits<T>::quiet_NaN());
+    for (std::uint64_t i = 0; i < rows_; ++i) {
+      for (std::uint32_t d = 0; d < dims_; ++d) spread[i * stride_ + d] = points.row<T>(i)[d];
+    }
+    require_success(cudaMalloc(&data_, spread.size() * sizeof(T) + 1));
+    require_success(cudaMemcpy(data_, spread.data(), spread.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  ~RowsOnDevice() { cudaFree(data_); }
+  RowsOnDevice(const RowsOnDevice&) = delete;
+  RowsOnDevice& operator=(const RowsOnDevice&) = delete;
+
+  PointView view() const { return PointView(data_, dtype_of<T>, rows_, dims_, stride_, Device::cuda()); }
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::uint64_t rows_;
+  std::uint32_t dims_;
+  std::uint32_t stride_;
+};
+
+}  // namespace kith::test
