@@ -8,6 +8,8 @@
 #include <kith/error.hpp>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kith::engine {
 namespace {
@@ -20,6 +22,13 @@ class CpuBackend final : public Backend {
 
   bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }
 
+  bool checks_points() const override { return false; }
+  BuildBytes build_bytes(const PlanRequest& request) const override {
+    return request.dtype == DType::f32 ? bytes_of<float>(request) : bytes_of<double>(request);
+  }
+  std::uint64_t free_bytes(Device) const override { return runtime::physical_memory(); }
+  PointSet copy_to_host(PointView points, int) const override { return PointSet::copy_of(points); }
+
   std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const override { return make(request); }
   std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override { return make(request); }
   std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return load<float>(request); }
@@ -28,6 +37,11 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  template <typename T>
+  static BuildBytes bytes_of(const PlanRequest& request) {
+    return request.engine == Engine::kd_tree ? cpu::kd_search_bytes<T>(request) : cpu::brute_force_bytes<T>(request);
+  }
+
   template <typename T>
   static std::unique_ptr<Searcher<T>> load(const LoadRequest& request) {
     const Engine engine = request.file.facts().engine;
@@ -50,5 +64,13 @@ const Backend& cpu_backend() {
   static const CpuBackend backend;
   return backend;
 }
+
+template <typename T>
+std::unique_ptr<Searcher<T>> adopt_on_cpu(KdTree<T> tree, Metric metric, std::vector<T> period) {
+  return cpu::adopt_kd_tree(std::move(tree), metric, std::move(period));
+}
+
+template std::unique_ptr<Searcher<float>> adopt_on_cpu(KdTree<float>, Metric, std::vector<float>);
+template std::unique_ptr<Searcher<double>> adopt_on_cpu(KdTree<double>, Metric, std::vector<double>);
 
 }  // namespace kith::engine

@@ -2,37 +2,45 @@
 #pragma once
 
 #include "engine/index_file/index_file.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
+#include "engine/non_finite.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/device.hpp>
 #include <kith/index.hpp>
 #include <kith/metric.hpp>
+#include <kith/point_set.hpp>
+#include <kith/point_view.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace kith::engine {
 
-/// Clean points to prepare: finite, side by side, normalised if the metric is cosine.
+/// Clean points to prepare: finite, normalised if the metric is cosine.
 template <typename T>
 struct BuildRequest {
   Engine engine = Engine::brute_force;
   Metric metric;
-  const T* rows = nullptr;  ///< count x dims
+  const T* rows = nullptr;       ///< count x dims
+  std::uint64_t row_stride = 0;  ///< dims in host memory: side by side; at least dims in a GPU's memory
+  Device rows_on = {};           ///< the CPU, or `device` itself
+  bool is_known_finite = true;   ///< if not, the backend looks itself and throws NonFinite; only if `checks_points()`
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
   SplitRule split = SplitRule::widest;
   std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
   std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
-  Device device;
+  Device device = {};
   RunOptions run;
 };
 
 /// A file to search in. The container and the header's facts are checked, the sections are not.
 struct LoadRequest {
   const IndexFile& file;
-  Device device;
+  Device device = {};
   std::span<const double> period;  ///< as in BuildRequest
   RunOptions run;
 
@@ -43,6 +51,26 @@ struct LoadRequest {
   }
 };
 
+/// What is to be built, for an estimate of its memory.
+struct PlanRequest {
+  Engine engine = Engine::brute_force;
+  Metric metric;
+  DType dtype = DType::f32;
+  std::uint64_t count = 0;
+  std::uint32_t dims = 0;
+  std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
+  bool is_periodic = false;
+  Device device = {};
+  Device points_on = {};  ///< where the caller's points are
+  int threads = 0;
+};
+
+/// Memory on the device where an index is built. The caller's points are not counted.
+struct BuildBytes {
+  std::uint64_t index = 0;  ///< what stays
+  std::uint64_t peak = 0;   ///< the most that is in use at a time
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -51,6 +79,16 @@ class Backend {
   virtual std::vector<DeviceInfo> devices() const = 0;
   /// Whether `build` knows the engine.
   virtual bool has(Engine engine) const = 0;
+  /// Whether `build` itself finds points that are not finite, in memory of its own or of the host.
+  virtual bool checks_points() const = 0;
+  /// What `build` would need. The engine is one that `has` knows. Allocates nothing.
+  virtual BuildBytes build_bytes(const PlanRequest& request) const = 0;
+  /// How much memory an allocation on the device could get now.
+  virtual std::uint64_t free_bytes(Device device) const = 0;
+  /// A copy of points that lie in the memory of one of this backend's devices. Throws UsageError if they do not,
+  /// OutOfMemory.
+  virtual PointSet copy_to_host(PointView points, int threads) const = 0;
+  /// Throws OutOfMemory, DeviceError, Interrupted, and NonFinite as BuildRequest says.
   virtual std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const = 0;
   virtual std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const = 0;
   /// Takes the sections of a file whose dtype is float, or double; throws CorruptFile that names the first thing wrong
@@ -62,7 +100,16 @@ class Backend {
 /// src/cpu/backend.cpp
 const Backend& cpu_backend();
 
-/// The CUDA backend, or null if it was not compiled in: src/cuda/backend.cu or src/cuda/absent.cc.
+/// The CUDA backend, or null if it was not compiled in: src/cuda/backend.cpp or src/cuda/absent.cc.
 const Backend* cuda_backend();
+
+/// The backend of a device, which is there.
+inline const Backend& backend_of(Device device) {
+  return device.kind() == Device::Kind::cuda ? *cuda_backend() : cpu_backend();
+}
+
+/// A searcher on the CPU over a tree that another backend built: src/cpu/backend.cpp.
+template <typename T>
+std::unique_ptr<Searcher<T>> adopt_on_cpu(KdTree<T> tree, Metric metric, std::vector<T> period);
 
 }  // namespace kith::engine

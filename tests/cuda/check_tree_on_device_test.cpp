@@ -1,7 +1,7 @@
 // The GPU's check of a tree, on the GPU: the CPU's answer, and trees of a size that the emulation does not reach.
 #include "cuda/kd_tree/check_tree.hpp"
 
-#include "cpu/kd_tree/validate_tree.hpp"
+#include "engine/kd_tree/validate_tree.hpp"
 #include "cuda/loose_tree.hpp"
 #include "cuda/on_device.hpp"
 
@@ -41,7 +41,7 @@ TYPED_TEST(SmallCheckOnDevice, AnswersAsTheCpuOnRandomCases) {
     LooseTree<TypeParam> tree = random_tree<TypeParam>(random, 2000);
     ASSERT_TRUE(device_accepts(tree)) << "seed " << seed;
     damage(tree, random, seed % kKindsOfHarm);
-    const std::string violation = cpu::first_violation(tree.view(), 1);
+    const std::string violation = engine::first_violation(tree.view(), 1);
     ASSERT_EQ(device_accepts(tree), violation.empty()) << "seed " << seed << ": " << violation;
   }
 }
@@ -60,7 +60,7 @@ TEST(CheckOnDevice, AcceptsLargeTreesAndFindsOneWrongTie) {
       wrong.sort_leaf(middle);
       wrong.sort_leaf(other);
       wrong.derive_nodes();
-      EXPECT_EQ(device_accepts(wrong), cpu::first_violation(wrong.view(), 0).empty()) << "leaf " << other;
+      EXPECT_EQ(device_accepts(wrong), engine::first_violation(wrong.view(), 0).empty()) << "leaf " << other;
     }
   }
 }

@@ -2,7 +2,7 @@
 // refuses.
 #include "cuda/kd_tree/check_tree_steps.cuh"
 
-#include "cpu/kd_tree/validate_tree.hpp"
+#include "engine/kd_tree/validate_tree.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/loose_tree.hpp"
 
@@ -52,7 +52,7 @@ TYPED_TEST(CheckTree, RefusesWhatTheCpuRefusesOnRandomCases) {
     LooseTree<TypeParam> tree = random_tree<TypeParam>(random, seed % 30 == 0 ? 2000 : 150);
     const std::uint64_t kind = seed % kKindsOfHarm;
     damage(tree, random, kind);
-    const std::string violation = cpu::first_violation(tree.view(), 1);
+    const std::string violation = engine::first_violation(tree.view(), 1);
     ASSERT_EQ(is_contract_tree(tree), violation.empty())
         << "seed " << seed << ", damage " << kind << ": " << violation << "; " << tree.shape.geometry.points << " x "
         << tree.shape.dims << ", leaves of " << tree.shape.leaf_size;
@@ -81,7 +81,7 @@ TYPED_TEST(CheckTree, FindsATieInTheWrongOrderAtEveryLevel) {
     wrong.sort_leaf(left);
     wrong.sort_leaf(right);
     wrong.derive_nodes();
-    EXPECT_FALSE(cpu::first_violation(wrong.view(), 1).empty()) << "level " << level;
+    EXPECT_FALSE(engine::first_violation(wrong.view(), 1).empty()) << "level " << level;
     EXPECT_FALSE(is_contract_tree(wrong)) << "level " << level;
   }
 }

@@ -19,14 +19,14 @@ namespace kith::test {
 /// A tree whose arrays may be written to.
 template <typename T>
 struct LooseTree {
-  cpu::KdTree<T> shape;
+  engine::KdTree<T> shape;
   std::vector<std::byte> blocks;
   std::vector<std::uint16_t> split_dims;
   std::vector<T> split_values;
   std::vector<T> boxes;
   std::vector<std::uint32_t> smallest;
 
-  explicit LooseTree(const cpu::KdTree<T>& tree)
+  explicit LooseTree(const engine::KdTree<T>& tree)
       : shape(tree),
         blocks(tree.blocks.begin(), tree.blocks.end()),
         split_dims(tree.split_dims.begin(), tree.split_dims.end()),
@@ -34,8 +34,8 @@ struct LooseTree {
         boxes(tree.boxes.begin(), tree.boxes.end()),
         smallest(tree.smallest.begin(), tree.smallest.end()) {}
 
-  cpu::KdTree<T> view() const {
-    cpu::KdTree<T> tree = shape;
+  engine::KdTree<T> view() const {
+    engine::KdTree<T> tree = shape;
     tree.blocks = blocks;
     tree.split_dims = split_dims;
     tree.split_values = split_values;
@@ -82,7 +82,7 @@ struct LooseTree {
       }
       const std::uint64_t leaf = node - (geometry.leaves() - 1);
       const std::uint32_t count = shape.leaf_count(leaf);
-      smallest[node] = count == 0 ? cpu::kNoPoint : numbers(leaf)[0];
+      smallest[node] = count == 0 ? engine::kNoPoint : numbers(leaf)[0];
       for (std::uint32_t d = 0; d < dims; ++d) {
         low[d] = std::numeric_limits<T>::infinity();
         low[dims + d] = -low[d];

@@ -325,6 +325,13 @@ void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOption
 }  // namespace
 
 template <typename T>
+engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
+  const std::uint64_t bytes =
+      PackedPoints<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
+  return {bytes, bytes};
+}
+
+template <typename T>
 std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
   return std::make_unique<BruteForce<T>>(request);
 }
@@ -342,6 +349,8 @@ std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest&
                                                                  .run = request.run});
 }
 
+template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
 template std::unique_ptr<engine::Searcher<float>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<double>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);

@@ -7,6 +7,10 @@
 
 namespace kith::cpu {
 
+/// What build_brute_force needs.
+template <typename T>
+engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request);
+
 template <typename T>
 std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request);
 

@@ -14,14 +14,16 @@ namespace {
 
 constexpr std::uint64_t kPanelsPerTask = 256;
 
-bool is_l2(Metric metric) { return metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine; }
+bool filter_helps(Metric metric, bool is_periodic) {
+  return (metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine) && !is_periodic;
+}
 
 }  // namespace
 
 template <typename T>
 PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic,
                               int threads)
-    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(is_l2(metric) && !is_periodic) {
+    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(filter_helps(metric, is_periodic)) {
   const DType dtype = dtype_of<T>;
   panels_ = PointSet(dtype, panels() * dims_, width_);
   if (has_filter_) {
@@ -40,6 +42,12 @@ PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t 
       if (has_filter_) centre_panel(panel);
     }
   });
+}
+
+template <typename T>
+std::uint64_t PackedPoints<T>::bytes_of(std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic) {
+  const std::uint64_t width = panel_width<T>(), padded = (count + width - 1) / width * width;
+  return sizeof(T) * padded * (filter_helps(metric, is_periodic) ? 2 * std::uint64_t{dims} + 1 : dims);
 }
 
 /// The mean of (a sample of) the points. Any value is right; one in the middle makes the filter sharp.

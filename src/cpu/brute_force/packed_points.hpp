@@ -19,6 +19,9 @@ class PackedPoints {
   /// Copies count x dims coordinates that lie side by side. Throws OutOfMemory.
   PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic, int threads);
 
+  /// What memory_bytes() of such points will be.
+  static std::uint64_t bytes_of(std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic);
+
   std::uint64_t count() const { return count_; }
   std::uint32_t dims() const { return dims_; }
   std::uint32_t width() const { return width_; }

@@ -328,6 +328,20 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
   return tree;
 }
 
+template <typename T>
+std::uint64_t kd_build_room(const core::KdGeometry& geometry, std::uint32_t dims, int threads) {
+  const bool fits_in_blocks = core::visit_dims(dims, [](auto d) { return d.value != core::kRuntimeDims; });
+  const std::uint64_t records = fits_in_blocks ? 0 : geometry.points * sizeof(std::uint32_t);
+  // The top levels have 1.25 keys for each point, but no boxes yet; then each thread has 2 for each point of a subtree.
+  const std::uint64_t not_yet = geometry.nodes() * (2 * dims * sizeof(T) + sizeof(std::uint32_t));
+  const std::uint64_t top = sizeof(T) * (geometry.points + geometry.points / 4);
+  const auto subtrees = std::min<std::uint64_t>(static_cast<std::uint64_t>(runtime::resolve_threads(threads)), 64);
+  const std::uint64_t bottom = 2 * sizeof(T) * (geometry.points * subtrees / 64);
+  return records + std::max(top - std::min(top, not_yet), bottom);
+}
+
+template std::uint64_t kd_build_room<float>(const core::KdGeometry&, std::uint32_t, int);
+template std::uint64_t kd_build_room<double>(const core::KdGeometry&, std::uint32_t, int);
 template KdTree<float> build_kd_tree(const float*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 template KdTree<double> build_kd_tree(const double*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 

@@ -9,7 +9,8 @@
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "cpu/nearest_row.hpp"
-#include "cpu/kd_tree/tree_sections.hpp"
+#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/tree_sections.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
@@ -30,13 +31,6 @@ using engine::RunOptions;
 
 constexpr std::uint64_t kGroupsPerTask = 64;
 
-/// The most points of a leaf that search well: measured at sizes with fuller and emptier leaves, k = 1 to 16.
-std::uint32_t default_leaf_size(std::uint32_t dims) {
-  if (dims <= 3) return 24;
-  if (dims == 4) return 32;
-  return dims <= 6 ? 64 : 128;
-}
-
 template <typename T>
 class KdSearch final : public engine::Searcher<T> {
  public:
@@ -44,12 +38,14 @@ class KdSearch final : public engine::Searcher<T> {
       : metric_(request.metric),
         lengths_(request.period),
         tree_(build_kd_tree(request.rows, request.count, request.dims,
-                            {.leaf_size = request.leaf_size == 0 ? default_leaf_size(request.dims) : request.leaf_size,
+                            {.leaf_size = engine::leaf_size_of(request.leaf_size, request.dims),
                              .cycles = request.split == SplitRule::cycle,
                              .threads = request.run.threads,
                              .progress = request.run.progress})) {}
   explicit KdSearch(const engine::LoadRequest& request)
-      : metric_(request.file.facts().metric), lengths_(request.lengths<T>()), tree_(load_tree<T>(request)) {}
+      : metric_(request.file.facts().metric), lengths_(request.lengths<T>()), tree_(engine::load_tree<T>(request)) {}
+  KdSearch(KdTree<T> tree, Metric metric, std::vector<T> period)
+      : metric_(metric), lengths_(std::move(period)), tree_(std::move(tree)) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
            std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
@@ -62,8 +58,8 @@ class KdSearch final : public engine::Searcher<T> {
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
     count_in_boxes(tree_, boxes, run, counts);
   }
-  void copy_rows(T* rows, int threads) const override { copy_tree_rows(tree_, rows, threads); }
-  void save(engine::IndexFileWriter& writer, int) const override { save_tree(tree_, writer); }
+  void copy_rows(T* rows, int threads) const override { engine::copy_tree_rows(tree_, rows, threads); }
+  void save(engine::IndexFileWriter& writer, int) const override { engine::save_tree(tree_, writer); }
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
@@ -313,6 +309,14 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
 }  // namespace
 
 template <typename T>
+engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
+  const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
+  const core::KdGeometry geometry = core::KdGeometry::of(request.count, leaf_size);
+  const std::uint64_t tree = KdTree<T>::bytes_of(geometry, request.dims);
+  return {tree, tree + kBlockSlack + kd_build_room<T>(geometry, request.dims, request.threads)};
+}
+
+template <typename T>
 std::unique_ptr<engine::Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
   return std::make_unique<KdSearch<T>>(request);
 }
@@ -322,6 +326,15 @@ std::unique_ptr<engine::Searcher<T>> load_kd_search(const engine::LoadRequest& r
   return std::make_unique<KdSearch<T>>(request);
 }
 
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> adopt_kd_tree(KdTree<T> tree, Metric metric, std::vector<T> period) {
+  return std::make_unique<KdSearch<T>>(std::move(tree), metric, std::move(period));
+}
+
+template engine::BuildBytes kd_search_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes kd_search_bytes<double>(const engine::PlanRequest&);
+template std::unique_ptr<engine::Searcher<float>> adopt_kd_tree(KdTree<float>, Metric, std::vector<float>);
+template std::unique_ptr<engine::Searcher<double>> adopt_kd_tree(KdTree<double>, Metric, std::vector<double>);
 template std::unique_ptr<engine::Searcher<float>> load_kd_search(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<double>> load_kd_search(const engine::LoadRequest&);
 template std::unique_ptr<engine::Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);

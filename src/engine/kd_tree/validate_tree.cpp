@@ -1,6 +1,6 @@
 // See validate_tree.hpp. In this order: leaves, permutation, nodes from their children, split dimensions, then which
 // side of every split the points lie on.
-#include "cpu/kd_tree/validate_tree.hpp"
+#include "engine/kd_tree/validate_tree.hpp"
 
 #include "runtime/first_match.hpp"
 #include "runtime/parallel.hpp"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-namespace kith::cpu {
+namespace kith::engine {
 namespace {
 
 using core::KdGeometry;
@@ -338,4 +338,4 @@ std::string first_violation(const KdTree<T>& tree, int threads) {
 template std::string first_violation(const KdTree<float>&, int);
 template std::string first_violation(const KdTree<double>&, int);
 
-}  // namespace kith::cpu
+}  // namespace kith::engine

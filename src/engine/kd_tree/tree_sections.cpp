@@ -1,8 +1,8 @@
 // See tree_sections.hpp.
-#include "cpu/kd_tree/tree_sections.hpp"
+#include "engine/kd_tree/tree_sections.hpp"
 
-#include "cpu/kd_tree/validate_tree.hpp"
 #include "engine/index_file/validate_section.hpp"
+#include "engine/kd_tree/validate_tree.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
 
@@ -12,36 +12,20 @@
 #include <limits>
 #include <vector>
 
-namespace kith::cpu {
+namespace kith::engine {
 namespace {
-
-using engine::SectionId;
-
-using engine::kLeafSizeParameter;
-using engine::kSplitRuleParameter;
 
 constexpr std::uint32_t kUsedParameters = 2;
 
-static_assert(engine::kReadableAfterSection >= kBlockSlack, "vectors may run over the end of the last leaf");
+static_assert(kReadableAfterSection >= kBlockSlack, "vectors may run over the end of the last leaf");
 
 /// Values of a box; at least one, because an element has a size even if there are no dimensions.
 std::uint32_t box_values(std::uint32_t dims) { return std::max(1u, 2 * dims); }
 
-/// The tight box of all points tells whether they lie in the periodic box.
-template <typename T>
-void require_inside(const KdTree<T>& tree, const std::vector<T>& lengths, const engine::IndexFile& file) {
-  if (tree.geometry.points == 0) return;
-  for (std::uint32_t d = 0; d < lengths.size(); ++d) {
-    if (tree.lower(0)[d] >= 0 && tree.upper(0)[d] < lengths[d]) continue;
-    if (lengths[d] == std::numeric_limits<T>::infinity()) continue;
-    file.refuse(fmt::format("a point lies outside [0, {}) of periodic axis {}", lengths[d], d));
-  }
-}
-
 }  // namespace
 
 template <typename T>
-void save_tree(const KdTree<T>& tree, engine::IndexFileWriter& writer) {
+void save_tree(const KdTree<T>& tree, IndexFileWriter& writer) {
   writer.set_parameter(kLeafSizeParameter, tree.leaf_size);
   writer.set_parameter(kSplitRuleParameter, tree.cycles ? 1 : 0);
   writer.add_bytes(SectionId::blocks, tree.point_bytes, tree.blocks);
@@ -52,16 +36,15 @@ void save_tree(const KdTree<T>& tree, engine::IndexFileWriter& writer) {
 }
 
 template <typename T>
-KdTree<T> load_tree(const engine::LoadRequest& request) {
-  const engine::IndexFile& file = request.file;
-  const engine::IndexFacts& facts = file.facts();
+KdTree<T> tree_in_file(const IndexFile& file) {
+  const IndexFacts& facts = file.facts();
   file.require_only({SectionId::blocks, SectionId::split_dims, SectionId::split_values, SectionId::boxes,
                      SectionId::smallest, SectionId::original, SectionId::period});
-  engine::require_zero_parameters(file, kUsedParameters);
+  require_zero_parameters(file, kUsedParameters);
   const std::uint32_t leaf_size = facts.parameters[kLeafSizeParameter];
   const std::uint32_t split_rule = facts.parameters[kSplitRuleParameter];
-  if (leaf_size < 1 || leaf_size > engine::kMostPerLeaf) {
-    file.refuse(fmt::format("a leaf size of {} is not between 1 and {}", leaf_size, engine::kMostPerLeaf));
+  if (leaf_size < 1 || leaf_size > kMostPerLeaf) {
+    file.refuse(fmt::format("a leaf size of {} is not between 1 and {}", leaf_size, kMostPerLeaf));
   }
   if (split_rule > 1) file.refuse(fmt::format("there is no split rule with the number {}", split_rule));
 
@@ -78,11 +61,27 @@ KdTree<T> load_tree(const engine::LoadRequest& request) {
   tree.boxes = file.values<T>(SectionId::boxes, facts.dims == 0 ? 0 : nodes, box_values(facts.dims));
   tree.smallest = file.values<std::uint32_t>(SectionId::smallest, nodes);
   tree.owner = file.owner();
-  if (!file.is_trusted()) {
-    const std::string violation = first_violation(tree, request.run.threads);
-    if (!violation.empty()) file.refuse(violation);
-    require_inside(tree, request.lengths<T>(), file);
+  return tree;
+}
+
+template <typename T>
+void require_inside_period(const KdTree<T>& tree, const LoadRequest& request) {
+  if (tree.geometry.points == 0) return;
+  const std::vector<T> lengths = request.lengths<T>();
+  for (std::uint32_t d = 0; d < lengths.size(); ++d) {  // the tight box of all points tells
+    if (tree.lower(0)[d] >= 0 && tree.upper(0)[d] < lengths[d]) continue;
+    if (lengths[d] == std::numeric_limits<T>::infinity()) continue;
+    request.file.refuse(fmt::format("a point lies outside [0, {}) of periodic axis {}", lengths[d], d));
   }
+}
+
+template <typename T>
+KdTree<T> load_tree(const LoadRequest& request) {
+  KdTree<T> tree = tree_in_file<T>(request.file);
+  if (request.file.is_trusted()) return tree;
+  const std::string violation = first_violation(tree, request.run.threads);
+  if (!violation.empty()) request.file.refuse(violation);
+  require_inside_period(tree, request);
   return tree;
 }
 
@@ -104,11 +103,15 @@ void copy_tree_rows(const KdTree<T>& tree, T* rows, int threads) {
   });
 }
 
-template void save_tree(const KdTree<float>&, engine::IndexFileWriter&);
-template void save_tree(const KdTree<double>&, engine::IndexFileWriter&);
-template KdTree<float> load_tree(const engine::LoadRequest&);
-template KdTree<double> load_tree(const engine::LoadRequest&);
+template void save_tree(const KdTree<float>&, IndexFileWriter&);
+template void save_tree(const KdTree<double>&, IndexFileWriter&);
+template KdTree<float> tree_in_file(const IndexFile&);
+template KdTree<double> tree_in_file(const IndexFile&);
+template void require_inside_period(const KdTree<float>&, const LoadRequest&);
+template void require_inside_period(const KdTree<double>&, const LoadRequest&);
+template KdTree<float> load_tree(const LoadRequest&);
+template KdTree<double> load_tree(const LoadRequest&);
 template void copy_tree_rows(const KdTree<float>&, float*, int);
 template void copy_tree_rows(const KdTree<double>&, double*, int);
 
-}  // namespace kith::cpu
+}  // namespace kith::engine

@@ -1,11 +1,11 @@
 // Whether arrays are the unique k-d tree of the contract over the points that they hold.
 #pragma once
 
-#include "cpu/kd_tree/kd_tree.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 
 #include <string>
 
-namespace kith::cpu {
+namespace kith::engine {
 
 /// What is wrong first, or nothing. The arrays have the sizes that geometry and dims ask for; nothing else is believed:
 /// the numbers of the points are a permutation, ascending within leaves, coordinates finite, padding zero, boxes tight,
@@ -16,4 +16,4 @@ namespace kith::cpu {
 template <typename T>
 std::string first_violation(const KdTree<T>& tree, int threads);
 
-}  // namespace kith::cpu
+}  // namespace kith::engine

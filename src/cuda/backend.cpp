@@ -1,0 +1,80 @@
+// The CUDA backend: which GPUs are there, and which engines run on them.
+#include "cuda/device_memory.hpp"
+#include "cuda/device_points.hpp"
+#include "cuda/kd_tree/kd_search.hpp"
+#include "engine/backend.hpp"
+
+#include <kith/error.hpp>
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace kith::engine {
+namespace {
+
+class CudaBackend final : public Backend {
+ public:
+  /// A missing driver or GPU is not an error here: there are simply no devices.
+  std::vector<DeviceInfo> devices() const override {
+    std::vector<DeviceInfo> found;
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+      cudaGetLastError();  // clears the error, so that later calls start clean
+      return found;
+    }
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      cudaDeviceProp properties{};
+      if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
+      found.push_back(
+          {Device::cuda(ordinal), properties.name, properties.totalGlobalMem, properties.multiProcessorCount});
+    }
+    return found;
+  }
+
+  bool has(Engine engine) const override { return engine == Engine::kd_tree; }
+  bool checks_points() const override { return true; }
+
+  BuildBytes build_bytes(const PlanRequest& request) const override {
+    return request.dtype == DType::f32 ? cuda::kd_search_bytes<float>(request) : cuda::kd_search_bytes<double>(request);
+  }
+  std::uint64_t free_bytes(Device device) const override { return cuda::memory_of_device(device.ordinal()).free; }
+  PointSet copy_to_host(PointView points, int threads) const override {
+    return cuda::copy_points_to_host(points, threads);
+  }
+
+  std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const override { return make(request); }
+  std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override { return make(request); }
+  std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return load<float>(request); }
+  std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
+    return load<double>(request);
+  }
+
+ private:
+  template <typename T>
+  std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) const {
+    require(request.engine);
+    if (request.rows_on.kind() == Device::Kind::cuda && request.count > 0) {
+      cuda::require_on_device(request.rows, request.rows_on);
+    }
+    return cuda::build_kd_search(request);
+  }
+  template <typename T>
+  std::unique_ptr<Searcher<T>> load(const LoadRequest& request) const {
+    require(request.file.facts().engine);
+    return cuda::load_kd_search<T>(request);
+  }
+  void require(Engine engine) const {
+    if (has(engine)) return;
+    throw UsageError("engine " + std::string(name_of(engine)) + " does not run on a GPU in this version");
+  }
+};
+
+}  // namespace
+
+const Backend* cuda_backend() {
+  static const CudaBackend backend;
+  return &backend;
+}
+
+}  // namespace kith::engine

@@ -1,0 +1,197 @@
+// See kd_search.hpp. In this version the CPU answers all questions, from a copy of the tree that is made when it is
+// first asked.
+#include "cuda/kd_tree/kd_search.hpp"
+
+#include "cuda/device_scope.hpp"
+#include "cuda/kd_tree/build.hpp"
+#include "cuda/kd_tree/check_tree.hpp"
+#include "cuda/kd_tree/tree_copies.hpp"
+#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/tree_sections.hpp"
+#include "engine/kd_tree/validate_tree.hpp"
+#include "engine/with_memory.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace kith::cuda {
+namespace {
+
+using engine::KdTree;
+using engine::RunOptions;
+using engine::Searcher;
+
+template <typename T>
+TreeShape shape_of_build(std::uint64_t count, std::uint32_t dims, std::uint32_t leaf_size, bool cycles) {
+  return {.geometry = core::KdGeometry::of(count, leaf_size),
+          .dims = dims,
+          .point_bytes = KdTree<T>::point_bytes_of(dims),
+          .cycles = cycles};
+}
+
+template <typename T>
+class KdSearch final : public Searcher<T> {
+ public:
+  KdSearch(DeviceTree<T> tree, Stream stream, Metric metric, std::vector<T> period, const char* origin)
+      : stream_(std::move(stream)),
+        tree_(std::move(tree)),
+        metric_(metric),
+        period_(std::move(period)),
+        origin_(origin) {}
+
+  /// The tree is on the host already: nothing needs to be copied.
+  void adopt(KdTree<T> on_host) {
+    std::call_once(once_, [&] { keep(std::move(on_host)); });
+  }
+
+  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
+    on_host(run).knn(queries, k, rules, run, indices, chains, exact);
+  }
+  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
+                               const RunOptions& run) const override {
+    return on_host(run).radius(queries, bound, most, run);
+  }
+  void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
+             std::uint32_t* counts) const override {
+    on_host(run).count(queries, bound, run, counts);
+  }
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return on_host(run).box(boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    on_host(run).box_count(boxes, run, counts);
+  }
+  void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
+  void save(engine::IndexFileWriter& writer, int threads) const override {
+    on_host({threads, nullptr}).save(writer, threads);
+  }
+
+  std::uint64_t memory_bytes() const override {
+    return tree_.memory_bytes() + (is_on_host_.load(std::memory_order_acquire) ? on_host_->memory_bytes() : 0);
+  }
+  std::string describe() const override {
+    const core::KdGeometry& geometry = tree_.shape.geometry;
+    return fmt::format(
+        "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\ndevice cuda:{}: "
+        "{} "
+        "on the GPU; searches run on the CPU in this version",
+        geometry.points, tree_.shape.dims, geometry.levels, geometry.leaves(), geometry.most_per_leaf(),
+        tree_.memory_bytes(), stream_.device(), origin_);
+  }
+
+ private:
+  /// The searcher that answers. The first call copies the tree, and others wait for it; if it fails the next one tries
+  /// again.
+  const Searcher<T>& on_host(const RunOptions& run) const {
+    std::call_once(once_, [&] {
+      const DeviceScope scope(stream_.device());
+      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index", [&] {
+        keep(copy_tree_to_host(tree_, stream_, {.threads = run.threads, .progress = run.progress}));
+      });
+    });
+    return *on_host_;
+  }
+  void keep(KdTree<T> tree) const {
+    on_host_ = engine::adopt_on_cpu(std::move(tree), metric_, period_);
+    is_on_host_.store(true, std::memory_order_release);
+  }
+
+  Stream stream_;
+  DeviceTree<T> tree_;
+  Metric metric_;
+  std::vector<T> period_;
+  const char* origin_;  ///< "built" or "checked"
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<Searcher<T>> on_host_;
+  mutable std::atomic<bool> is_on_host_{false};
+};
+
+/// The tree of rows that lie on the host or on the GPU.
+template <typename T>
+DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream) {
+  const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
+  const bool cycles = request.split == SplitRule::cycle;
+  const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
+  const TreeShape shape = shape_of_build<T>(request.count, request.dims, leaf_size, cycles);
+  require_device_memory(stream.device(), build_memory<T>(shape, leaf_size, on_device).peak_bytes, "building the index");
+  if (!on_device) {
+    return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
+                                       request.run.threads, request.run.progress);
+  }
+  stream.wait_for_default_stream();
+  const PointSource<T> source{
+      .values = request.rows, .row_stride = request.row_stride, .dim_stride = 1, .indices = nullptr};
+  return build_device_tree(source, request.count, request.dims, leaf_size, cycles, stream);
+}
+
+/// Throws CorruptFile unless the arrays are the contract's tree.
+template <typename T>
+void require_contract_tree(DeviceTree<T>& tree, const KdTree<T>& on_host, const engine::LoadRequest& request,
+                           const Stream& stream) {
+  DeviceBuffer<std::byte> scratch(check_scratch_bytes(tree.shape.geometry), stream);
+  if (is_contract_tree(tree.arrays(), tree.shape, tree.leaf_size, scratch.data(), stream.get())) return;
+  const std::string violation =
+      engine::first_violation(on_host, request.run.threads);  // now the GPU knows that, not what
+  if (!violation.empty()) request.file.refuse(violation);
+  throw DeviceError(
+      fmt::format("{}: the check on cuda:{} refuses the tree, the one on the CPU does not; the GPU is not "
+                  "to be trusted: use --device cpu",
+                  request.file.name(), stream.device()));
+}
+
+}  // namespace
+
+template <typename T>
+engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
+  const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
+  const TreeShape shape = shape_of_build<T>(request.count, request.dims, leaf_size, false);
+  const BuildMemory memory = build_memory<T>(shape, leaf_size, request.points_on == request.device);
+  return {memory.index_bytes, memory.peak_bytes};
+}
+
+template <typename T>
+std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
+  const DeviceScope scope(request.device.ordinal());
+  Stream stream;
+  DeviceTree<T> tree = build_tree(request, stream);
+  stream.synchronize();  // the caller may change the points now
+  return std::make_unique<KdSearch<T>>(std::move(tree), stream, request.metric, request.period, "built");
+}
+
+template <typename T>
+std::unique_ptr<Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
+  const DeviceScope scope(request.device.ordinal());
+  const KdTree<T> on_host = engine::tree_in_file<T>(request.file);
+  const bool is_checked = !request.file.is_trusted();
+  const std::uint64_t scratch = is_checked ? check_scratch_bytes(on_host.geometry) : 0;
+  require_device_memory(request.device.ordinal(), on_host.memory_bytes() + scratch, "loading the index");
+  Stream stream;
+  DeviceTree<T> tree =
+      copy_tree_to_device(on_host, stream, {.threads = request.run.threads, .progress = request.run.progress});
+  if (is_checked) {
+    require_contract_tree(tree, on_host, request, stream);
+    engine::require_inside_period(on_host, request);
+  }
+  stream.synchronize();
+  auto search =
+      std::make_unique<KdSearch<T>>(std::move(tree), stream, request.file.facts().metric, request.template lengths<T>(),
+                                    is_checked ? "checked" : "copied there, not checked");
+  search->adopt(on_host);
+  return search;
+}
+
+template engine::BuildBytes kd_search_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes kd_search_bytes<double>(const engine::PlanRequest&);
+template std::unique_ptr<Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);
+template std::unique_ptr<Searcher<double>> build_kd_search(const engine::BuildRequest<double>&);
+template std::unique_ptr<Searcher<float>> load_kd_search(const engine::LoadRequest&);
+template std::unique_ptr<Searcher<double>> load_kd_search(const engine::LoadRequest&);
+
+}  // namespace kith::cuda
