@@ -197,7 +197,8 @@ Row measured(const Case& what) {
   const std::uint32_t leaf_size = engine::default_leaf_size(what.dims);
   cuda::Stream stream;
   const EventTimer timer(stream.get());
-  Row row{.what = what};
+  Row row;
+  row.what = what;
   {
     const cuda::DeviceBuffer<std::byte> from(16 * count, stream);
     cuda::DeviceBuffer<std::byte> to(16 * count, stream);
