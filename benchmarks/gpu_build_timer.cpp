@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -269,7 +270,7 @@ std::string machine_json() {
   return text;
 }
 
-void append_json(std::ofstream& out, const Row& row, bool is_first) {
+void append_json(std::ostringstream& out, const Row& row, bool is_first) {
   char text[1024];
   std::snprintf(text, sizeof text,
                 "%s\n  {\"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", \"build_ms\": %.4f, "
@@ -286,7 +287,7 @@ void append_json(std::ofstream& out, const Row& row, bool is_first) {
                   phase.name.c_str(), phase.ms, static_cast<unsigned long long>(phase.bytes));
     out << text;
   }
-  out << "]}" << std::flush;
+  out << "]}";
 }
 
 void print_row(const Row& row) {
@@ -312,19 +313,20 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    std::ofstream out(argv[1]);
-    out << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
+    std::ostringstream json;
+    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
     std::printf("%-20s %11s %4s %s %9s %9s %8s %7s %8s %8s\n", "cloud", "points", "dims", "   ", "build ms", "Mpts/s",
                 "copy ms", "copies", "B/point", "check ms");
     bool is_first = true, is_right = true;
     for (const Case& what : all_cases(argc > 2 && std::string(argv[2]) == "quick")) {
       const Row row = what.dtype == DType::f32 ? measured<float>(what) : measured<double>(what);
-      append_json(out, row, is_first);
+      append_json(json, row, is_first);
       print_row(row);
       is_first = false;
       is_right = is_right && row.is_right;
     }
-    out << "\n]}\n";
+    std::ofstream out(argv[1]);
+    out << json.str() << "\n]}\n" << std::flush;
     return out.good() && is_right ? 0 : 1;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
