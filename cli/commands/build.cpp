@@ -69,6 +69,13 @@ void report(const BuildFlags& flags, const Index& index, const Times& times) {
   }
 }
 
+/// What the build will take, before it takes anything.
+void explain_plan(const BuildFlags& flags, PointView points, const BuildOptions& options) {
+  const BuildPlan plan = Index::plan(points.rows(), points.dims(), points.dtype(), options);
+  flags.output.explanation(fmt::format("plan: engine {}, device {}, index {} bytes, peak {} bytes",
+                                       name_of(plan.engine), plan.device.name(), plan.index_bytes, plan.peak_bytes));
+}
+
 /// An index in the place of its points would be the end of the points.
 void require_other_file(const BuildFlags& flags) {
   std::error_code missing;
@@ -86,11 +93,12 @@ int run_build(const BuildFlags& flags) {
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
-  const Stopwatch build_watch;
   BuildOptions options = flags.build;
   options.progress = progress.callback();
   // What an index left out, an index of its points leaves out too.
   options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
+  if (flags.output.explain) explain_plan(flags, file.view(), options);
+  const Stopwatch build_watch;
   const Index index = Index::build(file.view(), options);
   times.build_ms = build_watch.milliseconds();
   stop_if_interrupted();
@@ -115,7 +123,7 @@ Command build_command() {
   command.description =
       "Builds the index that knn and radius would build and saves it, so that later searches load it instead: give "
       "INDEX.kith where a command takes POINTS. The same points and flags give the same bytes, whatever the number of "
-      "threads. The file appears whole or not at all.";
+      "threads and the device. The file appears whole or not at all.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   Flag device = device_flag(flags->build.device);
@@ -140,10 +148,13 @@ Command build_command() {
          [flags](const std::string&) { flags->build.skip_nonfinite = flags->read.missing_as_nan = true; }},
         json_flag(flags->output, "print a report as JSON"),
         quiet_flag(flags->output),
-        explain_flag(flags->output, "say on standard error what was read, which engine was chosen, and why")}},
+        explain_flag(
+            flags->output,
+            "say on standard error what was read, what the build will take, which engine was chosen, and why")}},
       input_flags(flags->read)};
   command.examples = {{"an index of a scan", "kith build scan.ply --out scan.kith"},
                       {"searched later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
+                      {"on the GPU, which writes the same file", "kith build scan.ply --device cuda --out scan.kith"},
                       {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
   command.run = [flags] { return run_build(*flags); };
   return command;

@@ -39,6 +39,7 @@ struct VerifyFlags {
   std::string queries_path;
   bool metric_given = false;
   std::optional<double> radius;
+  std::optional<Device> device;
   io::ReadOptions read;
   apps::VerifyOptions options;
   OutputFlags output;
@@ -98,8 +99,10 @@ void take_over_index(VerifyFlags& flags) {
 
 int run_verify(VerifyFlags flags) {
   if (is_index_file(flags.neighbors_path)) {
-    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.options.threads, flags.output});
+    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.device.value_or(Device::cpu()),
+                         flags.options.threads, flags.output});
   }
+  if (flags.device) throw UsageError("--device is for index files; results and trees are checked on the CPU");
   check_flags(flags);
   if (io::is_tree_file(flags.neighbors_path)) {
     return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
@@ -215,6 +218,12 @@ Command verify_command() {
                              parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
                        }},
                       seed_flag(flags->options.seed, "which lists --sample takes; 1 by default"),
+                      {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; cpu by default",
+                       [flags](const std::string& value) {
+                         Device device;
+                         device_flag(device).take(value);
+                         flags->device = device;
+                       }},
                       threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
                       json_flag(flags->output, "print the verdict as JSON"),
                       quiet_flag(flags->output),

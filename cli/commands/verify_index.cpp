@@ -87,6 +87,7 @@ int verify_index(const IndexCheck& check) {
   TerminalProgress progress(check.output.quiet);
   const Stopwatch watch;
   LoadOptions options;
+  options.device = check.device;
   options.threads = check.threads;
   options.progress = progress.callback();
   const Index index = Index::load(check.index_path, options);
@@ -107,6 +108,7 @@ int verify_index(const IndexCheck& check) {
     report["dtype"] = name_of(index.dtype());
     report["metric"] = index.metric().name();
     report["engine"] = name_of(index.engine());
+    report["device"] = index.device().name();
     report["compared"] = !check.points_path.empty();
     report["check_ms"] = load_ms;
     report["compare_ms"] = compare_ms;

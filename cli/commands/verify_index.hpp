@@ -3,6 +3,7 @@
 
 #include "output_flags.hpp"
 
+#include <kith/device.hpp>
 #include <kith/io/read_points.hpp>
 
 #include <string>
@@ -13,6 +14,7 @@ struct IndexCheck {
   std::string index_path;
   std::string points_path;  ///< to compare with; empty: only the file itself is checked
   io::ReadOptions read;     ///< how to read the points
+  Device device;            ///< where the contents are checked
   int threads = 0;
   OutputFlags output;
 };

@@ -42,7 +42,7 @@ class IoError : public Error {
   int exit_code() const noexcept override { return 5; }
 };
 
-/// Not enough host memory; the message says how many bytes were needed.
+/// Not enough memory, on the host or on a GPU; the message says how many bytes were needed.
 class OutOfMemory : public Error {
  public:
   using Error::Error;

@@ -59,6 +59,18 @@ struct BuildOptions {
   ProgressCallback progress = {};
 };
 
+/// What a build will take, known before it begins.
+struct BuildPlan {
+  Engine engine = Engine::brute_force;  ///< never `automatic`
+  Device device;                        ///< never `automatic`
+  /// Memory of that device: what the index keeps, and the most that is in use at a time while it is built, the index
+  /// included. The caller's own points are not counted; on the CPU rows with gaps between them, or with some left out,
+  /// are copied first and take their size once more.
+  std::uint64_t index_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::string reason;  ///< why this engine and device, in a few lines for people
+};
+
 /// How an index is saved.
 struct SaveOptions {
   /// Threads on the CPU; 0 takes all cores.
@@ -112,8 +124,16 @@ struct SearchOptions {
 class Index {
  public:
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine
-  /// that is not there, DeviceError if the device is missing, OutOfMemory. Brute force: O(n d).
+  /// that is not there, DeviceError if the device is missing, OutOfMemory, on a GPU before anything is allocated.
+  /// Brute force: O(n d), k-d tree: O(n log n).
+  ///
+  /// The points may lie on a GPU; the work that writes them must have ended, or be in CUDA's default stream. A build on
+  /// that GPU reads them where they lie; under cosine, with periodic axes, with rows to leave out, and for every other
+  /// device they are copied to the host first.
   static Index build(PointView points, const BuildOptions& options = {});
+  /// What `build` would take for that many points in host memory, without allocating anything. Throws UsageError,
+  /// DeviceError.
+  static BuildPlan plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options = {});
 
   /// Reads an index that `save` wrote and checks all of it: checksums, then everything that a search relies on. Throws
   /// IoError, CorruptFile if the file is damaged, deceiving or of a version or kind that this kith does not read,
@@ -128,7 +148,8 @@ class Index {
   std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
 
   /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
-  /// points, else UsageError is thrown; BadData on NaN or infinity.
+  /// points, else UsageError is thrown; BadData on NaN or infinity. Queries on a GPU are copied to the host, here and
+  /// in the other searches.
   Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
@@ -171,7 +192,7 @@ class Index {
   Device device() const;
   /// Points left out because of NaN or infinity.
   std::uint64_t skipped() const;
-  /// Bytes that the index holds.
+  /// Bytes that the index holds, on the device and on the host.
   std::uint64_t memory_bytes() const;
   /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;

@@ -39,6 +39,10 @@ void throw_cuda_error(cudaError_t status, const char* doing) {
     throw DeviceError("the GPU failed: " + text +
                       "; this process cannot use the GPU any more: start it again, or use the CPU");
   }
+  if (status == cudaErrorNoKernelImageForDevice) {
+    throw DeviceError("this kith was compiled for other GPUs: " + text +
+                      "; see KITH_CUDA_ARCHITECTURES, or use the CPU");
+  }
   throw DeviceError("the GPU reported an error: " + text);
 }
 

@@ -1,6 +1,7 @@
 // See device_points.hpp.
 #include "cuda/device_points.hpp"
 
+#include "core/dispatch.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_scope.hpp"
 #include "cuda/staging.hpp"
@@ -35,7 +36,8 @@ PointSet copy_points_to_host(PointView points, int threads) {
   stream.wait_for_default_stream();
   const CopyOptions options{.threads = threads};
   const std::uint64_t row_bytes = points.dims() * size_of(points.dtype());
-  auto* to = static_cast<std::byte*>(const_cast<void*>(copy.view().data()));
+  auto* to = core::visit_dtype(
+      points.dtype(), [&](auto zero) { return reinterpret_cast<std::byte*>(copy.values<decltype(zero)>().data()); });
   if (points.row_stride() >= static_cast<std::int64_t>(points.dims())) {
     const std::uint64_t pitch = static_cast<std::uint64_t>(points.row_stride()) * size_of(points.dtype());
     copy_rows_to_host(to, points.data(), row_bytes, pitch, points.rows(), stream, options);

@@ -55,6 +55,9 @@ bool tree_pays(std::uint64_t points, std::uint32_t dims, std::uint64_t queries) 
   return dims < kFewestPointsForTree.size() && points >= kFewestPointsForTree[dims] && points > 0;
 }
 
+/// From how many points on a GPU builds a tree sooner than the CPU, copies included.
+constexpr std::uint64_t kFewestPointsForGpu = 1000000;
+
 /// The GPU that was asked for must be there and must know the engine.
 void require_cuda(Device device, Engine engine) {
   const Backend* backend = cuda_backend();
@@ -73,31 +76,57 @@ void require_cuda(Device device, Engine engine) {
   }
 }
 
+/// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
+void choose_device(const Wish& wish, Choice& choice) {
+  const Backend* backend = cuda_backend();
+  if (backend == nullptr) return choice.fall_back("this build has no CUDA backend");
+  if (!backend->has(choice.engine)) {
+    return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
+  }
+  if (wish.points < kFewestPointsForGpu) {
+    return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
+  }
+  const std::vector<DeviceInfo> devices = backend->devices();
+  if (devices.empty()) return choice.fall_back("there is no usable GPU");
+  const bool are_points_there = wish.points_on.kind() == Device::Kind::cuda;
+  choice.device = are_points_there ? wish.points_on : devices.front().device;
+  choice.reason += fmt::format(
+      "\ndevice {}: {}", choice.device.name(),
+      are_points_there ? "the points are there" : fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
+}
+
 }  // namespace
 
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries) {
-  Choice choice{wanted, Device::cpu(), {}};
-  if (wanted == Engine::automatic) {
-    choice.engine = tree_pays(points, dims, queries) ? Engine::kd_tree : Engine::brute_force;
-    choice.reason =
-        fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
-                    choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster", points, dims);
+void Choice::fall_back(const std::string& why) {
+  device = Device::cpu();
+  reason = fmt::format("{}\ndevice cpu: {}", reason.substr(0, reason.find('\n')), why);
+}
+
+Choice choose_engine(const Wish& wish) {
+  Choice choice{wish.engine, Device::cpu(), {}};
+  if (wish.engine != Engine::automatic) {
+    choice.reason = fmt::format("engine {}: as asked", name_of(wish.engine));
+  } else if (wish.device.kind() == Device::Kind::cuda) {
+    choice.engine = Engine::kd_tree;
+    choice.reason = fmt::format("engine {}: the one that runs on a GPU in this version", name_of(choice.engine));
   } else {
-    choice.reason = fmt::format("engine {}: as asked", name_of(wanted));
+    choice.engine = tree_pays(wish.points, wish.dims, wish.queries) ? Engine::kd_tree : Engine::brute_force;
+    choice.reason = fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
+                                choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster",
+                                wish.points, wish.dims);
   }
   if (!cpu_backend().has(choice.engine)) {
     throw UsageError(
-        fmt::format("engine {} is not in this version; use --engine auto, brute or kdtree", name_of(wanted)));
+        fmt::format("engine {} is not in this version; use --engine auto, brute or kdtree", name_of(wish.engine)));
   }
-  if (device.kind() == Device::Kind::cuda) {
-    require_cuda(device, choice.engine);
-    choice.device = device;
-    choice.reason += fmt::format("\ndevice {}: as asked", device.name());
-  } else if (device.kind() == Device::Kind::cpu) {
+  if (wish.device.kind() == Device::Kind::cuda) {
+    require_cuda(wish.device, choice.engine);
+    choice.device = wish.device;
+    choice.reason += fmt::format("\ndevice {}: as asked", wish.device.name());
+  } else if (wish.device.kind() == Device::Kind::cpu) {
     choice.reason += "\ndevice cpu: as asked, or by default";
   } else {
-    choice.reason +=
-        fmt::format("\ndevice cpu: engine {} runs on the CPU only in this version", name_of(choice.engine));
+    choose_device(wish, choice);
   }
   return choice;
 }

@@ -3,19 +3,32 @@
 
 #include <kith/index.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace kith::engine {
+
+/// What a caller asks for, and for what.
+struct Wish {
+  Engine engine = Engine::automatic;
+  Device device = {};
+  std::uint64_t points = 0;
+  std::uint32_t dims = 0;
+  std::uint64_t queries = 0;  ///< how many will come; 0 if unknown
+  Device points_on = {};      ///< where the points are
+};
 
 struct Choice {
   Engine engine;
   Device device;
   std::string reason;  ///< one line per decision, for people
+
+  /// The CPU instead of the GPU that `automatic` took, because of `why`.
+  void fall_back(const std::string& why);
 };
 
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
-/// is not there.
-/// `queries` is how many will come; 0 if unknown.
-Choice choose_engine(Engine wanted, Device device, std::uint64_t points, std::uint32_t dims, std::uint64_t queries);
+/// was asked for and is not there.
+Choice choose_engine(const Wish& wish);
 
 }  // namespace kith::engine

@@ -1,12 +1,11 @@
-// The facade: validates, leaves out bad rows, normalises for cosine, calls the searcher, translates its answers.
+// The facade's searches: validates, leaves out bad rows, normalises for cosine, calls the searcher, translates its
+// answers.
 #include "core/dispatch.hpp"
 #include "core/reported_distance.hpp"
-#include "engine/backend.hpp"
-#include "engine/choose_engine.hpp"
 #include "engine/clean_filter.hpp"
+#include "engine/host_view.hpp"
 #include "engine/index_state.hpp"
 #include "engine/knn_rules.hpp"
-#include "engine/periodic_axes.hpp"
 #include "engine/prepared_rows.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
@@ -200,62 +199,17 @@ void require_options(const IndexState& state, const PointView* queries, SearchKi
                                            .queries = queries == nullptr ? state.rows : queries->rows()});
 }
 
-template <typename T>
-void build_searcher(IndexState& state, PointView points, const BuildOptions& options) {
-  std::vector<T> lengths = engine::period_lengths<T>(options.period, points.dims(), options.metric);
-  PreparedRows<T> rows = engine::prepare_rows<T>(points, {.what = "points",
-                                                          .metric = options.metric,
-                                                          .skip_nonfinite = options.skip_nonfinite,
-                                                          .side_by_side = true,
-                                                          .threads = options.threads});
-  engine::require_inside_period(rows.rows, rows.count, lengths, rows.clean, options.threads);
-  state.period.assign(lengths.begin(), lengths.end());
-  state.clean = rows.count;
-  if (!rows.clean.all_clean) state.original.assign(rows.clean.rows.begin(), rows.clean.rows.end());
-  const engine::Backend& backend =
-      state.device.kind() == Device::Kind::cuda ? *engine::cuda_backend() : engine::cpu_backend();
-  state.searcher = backend.build(engine::BuildRequest<T>{.engine = state.engine,
-                                                         .metric = state.metric,
-                                                         .rows = rows.rows,
-                                                         .count = rows.count,
-                                                         .dims = points.dims(),
-                                                         .split = options.split,
-                                                         .leaf_size = options.leaf_size,
-                                                         .period = std::move(lengths),
-                                                         .device = state.device,
-                                                         .run = {options.threads, &options.progress}});
-}
-
 }  // namespace
 
 Index::Index(std::shared_ptr<const IndexState> state) : state_(std::move(state)) {}
 
-Index Index::build(PointView points, const BuildOptions& options) {
-  engine::require_points_view(points);
-  engine::require_build_options(options);
-  auto state = std::make_shared<IndexState>();
-  engine::Choice choice =
-      engine::choose_engine(options.engine, options.device, points.rows(), points.dims(), options.expected_queries);
-  state->rows = points.rows();
-  state->dims = points.dims();
-  state->dtype = points.dtype();
-  state->metric = options.metric;
-  state->engine = choice.engine;
-  state->device = choice.device;
-  state->reason = std::move(choice.reason);
-  const std::uint64_t bytes = points.rows() * points.dims() * size_of(points.dtype());
-  with_memory(bytes, "the index", [&] {
-    core::visit_dtype(points.dtype(), [&](auto zero) { build_searcher<decltype(zero)>(*state, points, options); });
-    return 0;
-  });
-  return Index(std::move(state));
-}
-
 Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   require_options(*state_, &queries, SearchKind::knn, options);
+  const engine::HostView host(queries, options.threads);
+  const PointView view = host.view();
   return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_knn<decltype(zero)>(*state_, &queries, k, options); });
+                           [&](auto zero) { return search_knn<decltype(zero)>(*state_, &view, k, options); });
 }
 
 Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
@@ -268,8 +222,10 @@ NeighborLists Index::radius(PointView queries, double radius, const SearchOption
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   engine::require_radius(radius);
   require_options(*state_, &queries, SearchKind::radius, options);
-  return core::visit_dtype(
-      state_->dtype, [&](auto zero) { return search_radius<decltype(zero)>(*state_, &queries, radius, options); });
+  const engine::HostView host(queries, options.threads);
+  const PointView view = host.view();
+  return core::visit_dtype(state_->dtype,
+                           [&](auto zero) { return search_radius<decltype(zero)>(*state_, &view, radius, options); });
 }
 
 NeighborLists Index::radius_self(double radius, const SearchOptions& options) const {
@@ -283,8 +239,10 @@ std::vector<std::uint32_t> Index::count(PointView queries, double radius, const 
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   engine::require_radius(radius);
   require_options(*state_, &queries, SearchKind::radius, options);
+  const engine::HostView host(queries, options.threads);
+  const PointView view = host.view();
   return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_count<decltype(zero)>(*state_, &queries, radius, options); });
+                           [&](auto zero) { return search_count<decltype(zero)>(*state_, &view, radius, options); });
 }
 
 std::vector<std::uint32_t> Index::count_self(double radius, const SearchOptions& options) const {

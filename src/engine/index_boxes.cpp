@@ -1,6 +1,7 @@
 // The part of the facade that answers questions about boxes.
 #include "core/dispatch.hpp"
 #include "engine/clean_filter.hpp"
+#include "engine/host_view.hpp"
 #include "engine/index_state.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
@@ -16,7 +17,6 @@ namespace kith {
 namespace {
 
 void require_boxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options) {
-  engine::require_box_views(lower, upper, state.dims, state.dtype);
   if (state.metric.kind() == Metric::Kind::cosine) {
     throw UsageError(
         "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
@@ -42,8 +42,11 @@ engine::BoxBatch<T> batch_of(PointView lower, PointView upper, const engine::Poi
 
 }  // namespace
 
-PointLists Index::box(PointView lower, PointView upper, const SearchOptions& options) const {
+PointLists Index::box(PointView given_lower, PointView given_upper, const SearchOptions& options) const {
   const IndexState& state = *state_;
+  engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
+  const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
+  const PointView lower = host_lower.view(), upper = host_upper.view();
   require_boxes(state, lower, upper, options);
   return engine::with_memory(lower.rows() * 8, "the result, and more with each point,", [&] {
     const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
@@ -67,8 +70,12 @@ PointLists Index::box(PointView lower, PointView upper, const SearchOptions& opt
   });
 }
 
-std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, const SearchOptions& options) const {
+std::vector<std::uint32_t> Index::box_count(PointView given_lower, PointView given_upper,
+                                            const SearchOptions& options) const {
   const IndexState& state = *state_;
+  engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
+  const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
+  const PointView lower = host_lower.view(), upper = host_upper.view();
   require_boxes(state, lower, upper, options);
   return engine::with_memory(lower.rows() * 4, "the result", [&] {
     const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});

@@ -70,13 +70,30 @@ std::vector<std::uint32_t> load_original(const IndexFile& file) {
   return {original.begin(), original.end()};
 }
 
+void load_searcher(IndexState& state, const engine::Choice& choice, const IndexFile& file, const LoadOptions& options) {
+  state.device = choice.device;
+  state.reason = fmt::format("engine {}: that of {}, {}{}", name_of(state.engine), file.name(),
+                             file.is_trusted() ? "mapped and not checked" : "loaded and checked",
+                             choice.reason.substr(choice.reason.find('\n')));  // then why this device
+  const engine::Backend& backend = engine::backend_of(choice.device);
+  const engine::LoadRequest request{file, choice.device, state.period, {options.threads, &options.progress}};
+  if (state.dtype == DType::f32) {
+    state.searcher = backend.load_f32(request);
+  } else {
+    state.searcher = backend.load_f64(request);
+  }
+}
+
 std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions& options) {
   const engine::IndexFacts& facts = file.facts();
   if (!engine::cpu_backend().has(facts.engine)) {
     throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
                                   file.name(), name_of(facts.engine)));
   }
-  const engine::Choice choice = engine::choose_engine(facts.engine, options.device, facts.points, facts.dims, 0);
+  const bool is_automatic = options.device.kind() == Device::Kind::automatic;
+  engine::Choice choice = engine::choose_engine(
+      {.engine = facts.engine, .device = options.device, .points = facts.points, .dims = facts.dims});
+  if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
   auto state = std::make_shared<IndexState>();
   state->rows = facts.rows;
   state->clean = facts.points;
@@ -84,20 +101,21 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
   state->dtype = facts.dtype;
   state->metric = facts.metric;
   state->engine = facts.engine;
-  state->device = choice.device;
-  state->reason = fmt::format("engine {}: that of {}, {}{}", name_of(facts.engine), file.name(),
-                              file.is_trusted() ? "mapped and not checked" : "loaded and checked",
-                              choice.reason.substr(choice.reason.find('\n')));  // then why this device
   state->original = load_original(file);
   state->period = engine::load_period(file);
-  const engine::Backend& backend =
-      choice.device.kind() == Device::Kind::cuda ? *engine::cuda_backend() : engine::cpu_backend();
-  const engine::LoadRequest request{file, choice.device, state->period, {options.threads, &options.progress}};
-  if (facts.dtype == DType::f32) {
-    state->searcher = backend.load_f32(request);
-  } else {
-    state->searcher = backend.load_f64(request);
+  if (!is_automatic || choice.device == Device::cpu()) {
+    load_searcher(*state, choice, file, options);
+    return state;
   }
+  try {
+    load_searcher(*state, choice, file, options);
+    return state;
+  } catch (const DeviceError& error) {
+    choice.fall_back(error.what());
+  } catch (const OutOfMemory& error) {
+    choice.fall_back(error.what());
+  }
+  load_searcher(*state, choice, file, options);
   return state;
 }
 

@@ -66,10 +66,14 @@ std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "N
                   what, row, others));
 }
 
+/// An array lies somewhere: `automatic` is no place.
+void require_known_place(PointView view, std::string_view what) {
+  if (view.device().kind() != Device::Kind::automatic) return;
+  throw UsageError(fmt::format("{}: the array must be said to be on the CPU or on a GPU, not on auto", what));
+}
+
 void require_view(PointView view, std::string_view what, std::uint32_t dims, DType dtype) {
-  if (view.device().kind() != Device::Kind::cpu) {
-    throw UsageError(fmt::format("{}: only arrays in host memory can be read", what));
-  }
+  require_known_place(view, what);
   if (view.empty()) return;
   if (view.data() == nullptr) throw UsageError(fmt::format("{}: the data pointer is null", what));
   if (view.dims() != dims) {
@@ -119,15 +123,19 @@ void require_filters(const SearchOptions& options, const SearchSubject& subject)
 
 }  // namespace
 
+void require_shape(std::uint64_t rows, std::uint32_t dims) {
+  if (rows > kMostPoints) {
+    throw UsageError(fmt::format("points: {} rows, but one index holds at most {}", rows, kMostPoints));
+  }
+  if (dims > kMostDims) {
+    throw UsageError(fmt::format("points: {} dimensions, but at most {} are supported", dims, kMostDims));
+  }
+  if (dims == 0 && rows > 0) throw UsageError("points: rows without coordinates (0 dimensions)");
+}
+
 void require_points_view(PointView points) {
-  if (points.device().kind() != Device::Kind::cpu) throw UsageError("points: only arrays in host memory can be read");
-  if (points.rows() > kMostPoints) {
-    throw UsageError(fmt::format("points: {} rows, but one index holds at most {}", points.rows(), kMostPoints));
-  }
-  if (points.dims() > kMostDims) {
-    throw UsageError(fmt::format("points: {} dimensions, but at most {} are supported", points.dims(), kMostDims));
-  }
-  if (points.dims() == 0 && !points.empty()) throw UsageError("points: rows without coordinates (0 dimensions)");
+  require_known_place(points, "points");
+  require_shape(points.rows(), points.dims());
   if (points.data() == nullptr && !points.empty()) throw UsageError("points: the data pointer is null");
 }
 

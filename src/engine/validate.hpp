@@ -15,6 +15,8 @@ inline constexpr std::uint64_t kMostPoints = 0xFFFFFFFEull;
 /// Of a leaf of a k-d tree.
 inline constexpr std::uint32_t kMostPerLeaf = 1024;
 
+/// Throws UsageError for more points or dimensions than an index can hold, or for points without coordinates.
+void require_shape(std::uint64_t rows, std::uint32_t dims);
 /// Shape, device and pointer of a view that serves as points. Throws UsageError.
 void require_points_view(PointView points);
 /// The same for queries, which must fit the points.

@@ -37,6 +37,9 @@ TEST_F(IndexCommand, BuildSavesWhatTheSearchBuilds) {
   EXPECT_EQ(built.out, "");
   EXPECT_PRED2(has, built.err, "index of 3 000 points of 3 dimensions (l2, kdtree on cpu)");
   EXPECT_PRED2(has, built.err, "explain: engine kdtree");
+  const std::size_t plan = built.err.find("explain: plan: engine kdtree, device cpu, index ");
+  ASSERT_NE(plan, std::string::npos) << built;
+  EXPECT_LT(plan, built.err.find("explain: engine kdtree")) << "before anything is built";
   EXPECT_PRED2(has, built.err, "index in " + path("p.kith"));
   const std::vector<std::vector<std::string>> searches = {{"knn", "-k", "8"},
                                                           {"knn", "-k", "3", "--exclude-self", "--squared"},
@@ -136,6 +139,10 @@ TEST_F(IndexCommand, VerifyChecksTheIndex) {
   ASSERT_EQ(run_kith({"generate", "--points", "3000", "--seed", "2", "--out", path("other.npy")}).code, 0);
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("other.npy")}), 3, "row 0, column 0 is ");
   EXPECT_EQ(run_kith({"verify", path("p.kith"), path("p.npy")}).code, 0);
+  EXPECT_EQ(json::parse(run_kith({"verify", path("p.kith"), "--device", "cpu", "--json"}).out)["device"], "cpu");
+  ASSERT_EQ(run_kith({"knn", path("p.npy"), "-k", "1", "--out", path("n.npz"), "--quiet"}).code, 0);
+  expect_failure(run_kith({"verify", path("n.npz"), path("p.npy"), "--device", "cpu"}), 2,
+                 "--device is for index files");
   flip("p.kith", 5000);
   expect_failure(run_kith({"verify", path("p.kith")}), 4, "section blocks is wrong");
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1"}), 4, "damaged index file");

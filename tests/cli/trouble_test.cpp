@@ -42,6 +42,19 @@ TEST_F(Trouble, EveryExitCode) {
 TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
   write("p.csv", "1,2\n3,4\n");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--device", "cuda:99"}), 7, "cuda:99");
+  expect_failure(run_kith({"build", path("p.csv"), "--out", path("p.kith"), "--device", "cuda:99"}), 7, "cuda:99");
+  EXPECT_EQ(files(), std::vector<std::string>{"p.csv"});
+  ASSERT_EQ(run_kith({"build", path("p.csv"), "--engine", "kdtree", "--out", path("p.kith"), "--quiet"}).code, 0);
+  expect_failure(run_kith({"verify", path("p.kith"), "--device", "cuda:99"}), 7, "cuda:99");
+}
+
+TEST_F(Trouble, AutoNeedsNoGpu) {
+  write("p.csv", "1,2\n3,4\n");
+  ASSERT_EQ(run_kith({"build", path("p.csv"), "--engine", "kdtree", "--out", path("p.kith"), "--device", "auto"}).code,
+            0);
+  const Outcome verified = run_kith({"verify", path("p.kith"), "--device", "auto", "--explain"});
+  EXPECT_EQ(verified.code, 0) << verified;
+  EXPECT_PRED2(has, verified.err, "explain: device cpu: ");
 }
 
 TEST_F(Trouble, InterruptEndsWith130AndLeavesNoFile) {

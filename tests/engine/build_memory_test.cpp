@@ -51,6 +51,8 @@ TEST(BuildMemory, StaysBelowTwoCopiesOfThePoints) {
       const std::uint64_t peak = status_bytes("VmHWM") - before;
       constexpr std::uint64_t kThreadsAndSuch = 4 << 20;
       EXPECT_LE(peak, coordinates * 22 / 10 + 8 * kRows + kThreadsAndSuch) << name_of(dtype) << ", " << dims << " dims";
+      const BuildPlan plan = Index::plan(kRows, dims, dtype, {.engine = Engine::kd_tree, .threads = 2});
+      EXPECT_LE(peak, plan.peak_bytes + kThreadsAndSuch) << name_of(dtype) << ", " << dims << " dims";
       EXPECT_GE(index.memory_bytes(), coordinates);
     }
   }

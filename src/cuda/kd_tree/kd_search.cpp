@@ -160,7 +160,13 @@ template <typename T>
 std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
   const DeviceScope scope(request.device.ordinal());
   Stream stream;
-  DeviceTree<T> tree = build_tree(request, stream);
+  DeviceTree<T> tree;
+  try {
+    tree = build_tree(request, stream);
+  } catch (const NonFinite&) {
+    if (!request.is_known_finite) throw;
+    throw DeviceError("the GPU found NaN among points that have none; it is not to be trusted: use --device cpu");
+  }
   stream.synchronize();  // the caller may change the points now
   return std::make_unique<KdSearch<T>>(std::move(tree), stream, request.metric, request.period, "built");
 }
