@@ -19,6 +19,11 @@ def milliseconds(value):
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
 
+def fine_milliseconds(value):
+    """Three digits: for times where a tenth of a millisecond counts."""
+    return f"{value:.2f}" if 1 <= value < 10 else milliseconds(value)
+
+
 def machine_line(report):
     machine = report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in report.get("versions", {}).items())
@@ -67,8 +72,60 @@ def kd_tree_cpu(keep=lambda row: True):
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def gpu_build_report():
+    """What gpu_build_timer measured, or None before it was run."""
+    path = RESULTS / "kd_tree_gpu_build.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def gpu_line(report):
+    machine = report["machine"]
+    return f"\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
+
+
 def kd_tree_short():
-    return kd_tree_cpu(lambda row: row["cloud"] == "uniform" and row["dims"] == 3 and row["points"] == 1_000_000)
+    table = kd_tree_cpu(lambda row: row["cloud"] == "uniform" and row["dims"] == 3 and row["points"] == 1_000_000)
+    report = gpu_build_report()
+    if report is None:
+        return table
+    rows, machine = table.split("\n\n", 1)
+    for row in report["rows"]:
+        if (row["cloud"], row["points"], row["dims"], row["dtype"]) == ("uniform", 1_000_000, 3, "f32"):
+            rows += f"\n| uniform | 1,000,000 | 3 | GPU | build | **{fine_milliseconds(row['build_ms'])}** |  |  |  |  |  |"
+    return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}\n"
+
+
+def gpu_build():
+    report = gpu_build_report()
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| cloud | points | dims | type | build, ms | million points/s | times a copy | bytes/point | check, ms |"]
+    lines.append("|" + "---|" * 9)
+    for row in report["rows"]:
+        lines.append(
+            f"| {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {fine_milliseconds(row['build_ms'])} "
+            f"| {row['points'] / row['build_ms'] / 1e3:,.0f} | {row['build_ms'] / row['copy_ms']:.1f} "
+            f"| {row['peak_bytes'] / row['points']:.0f} | {fine_milliseconds(row['check_ms'])} |"
+        )
+    for row in report["rows"]:
+        if row["host_ms"] > 0:
+            time = fine_milliseconds(row["host_ms"])
+            lines += ["", f"{row['points']:,} {row['cloud']} points from host memory to an index: {time} ms."]
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def gpu_build_phases():
+    report = gpu_build_report()
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| cloud | step | ms | GB/s |", "|---|---|---|---|"]
+    for row in report["rows"]:
+        if row["points"] != 1 << 24 or row["dims"] != 3 or row["dtype"] != "f32":
+            continue
+        for phase in row["phases"]:
+            speed = phase["bytes"] / phase["ms"] / 1e6 if phase["ms"] > 0 else 0
+            lines.append(f"| {row['cloud']} | {phase['name']} | {fine_milliseconds(phase['ms'])} | {speed:,.0f} |")
+    return "\n".join(lines) + "\n" + gpu_line(report)
 
 
 def read_csv():
@@ -82,7 +139,14 @@ def read_csv():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-TABLES = {"brute_force_cpu": brute_force_cpu, "kd_tree_cpu": kd_tree_cpu, "kd_tree_short": kd_tree_short, "read_csv": read_csv}
+TABLES = {
+    "brute_force_cpu": brute_force_cpu,
+    "gpu_build": gpu_build,
+    "gpu_build_phases": gpu_build_phases,
+    "kd_tree_cpu": kd_tree_cpu,
+    "kd_tree_short": kd_tree_short,
+    "read_csv": read_csv,
+}
 
 
 def main():

@@ -6,8 +6,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -43,6 +45,31 @@ class RowsOnDevice {
   std::uint64_t rows_;
   std::uint32_t dims_;
   std::uint32_t stride_;
+};
+
+/// A copy of an array, of exactly its size so that compute-sanitizer sees every step beyond it.
+template <typename V>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::span<const V> values) : count_(values.size()) {
+    if (count_ == 0) return;
+    require_success(cudaMalloc(&data_, count_ * sizeof(V)));
+    require_success(cudaMemcpy(data_, values.data(), count_ * sizeof(V), cudaMemcpyHostToDevice));
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  V* data() const { return static_cast<V*>(data_); }
+  std::vector<V> values() const {
+    std::vector<V> out(count_);
+    if (count_ > 0) require_success(cudaMemcpy(out.data(), data_, count_ * sizeof(V), cudaMemcpyDeviceToHost));
+    return out;
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t count_;
 };
 
 }  // namespace kith::test
