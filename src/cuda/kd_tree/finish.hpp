@@ -1,9 +1,12 @@
-// The last step of the build: one block finishes one subtree in shared memory.
+// The last step of the build: one block finishes one subtree in shared memory. What it needs, and how large blocks are.
 #pragma once
 
 #include "cuda/kd_tree/build_types.hpp"
 
 namespace kith::cuda {
+
+/// Points per thread of a block that finishes a subtree.
+inline constexpr std::uint32_t kFinishPerThread = 8;
 
 /// What the step needs. The subtrees are the nodes of level `top_level`; none holds more than `capacity` points.
 template <typename T>
@@ -14,13 +17,83 @@ struct FinishParameters {
   bool is_staged = true;       ///< the coordinates of a subtree fit in shared memory beside the rest
   /// The points of subtree j are those at the places [first(top_level, j), first(top_level, j + 1)).
   PointSource<T> source;
-  /// Of each subtree, [2^top_level][lower, upper][dims]: its parent's box cut at the split. Not looked at if top_level is
-  /// a multiple of kTightBoxEvery: then the box is the tight one, found here.
+  /// Of each subtree, [2^top_level][lower, upper][dims]: its parent's box cut at the split. Not looked at if top_level
+  /// is a multiple of kTightBoxEvery: then the box is the tight one, found here.
   const T* cut_boxes = nullptr;
   TreeArrays<T> tree;  ///< written: blocks; splits of levels top_level and below; boxes and smallest of all nodes
   std::uint32_t* arrivals = nullptr;  ///< [2^top_level], zero: subtrees that are done below each node above
   std::uint32_t* refused = nullptr;   ///< not 0: an earlier step found bad points, nothing is done
   bool looks_for_bad = false;         ///< no earlier step looked: set `refused` and stop if a coordinate is not finite
 };
+
+/// Where the parts of a block's shared memory begin, in bytes.
+template <typename T>
+struct FinishLayout {
+  static constexpr std::uint32_t kMostWarps = 16;
+
+  std::uint32_t values = 0;          ///< T[dims][capacity], if staged
+  std::uint32_t counters = 0;        ///< u32[4][threads]; when the splits are done, boxes of leaves T[threads][2][dims]
+  std::uint32_t boxes = 0;           ///< T[threads / 2][2][dims], if staged
+  std::uint32_t candidate_keys = 0;  ///< OrderedKey[threads]; when the splits are done, smallest indices of leaves
+  std::uint32_t lows = 0;            ///< OrderedKey[2][warps]
+  std::uint32_t highs = 0;           ///< OrderedKey[2][warps]
+  std::uint32_t indices = 0;         ///< u32[capacity]
+  std::uint32_t choices = 0;         ///< four u32 for each warp
+  std::uint32_t totals = 0;          ///< u32[2][warps]
+  std::uint32_t order = 0;           ///< u16[capacity]
+  std::uint32_t candidate_slots = 0;  ///< u16[threads]
+  std::uint32_t bytes = 0;            ///< of all
+
+  KITH_HOST_DEVICE FinishLayout(std::uint32_t capacity, std::uint32_t dims, bool is_staged) {
+    const std::uint32_t threads = capacity / kFinishPerThread;
+    const std::uint32_t point = is_staged ? dims * static_cast<std::uint32_t>(sizeof(T)) : 0;
+    const std::uint32_t key_bytes = sizeof(OrderedKey<T>);
+    const std::uint32_t splitting = 16 * threads + threads * point, leaves = 2 * threads * point;
+    counters = values + capacity * point;
+    boxes = counters + 16 * threads;
+    candidate_keys = counters + (splitting > leaves ? splitting : leaves);
+    lows = candidate_keys + threads * key_bytes;
+    highs = lows + 2 * kMostWarps * key_bytes;
+    indices = highs + 2 * kMostWarps * key_bytes;
+    choices = indices + 4 * capacity;
+    totals = choices + 16 * kMostWarps;
+    order = totals + 8 * kMostWarps;
+    candidate_slots = order + 2 * capacity;
+    bytes = candidate_slots + 2 * threads;
+  }
+};
+
+/// The shared memory of a block.
+template <typename T>
+KITH_HOST_DEVICE std::uint32_t finish_shared_bytes(std::uint32_t capacity, std::uint32_t dims, bool is_staged) {
+  return FinishLayout<T>(capacity, dims, is_staged).bytes;
+}
+
+/// How the step is launched: 2^top_level blocks of `threads`.
+struct FinishPlan {
+  std::uint32_t capacity = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t top_level = 0;
+  std::uint32_t shared_bytes = 0;
+  bool is_staged = false;
+};
+
+/// Two blocks fit into the shared memory of a multiprocessor as long as coordinates are staged. A set of few points is
+/// cut smaller, so that more blocks work; a leaf always fits.
+template <typename T>
+FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size) {
+  constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 18;
+  constexpr std::uint32_t kLeastCapacity = 256;
+  const std::uint64_t row = std::uint64_t{dims} * sizeof(T);
+  FinishPlan plan;
+  plan.is_staged = row <= 64;
+  plan.capacity = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : 2048;
+  if (points < kFewPoints && plan.capacity / 2 >= kLeastCapacity) plan.capacity /= 2;
+  while (plan.capacity < core::KdGeometry::of(points, leaf_size).most_per_leaf()) plan.capacity *= 2;
+  while (core::KdGeometry{points, plan.top_level}.most_per_leaf() > plan.capacity) ++plan.top_level;
+  plan.threads = plan.capacity / kFinishPerThread;
+  plan.shared_bytes = finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged);
+  return plan;
+}
 
 }  // namespace kith::cuda
