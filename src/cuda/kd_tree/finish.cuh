@@ -8,6 +8,7 @@
 #include "cuda/kd_tree/finish_join.cuh"
 #include "cuda/kd_tree/finish_narrow.cuh"
 #include "cuda/kd_tree/finish_serial.cuh"
+#include "cuda/kd_tree/finish_wide.cuh"
 
 namespace kith::cuda {
 
@@ -54,20 +55,38 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   return stops;
 }
 
+/// All levels; no thread looks after more than kRows points.
+template <std::uint32_t kRows, typename T, bool kStaged>
+__device__ __forceinline__ void split_levels(const Subtree<T, kStaged>& subtree) {
+  std::uint32_t depth = 0;
+  FinishNode node = subtree.node(0, 0);
+  for (; depth < subtree.levels && threads_per_block() >> depth > 1; ++depth) {
+    const std::uint32_t threads = threads_per_block() >> depth;  // of a node
+    if (threads >= kWarp) {
+      split_with_team<kRows>(subtree, node);
+    } else {
+      split_with_lanes<kRows>(subtree, node);
+    }
+    node = subtree.child(node, (thread_number() & (threads / 2)) != 0);
+  }
+  for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
+}
+
 /// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory.
 template <typename T, bool kStaged>
 __global__ void __launch_bounds__(512, 2) finish_subtrees(FinishParameters<T> given) {
   const Subtree<T, kStaged> subtree(given);
   if (load_subtree(subtree)) return;
-  for (std::uint32_t depth = 0; depth < subtree.levels; ++depth) {
-    const std::uint32_t threads = threads_per_block() >> depth;  // of a node
-    if (threads >= kWarp) {
-      split_with_team(subtree, depth);
-    } else if (threads > 1) {
-      split_with_lanes(subtree, depth);
-    } else {
-      split_alone(subtree, depth);
-    }
+  // A block is full only if the points are a power of two: the rows that no thread has are left out.
+  const std::uint64_t most = core::KdGeometry{given.shape.geometry.points, given.top_level}.most_per_leaf();
+  if (most > 7 * threads_per_block()) {
+    split_levels<8>(subtree);
+  } else if (most > 6 * threads_per_block()) {
+    split_levels<7>(subtree);
+  } else if (most > 5 * threads_per_block()) {
+    split_levels<6>(subtree);
+  } else {
+    split_levels<5>(subtree);
   }
   sync_block();
   write_leaves(subtree);

@@ -53,56 +53,119 @@ __device__ __forceinline__ void sort_leaves(const Subtree<T, kStaged>& subtree, 
   }
 }
 
+/// What the lanes of a leaf know.
+template <typename T, bool kStaged>
+class LeafWriter {
+ public:
+  /// `lanes`: a power of two, those that work on this leaf. A leaf that does not exist is empty and is not written.
+  __device__ __forceinline__ LeafWriter(const Subtree<T, kStaged>& subtree, std::uint32_t leaf, std::uint32_t lanes)
+      : subtree_(subtree),
+        room_(subtree),
+        leaf_(leaf),
+        lanes_(lanes),
+        rank_(lane_number() & (lanes - 1)),
+        exists_(leaf < 1u << subtree.levels),
+        begin_(exists_ ? subtree.first_place(subtree.levels, leaf) : 0),
+        count_(exists_ ? subtree.first_place(subtree.levels, leaf + 1) - begin_ : 0),
+        values_(reinterpret_cast<T*>(subtree.given.tree.blocks +
+                                     (subtree.base + begin_) * subtree.given.shape.point_bytes)) {
+    if (exists_ && count_ == 0 && rank_ == 0) *room_.smallest(subtree.levels, leaf) = kNoIndex;
+  }
+
+  /// A leaf with a lane for each point.
+  __device__ __forceinline__ void write_at_once() const {
+    const bool has_one = rank_ < count_;
+    const std::uint32_t slot = has_one ? subtree_.order[begin_ + rank_] : 0;
+    const std::uint32_t index = has_one ? subtree_.indices[slot] : kNoIndex;
+    std::uint32_t place = 0;
+#pragma unroll 4
+    for (std::uint32_t i = 0; i < lanes_; ++i) {
+      place += shuffle(index, lane_number() - rank_ + i) < index ? 1 : 0;
+    }
+    T* values = values_ + place;
+    for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) {
+      KeyRange<T> range;
+      if (has_one) {
+        const T value = subtree_.value(slot, d);
+        *values = value;
+        range.add(ordered_key(value));
+      }
+      write_side(d, range);
+    }
+    if (has_one) write_number(place, index);
+  }
+
+  /// A leaf that was sorted.
+  __device__ __forceinline__ void write_in_turns() const {
+    for (std::uint32_t d = 0; d < subtree_.dims; ++d) {
+      KeyRange<T> range;
+      for (std::uint32_t i = rank_; i < count_; i += lanes_) {
+        const T value = subtree_.value(subtree_.order[begin_ + i], d);
+        values_[std::uint64_t{d} * count_ + i] = value;
+        range.add(ordered_key(value));
+      }
+      write_side(d, range);
+    }
+    for (std::uint32_t i = rank_; i < count_; i += lanes_)
+      write_number(i, subtree_.indices[subtree_.order[begin_ + i]]);
+  }
+
+ private:
+  /// Joins the ranges of the lanes. One half of them goes on with the low end, the other with the high end, whose
+  /// complement is as good for a minimum.
+  __device__ __forceinline__ void write_side(std::uint32_t d, const KeyRange<T>& own) const {
+    using Key = OrderedKey<T>;
+    T* box = room_.box(subtree_.levels, exists_ ? leaf_ : 0) + d;
+    if (lanes_ == 1) {
+      if (!exists_) return;
+      box[0] = value_of_key<T>(own.low);
+      box[subtree_.dims] = value_of_key<T>(own.high);
+      return;
+    }
+    const bool is_high = rank_ >= lanes_ / 2;
+    KeyRange<T> range = own;
+    const Key other = shuffle_xor(is_high ? range.low : range.high, lanes_ / 2);
+    range.add(is_high ? range.low : other, is_high ? other : range.high);
+    Key end = is_high ? static_cast<Key>(~range.high) : range.low;
+    for (std::uint32_t step = lanes_ / 4; step > 0; step /= 2) {
+      const Key next = shuffle_xor(end, step);
+      end = next < end ? next : end;
+    }
+    if (exists_ && (rank_ & (lanes_ / 2 - 1)) == 0) {
+      box[is_high ? subtree_.dims : 0] = value_of_key<T>(is_high ? static_cast<Key>(~end) : end);
+    }
+  }
+
+  __device__ __forceinline__ void write_number(std::uint32_t place, std::uint32_t index) const {
+    const TreeShape& shape = subtree_.given.shape;
+    auto* numbers = reinterpret_cast<std::uint32_t*>(values_ + std::uint64_t{shape.dims} * count_);
+    numbers[place] = index;
+    if (shape.point_bytes != shape.dims * sizeof(T) + sizeof(std::uint32_t)) numbers[count_ + place] = 0;
+    if (place == 0) *room_.smallest(subtree_.levels, leaf_) = index;
+  }
+
+  const Subtree<T, kStaged>& subtree_;
+  NodeRoom<T, kStaged> room_;
+  std::uint32_t leaf_, lanes_, rank_;
+  bool exists_;
+  std::uint32_t begin_, count_;
+  T* values_;
+};
+
 /// All threads of the block; they have met since the last split, and must meet before the boxes are joined.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree) {
-  const TreeArrays<T>& tree = subtree.given.tree;
-  const TreeShape& shape = subtree.given.shape;
-  const NodeRoom<T, kStaged> room(subtree);
-  const std::uint32_t depth = subtree.levels, dims = subtree.dims, leaves = 1u << depth;
   std::uint32_t width = 1;
-  while (width < shape.geometry.most_per_leaf()) width *= 2;
+  while (width < subtree.given.shape.geometry.most_per_leaf()) width *= 2;
   if (width > kWarp) sort_leaves(subtree, width);
-  const std::uint32_t lanes = width < kWarp ? width : kWarp;  // that work on a leaf
-  const std::uint32_t rank = thread_number() & (lanes - 1), first_lane = lane_number() - rank;
-  const bool is_padded = shape.point_bytes != dims * sizeof(T) + sizeof(std::uint32_t);
-
-  for (std::uint32_t first = 0; first < leaves; first += threads_per_block() / lanes) {
-    const std::uint32_t leaf = first + thread_number() / lanes;
-    const bool exists = leaf < leaves;
-    const std::uint32_t begin = exists ? subtree.first_place(depth, leaf) : 0;
-    const std::uint32_t count = exists ? subtree.first_place(depth, leaf + 1) - begin : 0;
-    T* values = reinterpret_cast<T*>(tree.blocks + (subtree.base + begin) * shape.point_bytes);
-    auto* numbers = reinterpret_cast<std::uint32_t*>(values + std::uint64_t{dims} * count);
-
-    std::uint32_t own_place = rank;  // of this thread's point in the block, if it has but one
+  const std::uint32_t lanes = width < kWarp ? width : kWarp;
+  for (std::uint32_t first = 0; first < 1u << subtree.levels; first += threads_per_block() / lanes) {
+    const LeafWriter<T, kStaged> writer(subtree, first + thread_number() / lanes, lanes);
     if (width <= kWarp) {
-      const std::uint32_t index = rank < count ? subtree.indices[subtree.order[begin + rank]] : kNoIndex;
-      own_place = 0;
-      for (std::uint32_t i = 0; i < lanes; ++i) own_place += shuffle(index, first_lane + i) < index ? 1 : 0;
+      writer.write_at_once();
+    } else {
+      writer.write_in_turns();
     }
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      KeyRange<T> range;
-      for (std::uint32_t i = rank, place = own_place; i < count; i += lanes, place += lanes) {
-        const T value = subtree.value(subtree.order[begin + i], d);
-        values[std::uint64_t{d} * count + place] = value;
-        range.add(ordered_key(value));
-      }
-      sync_warp();
-      range.join_lanes(lanes);
-      if (exists && rank == 0) {
-        T* box = room.box(depth, leaf);
-        box[d] = value_of_key<T>(range.low);
-        box[dims + d] = value_of_key<T>(range.high);
-      }
-    }
-    for (std::uint32_t i = rank, place = own_place; i < count; i += lanes, place += lanes) {
-      const std::uint32_t index = subtree.indices[subtree.order[begin + i]];
-      numbers[place] = index;
-      if (is_padded) numbers[count + place] = 0;
-      if (place == 0) *room.smallest(depth, leaf) = index;
-    }
-    if (exists && count == 0 && rank == 0) *room.smallest(depth, leaf) = kNoIndex;
   }
 }
 

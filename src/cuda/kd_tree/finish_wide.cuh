@@ -2,46 +2,14 @@
 #pragma once
 
 #include "cuda/kd_tree/finish_select.cuh"
+#include "cuda/kd_tree/finish_slots.cuh"
 
 namespace kith::cuda {
 
-/// The slots of the points that a thread looks after.
-struct OwnSlots {
-  std::uint32_t at[kFinishPerThread];
-  std::uint32_t count;  ///< the first ones exist
-};
-
-template <typename T, bool kStaged>
-__device__ __forceinline__ OwnSlots load_slots(const Subtree<T, kStaged>& subtree, const FinishNode& node,
-                                               std::uint32_t rank, std::uint32_t threads) {
-  OwnSlots slots;
-  slots.count = 0;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
-    const std::uint32_t place = node.begin + rank + k * threads;
-    const bool exists = place < node.end;
-    slots.at[k] = exists ? subtree.order[place] : 0;
-    slots.count += exists ? 1 : 0;
-  }
-  return slots;
-}
-
-/// The range of coordinate d of a thread's points.
-template <typename T, bool kStaged>
-__device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>& subtree, const OwnSlots& slots,
-                                                      std::uint32_t d) {
-  KeyRange<T> range;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
-    if (k < slots.count) range.add(ordered_key(subtree.value(slots.at[k], d)));
-  }
-  return range;
-}
-
 /// Finds and keeps the tight box.
-template <typename T, bool kStaged>
+template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                          std::uint32_t depth, const OwnSlots& slots, T* box) {
+                                                          std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
   SideChooser<T, kStaged> chooser(subtree, depth);
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     const KeyRange<T> range = range_of_team(subtree, team, range_of_slots(subtree, slots, d), d % 2);
@@ -57,15 +25,16 @@ __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStag
 
 /// The first round of the selection: counters of equal width over the side. Whatever overflows or is no number on the
 /// way still gives counters that are monotone in the value.
-template <typename T, bool kStaged>
+template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                const SplitSide<T>& side, const OwnSlots& slots, Selection& selection) {
+                                                const SplitSide<T>& side, const OwnSlots<kRows>& slots,
+                                                Selection& selection) {
   std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
   const std::uint32_t last = 4 * team.threads - 1;
   const T scale = static_cast<T>(4 * team.threads) / (side.upper - side.lower);
-  std::uint32_t counter[kFinishPerThread];
+  std::uint32_t counter[kRows];
 #pragma unroll
-  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+  for (std::uint32_t k = 0; k < kRows; ++k) {
     if (k < slots.count) {
       const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
       counter[k] = found < last ? found : last;
@@ -78,7 +47,7 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   const FinishChoice choice = find_counter(subtree, team, selection.rank);
   selection.undecided = 0;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+  for (std::uint32_t k = 0; k < kRows; ++k) {
     selection.left |= (counter[k] < choice.counter ? 1u : 0u) << k;
     selection.undecided |= (counter[k] == choice.counter ? 1u : 0u) << k;
   }
@@ -87,33 +56,36 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
 }
 
 /// Moves the slots: those of `left` to the front of the node, the others behind them.
-template <typename T, bool kStaged>
+template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void partition_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                    const FinishNode& node, const OwnSlots& slots, std::uint32_t left) {
+                                                    const FinishNode& node, const OwnSlots<kRows>& slots,
+                                                    std::uint32_t left) {
   const std::uint32_t own_left = count_bits(left);
   const std::uint32_t both = own_left | (slots.count - own_left) << 16;
   const std::uint32_t before = sum_before_warp(subtree, team, sum_of_warp(both), 1);
-  std::uint32_t left_place = node.begin + (before & 0xffff), right_place = node.middle + (before >> 16);
+  const std::uint32_t left_place = node.begin + (before & 0xffff), right_place = node.middle + (before >> 16);
   const std::uint32_t lanes_below = (1u << lane_number()) - 1;
+  std::uint32_t lefts_before = 0;  // in this warp
 #pragma unroll
-  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
-    const bool exists = k < slots.count, is_left = ((left >> k) & 1) != 0;
-    const std::uint32_t lefts = ballot(is_left), rights = ballot(exists && !is_left);
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const bool is_left = ((left >> k) & 1) != 0;
+    const std::uint32_t lefts = ballot(is_left);
+    const std::uint32_t own_before = lefts_before + count_bits(lefts & lanes_below);
+    // Where a lane has a point, all rows above and all lanes before it have one.
     const std::uint32_t place =
-        is_left ? left_place + count_bits(lefts & lanes_below) : right_place + count_bits(rights & lanes_below);
-    if (exists) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
-    left_place += count_bits(lefts);
-    right_place += count_bits(rights);
+        is_left ? left_place + own_before : right_place + lane_number() + k * kWarp - own_before;
+    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
+    lefts_before += count_bits(lefts);
   }
 }
 
 /// The counters are zero before and after.
-template <typename T, bool kStaged>
-__device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
+template <std::uint32_t kRows, typename T, bool kStaged>
+__device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, const FinishNode& node) {
+  const std::uint32_t depth = node.depth;
   const Team team(depth);
-  const FinishNode node = subtree.node(depth, thread_number() / team.threads);
   if (team.rank == 0) subtree.choices[team.first_warp].candidates = 0;
-  const OwnSlots slots = load_slots(subtree, node, team.rank, team.threads);
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.threads);
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_team(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));
