@@ -58,18 +58,16 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
 /// All levels; no thread looks after more than kRows points.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void split_levels(const Subtree<T, kStaged>& subtree) {
-  std::uint32_t depth = 0;
   FinishNode node = subtree.node(0, 0);
-  for (; depth < subtree.levels && threads_per_block() >> depth > 1; ++depth) {
-    const std::uint32_t threads = threads_per_block() >> depth;  // of a node
-    if (threads >= kWarp) {
-      split_with_team<kRows>(subtree, node);
-    } else {
-      split_with_lanes<kRows>(subtree, node);
-    }
-    node = subtree.child(node, (thread_number() & (threads / 2)) != 0);
-  }
-  for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
+  const auto goes_on_with = [&](std::uint32_t least_threads) {
+    return node.depth < subtree.levels && threads_per_block() >> node.depth >= least_threads;
+  };
+  const auto go_down = [&] {
+    node = subtree.child(node, (thread_number() & (threads_per_block() >> node.depth) / 2) != 0);
+  };
+  for (; goes_on_with(kWarp); go_down()) split_with_team<kRows>(subtree, node);
+  for (; goes_on_with(2); go_down()) split_with_lanes<kRows>(subtree, node);
+  for (std::uint32_t depth = node.depth; depth < subtree.levels; ++depth) split_alone(subtree, depth);
 }
 
 /// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory.
