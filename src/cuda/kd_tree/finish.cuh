@@ -55,37 +55,19 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   return stops;
 }
 
-/// All levels; no thread looks after more than kRows points.
-template <std::uint32_t kRows, typename T, bool kStaged>
-__device__ __forceinline__ void split_levels(const Subtree<T, kStaged>& subtree) {
-  FinishNode node = subtree.node(0, 0);
-  const auto goes_on_with = [&](std::uint32_t least_threads) {
-    return node.depth < subtree.levels && threads_per_block() >> node.depth >= least_threads;
-  };
-  const auto go_down = [&] {
-    node = subtree.child(node, (thread_number() & (threads_per_block() >> node.depth) / 2) != 0);
-  };
-  for (; goes_on_with(kWarp); go_down()) split_with_team<kRows>(subtree, node);
-  for (; goes_on_with(2); go_down()) split_with_lanes<kRows>(subtree, node);
-  for (std::uint32_t depth = node.depth; depth < subtree.levels; ++depth) split_alone(subtree, depth);
-}
-
-/// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory.
-template <typename T, bool kStaged>
-__global__ void __launch_bounds__(512, 2) finish_subtrees(FinishParameters<T> given) {
+/// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory. `kRows` is the
+/// FinishPlan's: no thread looks after more points than that, from 5 to 8. More than needed is right, too.
+template <typename T, bool kStaged, std::uint32_t kRows = kFinishPerThread>
+__global__ void __launch_bounds__(kStaged ? 512 : 256, kStaged ? 2 : 3) finish_subtrees(FinishParameters<T> given) {
   const Subtree<T, kStaged> subtree(given);
   if (load_subtree(subtree)) return;
-  // A block is full only if the points are a power of two: the rows that no thread has are left out.
-  const std::uint64_t most = core::KdGeometry{given.shape.geometry.points, given.top_level}.most_per_leaf();
-  if (most > 7 * threads_per_block()) {
-    split_levels<8>(subtree);
-  } else if (most > 6 * threads_per_block()) {
-    split_levels<7>(subtree);
-  } else if (most > 5 * threads_per_block()) {
-    split_levels<6>(subtree);
-  } else {
-    split_levels<5>(subtree);
-  }
+  const auto goes_on_with = [&](std::uint32_t depth, std::uint32_t least_threads) {
+    return depth < subtree.levels && threads_per_block() >> depth >= least_threads;
+  };
+  std::uint32_t depth = 0;
+  for (; goes_on_with(depth, kWarp); ++depth) split_with_team<kRows>(subtree, depth);
+  for (; goes_on_with(depth, 2); ++depth) split_with_lanes<kRows>(subtree, depth);
+  for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
   sync_block();
   write_leaves(subtree);
   sync_block();

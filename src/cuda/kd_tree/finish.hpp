@@ -73,6 +73,7 @@ KITH_HOST_DEVICE std::uint32_t finish_shared_bytes(std::uint32_t capacity, std::
 struct FinishPlan {
   std::uint32_t capacity = 0;
   std::uint32_t threads = 0;
+  std::uint32_t rows = 0;  ///< the most points of a thread; 5 if there are less
   std::uint32_t top_level = 0;
   std::uint32_t shared_bytes = 0;
   bool is_staged = false;
@@ -92,6 +93,9 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   while (plan.capacity < core::KdGeometry::of(points, leaf_size).most_per_leaf()) plan.capacity *= 2;
   while (core::KdGeometry{points, plan.top_level}.most_per_leaf() > plan.capacity) ++plan.top_level;
   plan.threads = plan.capacity / kFinishPerThread;
+  const std::uint64_t most = core::KdGeometry{points, plan.top_level}.most_per_leaf();
+  plan.rows = static_cast<std::uint32_t>((most + plan.threads - 1) / plan.threads);
+  if (plan.rows < 5) plan.rows = 5;
   plan.shared_bytes = finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged);
   return plan;
 }

@@ -11,11 +11,12 @@ namespace kith::cuda {
 
 /// The lanes that own a node: a power of two from 2 to 16.
 struct LaneTeam {
+  std::uint32_t bits = 0;  ///< the logarithm of the threads
   std::uint32_t threads = 0;
   std::uint32_t rank = 0;
 
   __device__ __forceinline__ explicit LaneTeam(std::uint32_t depth)
-      : threads(threads_per_block() >> depth), rank(thread_number() & (threads - 1)) {}
+      : bits(thread_bits_at(depth)), threads(1u << bits), rank(thread_number() & (threads - 1)) {}
   /// Which lanes these are.
   __device__ __forceinline__ std::uint32_t lanes() const {
     return ((1u << threads) - 1) << (lane_number() & ~(threads - 1));
@@ -41,25 +42,21 @@ __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kSta
 }
 
 template <std::uint32_t kRows, typename T, bool kStaged>
-__device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subtree, const FinishNode& node) {
+__device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
   using Key = OrderedKey<T>;
-  const std::uint32_t depth = node.depth;
   const LaneTeam team(depth);
-  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.threads);
+  const FinishNode node = subtree.node(depth, thread_number() >> team.bits);
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_lanes(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));
 
   // Bits of this thread, as in Selection. Places without a point fill up both halves to the same size, so that the
   // split is in the middle of the sorted keys.
-  const std::uint32_t exist = (1u << slots.count) - 1;
   const std::uint32_t fill_left = kRows * team.threads / 2 - (node.middle - node.begin);
-  std::uint32_t undecided = exist, left = 0;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    const std::uint32_t fill = team.rank + k * team.threads - (node.end - node.begin);
-    left |= (k >= slots.count && fill < fill_left ? 1u : 0u) << k;
-  }
+  const std::uint32_t left_end = rows_below(node.end - node.begin + fill_left, team.rank, team.bits);
+  std::uint32_t undecided = (1u << slots.count) - 1;
+  std::uint32_t left = ((1u << left_end) - 1) & ~undecided;
   const std::uint32_t start = first_component(subtree, side);
   T split_value = side.upper;
   bool is_tied = true;
@@ -86,7 +83,7 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
     undecided = is_tied ? undecided & equal : 0;
     if (component == 0 && node.middle != node.end) split_value = value_of_key<T>(middle.first_right);
   }
-  left &= exist;
+  left &= (1u << slots.count) - 1;
 
   const std::uint32_t lanes = team.lanes(), lanes_below = lanes & ((1u << lane_number()) - 1);
   std::uint32_t lefts_before = 0;

@@ -44,7 +44,7 @@ __device__ __forceinline__ void narrow_down(const Subtree<T, kStaged>& subtree, 
                                             const FinishNode& node, std::uint32_t dim, Selection& selection) {
   using Key = OrderedKey<T>;
   std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
-  const std::uint32_t counter_bits = 2 + 31 - leading_zeros(team.threads);
+  const std::uint32_t counter_bits = team.bits + 2;
   std::uint32_t turn = 0;
   while (selection.count > kMostCandidates) {
     KeyRange<T> range{static_cast<Key>(~Key{0}), 0};

@@ -22,7 +22,7 @@ __device__ __forceinline__ void tighten_alone(const Subtree<T, kStaged>& subtree
 /// A thread's nodes are the descendants of its own node of the level at which there are as many nodes as threads.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void split_alone(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
-  const std::uint32_t nodes = (1u << depth) / threads_per_block();
+  const std::uint32_t nodes = 1u << (depth - thread_bits_at(0));
   for (std::uint32_t i = 0; i < nodes; ++i) {
     const FinishNode node = subtree.node(depth, thread_number() * nodes + i);
     T* box = subtree.tree_box(depth, node.number);

@@ -13,17 +13,19 @@ struct OwnSlots {
   std::uint32_t count;  ///< the first ones exist
 };
 
+/// How many of the places rank, rank + 2^bits, … are below `count`.
+__device__ __forceinline__ std::uint32_t rows_below(std::uint32_t count, std::uint32_t rank, std::uint32_t bits) {
+  return count > rank ? ((count - rank - 1) >> bits) + 1 : 0;
+}
+
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>& subtree, const FinishNode& node,
-                                                      std::uint32_t rank, std::uint32_t threads) {
+                                                      std::uint32_t rank, std::uint32_t bits) {
   OwnSlots<kRows> slots;
-  slots.count = 0;
+  slots.count = rows_below(node.end - node.begin, rank, bits);
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    const std::uint32_t place = node.begin + rank + k * threads;
-    const bool exists = place < node.end;
-    slots.at[k] = exists ? subtree.order[place] : 0;
-    slots.count += exists ? 1 : 0;
+    slots.at[k] = k < slots.count ? subtree.order[node.begin + rank + (k << bits)] : 0;
   }
   return slots;
 }

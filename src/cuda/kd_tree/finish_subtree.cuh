@@ -27,6 +27,11 @@ struct FinishChoice {
   std::uint32_t candidates = 0;
 };
 
+/// The logarithm of how many threads own a node of `depth`. They, and the nodes of a depth, are powers of two.
+__device__ __forceinline__ std::uint32_t thread_bits_at(std::uint32_t depth) {
+  return 31 - leading_zeros(threads_per_block()) - depth;
+}
+
 template <typename T, bool kStaged>
 struct Subtree {
   using Key = OrderedKey<T>;
@@ -105,11 +110,6 @@ struct Subtree {
   }
   __device__ __forceinline__ FinishNode node(std::uint32_t depth, std::uint32_t j) const {
     return {depth, j, first_place(depth, j), first_place(depth + 1, 2 * j + 1), first_place(depth, j + 1)};
-  }
-  __device__ __forceinline__ FinishNode child(const FinishNode& node, bool is_right) const {
-    const std::uint32_t j = 2 * node.number + (is_right ? 1 : 0);
-    return {node.depth + 1, j, is_right ? node.middle : node.begin, first_place(node.depth + 2, 2 * j + 1),
-            is_right ? node.end : node.middle};
   }
   /// The number of a node in the arrays of the tree.
   __device__ __forceinline__ std::uint64_t tree_node(std::uint32_t depth, std::uint32_t j) const {

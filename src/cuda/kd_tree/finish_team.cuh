@@ -8,18 +8,22 @@ namespace kith::cuda {
 /// The threads that own a node: one warp or several, a power of two. Each sees the node's points at its places
 /// begin + rank + k * threads, k < 8.
 struct Team {
+  std::uint32_t bits = 0;  ///< the logarithm of the threads
   std::uint32_t threads = 0;
   std::uint32_t rank = 0;        ///< of this thread
+  std::uint32_t number = 0;      ///< of the node, among those of its depth
   std::uint32_t warps = 0;       ///< of the team
   std::uint32_t first_warp = 0;  ///< its number in the block; also where the team's part of arrays of warps begins
   std::uint32_t barrier = 0;
 
   __device__ __forceinline__ explicit Team(std::uint32_t depth)
-      : threads(threads_per_block() >> depth),
+      : bits(thread_bits_at(depth)),
+        threads(1u << bits),
         rank(thread_number() & (threads - 1)),
+        number(thread_number() >> bits),
         warps(threads / kWarp),
         first_warp(warp_number() & ~(warps - 1)),
-        barrier((1u << depth) + thread_number() / threads) {}
+        barrier((1u << depth) + number) {}
 
   __device__ __forceinline__ void sync() const {
     if (warps > 1) {

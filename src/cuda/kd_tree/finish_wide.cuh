@@ -81,11 +81,11 @@ __device__ __forceinline__ void partition_with_team(const Subtree<T, kStaged>& s
 
 /// The counters are zero before and after.
 template <std::uint32_t kRows, typename T, bool kStaged>
-__device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, const FinishNode& node) {
-  const std::uint32_t depth = node.depth;
+__device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
   const Team team(depth);
+  const FinishNode node = subtree.node(depth, team.number);
   if (team.rank == 0) subtree.choices[team.first_warp].candidates = 0;
-  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.threads);
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_team(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));
