@@ -58,6 +58,34 @@ std::vector<T> cut_box(const cpu::KdTree<T>& tree, std::uint32_t level, std::uin
   return box;
 }
 
+template <typename T, bool kStaged>
+void finish(const FinishParameters<T>& given, std::uint32_t rows) {
+  switch (rows) {
+    case 5:
+      return finish_subtrees<T, kStaged, 5>(given);
+    case 6:
+      return finish_subtrees<T, kStaged, 6>(given);
+    case 7:
+      return finish_subtrees<T, kStaged, 7>(given);
+    default:
+      return finish_subtrees<T, kStaged>(given);
+  }
+}
+
+/// What all blocks do.
+template <typename T>
+void finish_all(const FinishParameters<T>& given, std::uint32_t rows) {
+  emulation::run_grid(1u << given.top_level, given.capacity / kFinishPerThread,
+                      finish_shared_bytes<T>(given.capacity, given.shape.dims, given.is_staged),
+                      emulation::Residence::one_by_one, [&] {
+                        if (given.is_staged) {
+                          finish<T, true>(given, rows);
+                        } else {
+                          finish<T, false>(given, rows);
+                        }
+                      });
+}
+
 /// Finishes the subtrees that hold at most `capacity` points, which earlier steps would leave in any order inside a
 /// subtree, and compares everything with the tree of the CPU.
 template <typename T>
@@ -110,14 +138,9 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
   given.arrivals = arrivals.data();
   given.refused = &refused;
   given.looks_for_bad = random() % 2 == 0;
-  emulation::run_grid(1u << top, c.capacity / kFinishPerThread, finish_shared_bytes<T>(c.capacity, c.dims, c.is_staged),
-                      emulation::Residence::one_by_one, [&] {
-                        if (c.is_staged) {
-                          finish_subtrees<T, true>(given);
-                        } else {
-                          finish_subtrees<T, false>(given);
-                        }
-                      });
+  const std::uint64_t most = core::KdGeometry{n, top}.most_per_leaf(), threads = c.capacity / kFinishPerThread;
+  const auto thread_rows = static_cast<std::uint32_t>(std::max<std::uint64_t>(5, (most + threads - 1) / threads));
+  finish_all(given, random() % 4 == 0 ? kFinishPerThread : thread_rows);
 
   EXPECT_EQ(refused, 0u);
   expect_same_bytes("split dims", tree.split_dims, split_dims);
@@ -238,14 +261,7 @@ TYPED_TEST(FinishTest, StopsAtBadPoints) {
       given.arrivals = arrivals.data();
       given.refused = &refused;
       given.looks_for_bad = true;
-      emulation::run_grid(1, 32, finish_shared_bytes<TypeParam>(256, 3, is_staged), emulation::Residence::one_by_one,
-                          [&] {
-                            if (is_staged) {
-                              finish_subtrees<TypeParam, true>(given);
-                            } else {
-                              finish_subtrees<TypeParam, false>(given);
-                            }
-                          });
+      finish_all(given, kFinishPerThread);
       EXPECT_EQ(refused, 1u);
       EXPECT_EQ(blocks, untouched);
     }
@@ -264,7 +280,9 @@ TYPED_TEST(FinishTest, PlansFitTheMachineAndTheTree) {
         EXPECT_LE((core::KdGeometry{n, plan.top_level}.most_per_leaf()), plan.capacity);
         EXPECT_LE(plan.shared_bytes, kHalfOfSharedMemory);
         EXPECT_EQ(plan.threads * kFinishPerThread, plan.capacity);
-        EXPECT_LE(plan.threads, 512u);
+        EXPECT_LE(plan.threads, plan.is_staged ? 512u : 256u);
+        EXPECT_GE(plan.rows * plan.threads, (core::KdGeometry{n, plan.top_level}.most_per_leaf()));
+        EXPECT_TRUE(plan.rows >= 5 && plan.rows <= kFinishPerThread);
         EXPECT_GE(plan.threads, 32u);
       }
     }

@@ -29,16 +29,25 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   bool is_bad = false;
   if (kStaged || given.looks_for_bad) {
     for (std::uint32_t d = 0; d < subtree.dims; ++d) {
-      for (std::uint32_t i = thread; i < subtree.count; i += threads) {
-        const T value = given.source.at(subtree.base + i, d);
-        if constexpr (kStaged) subtree.values[d * given.capacity + i] = value;
-        is_bad = is_bad || !(value - value == T(0));
+      T value[kFinishPerThread];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {  // all loads in flight
+        const std::uint32_t slot = thread + k * threads;
+        value[k] = slot < subtree.count ? given.source.at(subtree.base + slot, d) : T(0);
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+        if constexpr (kStaged) subtree.values[d * given.capacity + thread + k * threads] = value[k];
+        is_bad = is_bad || !(value[k] - value[k] == T(0));
       }
     }
   }
-  for (std::uint32_t i = thread; i < subtree.count; i += threads) {
-    subtree.indices[i] = given.source.index(subtree.base + i);
-    subtree.order[i] = static_cast<std::uint16_t>(i);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+    const std::uint32_t slot = thread + k * threads;
+    const bool exists = slot < subtree.count;
+    subtree.indices[slot] = exists ? given.source.index(subtree.base + slot) : 0;
+    subtree.order[slot] = static_cast<std::uint16_t>(exists ? slot : 0);  // always a slot: see OwnSlots
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {

@@ -13,7 +13,7 @@ template <typename T>
 struct FinishParameters {
   TreeShape shape;
   std::uint32_t top_level = 0;
-  std::uint32_t capacity = 0;  ///< a power of two from 256 to 4096; the block has capacity / 8 threads
+  std::uint32_t capacity = 0;  ///< a power of two from 256 to 4096, or to 2048 if not staged; capacity / 8 threads
   bool is_staged = true;       ///< the coordinates of a subtree fit in shared memory beside the rest
   /// The points of subtree j are those at the places [first(top_level, j), first(top_level, j + 1)).
   PointSource<T> source;

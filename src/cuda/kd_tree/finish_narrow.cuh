@@ -41,6 +41,27 @@ __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kSta
   return chooser.side();
 }
 
+/// The keys of the undecided points; the others stand at the ends. Loads are not conditional, so that all are in
+/// flight.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void load_keys(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
+                                          std::uint32_t dim, std::uint32_t component, std::uint32_t left,
+                                          std::uint32_t undecided, OrderedKey<T> (&key)[kRows]) {
+  using Key = OrderedKey<T>;
+  const std::uint32_t axis = dim + component, d = axis >= subtree.dims ? axis - subtree.dims : axis;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) key[k] = ordered_key(subtree.value(slots.at[k], d));
+  if (component == subtree.dims) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = static_cast<Key>(subtree.indices[slots.at[k]]) + 1;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const Key decided = ((left >> k) & 1) != 0 ? Key{0} : static_cast<Key>(~Key{0});
+    key[k] = ((undecided >> k) & 1) != 0 ? key[k] : decided;
+  }
+}
+
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
   using Key = OrderedKey<T>;
@@ -64,18 +85,17 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
   for (std::uint32_t round = 0; any_lane(is_tied); ++round) {
     const std::uint32_t component = start + round < subtree.dims ? start + round : subtree.dims;
     Key key[kRows], sorted[kRows];
-    const auto key_of = [&](std::uint32_t k) {
-      const Key decided = ((left >> k) & 1) != 0 ? Key{0} : static_cast<Key>(~Key{0});
-      return ((undecided >> k) & 1) != 0 ? subtree.component_key(slots.at[k], side.dim, component) : decided;
-    };
+    load_keys(subtree, slots, side.dim, component, left, undecided, key);
 #pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k] = key_of(k);
+    for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k];
     const MiddleKeys<Key> middle = find_middle(team.threads, sorted);
     is_tied = middle.last_left == middle.first_right;
+    if constexpr (sizeof(Key) > 4) {  // there are no registers to keep them
+      load_keys(subtree, slots, side.dim, component, left, undecided, key);
+    }
     std::uint32_t lower = 0, equal = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if constexpr (sizeof(Key) > 4) key[k] = key_of(k);  // there are no registers to keep it
       lower |= (key[k] < middle.first_right ? 1u : 0u) << k;
       equal |= (key[k] == middle.first_right ? 1u : 0u) << k;
     }

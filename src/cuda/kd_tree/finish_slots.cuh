@@ -10,7 +10,7 @@ namespace kith::cuda {
 template <std::uint32_t kRows>
 struct OwnSlots {
   std::uint32_t at[kRows];
-  std::uint32_t count;  ///< the first ones exist
+  std::uint32_t count;  ///< the first ones are its points, the others are any slots: so loads need no condition
 };
 
 /// How many of the places rank, rank + 2^bits, … are below `count`.
@@ -25,7 +25,7 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
   slots.count = rows_below(node.end - node.begin, rank, bits);
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    slots.at[k] = k < slots.count ? subtree.order[node.begin + rank + (k << bits)] : 0;
+    slots.at[k] = subtree.order[node.begin + rank + (k << bits)];
   }
   return slots;
 }
@@ -37,7 +37,8 @@ __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>&
   KeyRange<T> range;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    if (k < slots.count) range.add(ordered_key(subtree.value(slots.at[k], d)));
+    const OrderedKey<T> key = ordered_key(subtree.value(slots.at[k], d));
+    if (k < slots.count) range.add(key);
   }
   return range;
 }

@@ -35,13 +35,12 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   std::uint32_t counter[kRows];
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    if (k < slots.count) {
-      const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
-      counter[k] = found < last ? found : last;
-      atomic_add(counters + counter[k], 1u);
-    } else {
-      counter[k] = ~0u;
-    }
+    const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
+    counter[k] = k >= slots.count ? ~0u : found < last ? found : last;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    if (k < slots.count) atomic_add(counters + counter[k], 1u);
   }
   team.sync();
   const FinishChoice choice = find_counter(subtree, team, selection.rank);
