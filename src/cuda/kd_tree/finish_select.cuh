@@ -73,7 +73,7 @@ __device__ __forceinline__ void narrow_down(const Subtree<T, kStaged>& subtree, 
     });
     selection.rank -= choice.below;
     selection.count = choice.count;
-    if (shift == 0) ++selection.component;
+    if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
   }
 }
 
