@@ -9,14 +9,16 @@ namespace kith::cuda {
 template <typename T, bool kStaged>
 __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree) {
   const NodeRoom<T, kStaged> room(subtree);
-  const std::uint32_t dims = subtree.dims;
+  const std::uint32_t dims = subtree.dims, values = 2 * dims;
+  // Values of boxes are dealt out to the threads one by one; the steps spare a division for each.
+  const std::uint32_t first_node = thread_number() / values, first_value = thread_number() % values;
+  const std::uint32_t node_step = threads_per_block() / values, value_step = threads_per_block() % values;
   for (std::uint32_t depth = subtree.levels + 1; depth-- > 0;) {
     const bool is_leaf = depth == subtree.levels;
     if (is_leaf && !room.is_shared) continue;
     T* boxes = subtree.tree_box(depth, 0);
     std::uint32_t* smallest = subtree.given.tree.smallest + subtree.tree_node(depth, 0);
-    for (std::uint32_t i = thread_number(); i < (2 * dims) << depth; i += threads_per_block()) {
-      const std::uint32_t j = i / (2 * dims), c = i % (2 * dims);
+    for (std::uint32_t j = first_node, c = first_value; j < 1u << depth;) {
       T value;
       if (is_leaf) {
         value = room.box(depth, j)[c];
@@ -25,7 +27,13 @@ __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree)
         value = (right < left) == (c < dims) ? right : left;
       }
       if (room.is_shared) room.box(depth, j)[c] = value;
-      boxes[i] = value;
+      boxes[j * values + c] = value;
+      j += node_step;
+      c += value_step;
+      if (c >= values) {
+        c -= values;
+        ++j;
+      }
     }
     for (std::uint32_t j = thread_number(); j < 1u << depth; j += threads_per_block()) {
       std::uint32_t least = *room.smallest(is_leaf ? depth : depth + 1, is_leaf ? j : 2 * j);
@@ -60,6 +68,7 @@ __device__ __forceinline__ void join_above(const FinishParameters<T>& given) {
       fence_device();
     }
     if (shuffle(arrived, 0) == 0) return;
+    sync_warp();  // what the first lane may see, all may see
     const T* children = given.tree.boxes + left * values;
     for (std::uint32_t c = lane_number(); c < values; c += kWarp) {
       const T a = load_fresh_value(children + c), b = load_fresh_value(children + values + c);

@@ -41,6 +41,7 @@ struct Subtree {
   std::uint32_t levels;  ///< below the root of the subtree
   std::uint64_t number;  ///< among the subtrees
   std::uint64_t base;    ///< the place of its first point in the tree
+  std::uint64_t rest;    ///< what the division in the closed form of `base` leaves
   std::uint32_t count;
 
   T* values;
@@ -61,6 +62,7 @@ struct Subtree {
         levels(parameters.shape.geometry.levels - parameters.top_level),
         number(block_number()),
         base(parameters.shape.geometry.first(parameters.top_level, number)),
+        rest(number * parameters.shape.geometry.points - (base << parameters.top_level)),
         count(static_cast<std::uint32_t>(parameters.shape.geometry.first(parameters.top_level, number + 1) - base)) {
     const FinishLayout<T> layout(parameters.capacity, dims, kStaged);
     std::byte* room = shared_memory();
@@ -103,10 +105,10 @@ struct Subtree {
     return indices[a] < indices[b];
   }
 
-  /// The place at which node `j` of `depth` begins.
+  /// The place at which node `j` of `depth` begins: KdGeometry::first less `base`, with fewer long operations.
   __device__ __forceinline__ std::uint32_t first_place(std::uint32_t depth, std::uint32_t j) const {
-    const std::uint64_t node = (number << depth) + j;
-    return static_cast<std::uint32_t>(given.shape.geometry.first(given.top_level + depth, node) - base);
+    const auto points = static_cast<std::uint32_t>(given.shape.geometry.points);
+    return static_cast<std::uint32_t>(((rest << depth) + std::uint64_t{j} * points) >> (given.top_level + depth));
   }
   __device__ __forceinline__ FinishNode node(std::uint32_t depth, std::uint32_t j) const {
     return {depth, j, first_place(depth, j), first_place(depth + 1, 2 * j + 1), first_place(depth, j + 1)};
