@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(kStaged ? 512 : 256, kStaged ? 2 : 3) finish_s
   for (; goes_on_with(depth, 2); ++depth) split_with_lanes<kRows>(subtree, depth);
   for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
   sync_block();
+  find_leaf_boxes<kRows>(subtree);
   write_leaves(subtree);
   sync_block();
   join_subtree(subtree);

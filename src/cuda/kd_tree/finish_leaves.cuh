@@ -1,7 +1,10 @@
-// Writes the leaves of a subtree: points in index order, dimension by dimension, with their boxes and smallest indices.
+// Writes the leaves of a subtree: points in index order, dimension by dimension; finds their boxes and smallest
+// indices.
 #pragma once
 
-#include "cuda/kd_tree/finish_box.cuh"
+#include "cuda/kd_tree/finish_serial.cuh"
+#include "cuda/kd_tree/finish_slots.cuh"
+#include "cuda/kd_tree/finish_team.cuh"
 
 namespace kith::cuda {
 
@@ -53,23 +56,51 @@ __device__ __forceinline__ void sort_leaves(const Subtree<T, kStaged>& subtree, 
   }
 }
 
-/// What the lanes of a leaf know.
+/// The boxes of the leaves. All threads of the block; they have met since the last split.
+template <std::uint32_t kRows, typename T, bool kStaged>
+__device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtree) {
+  const NodeRoom<T, kStaged> room(subtree);
+  const std::uint32_t depth = subtree.levels, leaves = 1u << depth;
+  if (leaves > threads_per_block() || subtree.count == 0) {  // without a point there is no slot to load
+    for (std::uint32_t leaf = thread_number(); leaf < leaves; leaf += threads_per_block()) {
+      tighten_alone(subtree, subtree.node(depth, leaf), room.box(depth, leaf));
+    }
+    return;
+  }
+  const std::uint32_t bits = thread_bits_at(depth), threads = 1u << bits;  // of a leaf
+  const std::uint32_t rank = thread_number() & (threads - 1), leaf = thread_number() >> bits;
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits);
+  T* box = room.box(depth, leaf);
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < subtree.dims; ++d) {
+    KeyRange<T> range = range_of_slots(subtree, slots, d);
+    if (threads > kWarp) {
+      range = range_of_team(subtree, Team(depth), range, d % 2);
+    } else {
+      range.join_lanes(threads);
+    }
+    if (rank == 0) {
+      box[d] = value_of_key<T>(range.low);
+      box[subtree.dims + d] = value_of_key<T>(range.high);
+    }
+  }
+}
+
+/// A leaf in the hands of some lanes.
 template <typename T, bool kStaged>
 class LeafWriter {
  public:
   /// `lanes`: a power of two, those that work on this leaf. A leaf that does not exist is empty and is not written.
   __device__ __forceinline__ LeafWriter(const Subtree<T, kStaged>& subtree, std::uint32_t leaf, std::uint32_t lanes)
-      : subtree_(subtree),
-        room_(subtree),
-        leaf_(leaf),
-        lanes_(lanes),
-        rank_(lane_number() & (lanes - 1)),
-        exists_(leaf < 1u << subtree.levels),
-        begin_(exists_ ? subtree.first_place(subtree.levels, leaf) : 0),
-        count_(exists_ ? subtree.first_place(subtree.levels, leaf + 1) - begin_ : 0),
-        values_(reinterpret_cast<T*>(subtree.given.tree.blocks +
-                                     (subtree.base + begin_) * subtree.given.shape.point_bytes)) {
-    if (exists_ && count_ == 0 && rank_ == 0) *room_.smallest(subtree.levels, leaf) = kNoIndex;
+      : subtree_(subtree), lanes_(lanes), rank_(lane_number() & (lanes - 1)) {
+    const NodeRoom<T, kStaged> room(subtree);
+    const bool exists = leaf < 1u << subtree.levels;
+    begin_ = exists ? subtree.first_place(subtree.levels, leaf) : 0;
+    count_ = exists ? subtree.first_place(subtree.levels, leaf + 1) - begin_ : 0;
+    values_ =
+        reinterpret_cast<T*>(subtree.given.tree.blocks + (subtree.base + begin_) * subtree.given.shape.point_bytes);
+    smallest_ = room.smallest(subtree.levels, exists ? leaf : 0);
+    if (exists && count_ == 0 && rank_ == 0) *smallest_ = kNoIndex;
   }
 
   /// A leaf with a lane for each point.
@@ -77,63 +108,38 @@ class LeafWriter {
     const bool has_one = rank_ < count_;
     const std::uint32_t slot = has_one ? subtree_.order[begin_ + rank_] : 0;
     const std::uint32_t index = has_one ? subtree_.indices[slot] : kNoIndex;
-    std::uint32_t place = 0;
-#pragma unroll 4
-    for (std::uint32_t i = 0; i < lanes_; ++i) {
-      place += shuffle(index, lane_number() - rank_ + i) < index ? 1 : 0;
-    }
+    const std::uint32_t place = count_less(index);
+    if (!has_one) return;
     T* values = values_ + place;
-    for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) {
-      KeyRange<T> range;
-      if (has_one) {
-        const T value = subtree_.value(slot, d);
-        *values = value;
-        range.add(ordered_key(value));
-      }
-      write_side(d, range);
-    }
-    if (has_one) write_number(place, index);
+    for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) *values = subtree_.value(slot, d);
+    write_number(place, index);
   }
 
   /// A leaf that was sorted.
   __device__ __forceinline__ void write_in_turns() const {
-    for (std::uint32_t d = 0; d < subtree_.dims; ++d) {
-      KeyRange<T> range;
-      for (std::uint32_t i = rank_; i < count_; i += lanes_) {
-        const T value = subtree_.value(subtree_.order[begin_ + i], d);
-        values_[std::uint64_t{d} * count_ + i] = value;
-        range.add(ordered_key(value));
-      }
-      write_side(d, range);
+    for (std::uint32_t i = rank_; i < count_; i += lanes_) {
+      const std::uint32_t slot = subtree_.order[begin_ + i];
+      T* values = values_ + i;
+      for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) *values = subtree_.value(slot, d);
+      write_number(i, subtree_.indices[slot]);
     }
-    for (std::uint32_t i = rank_; i < count_; i += lanes_)
-      write_number(i, subtree_.indices[subtree_.order[begin_ + i]]);
   }
 
  private:
-  /// Joins the ranges of the lanes. One half of them goes on with the low end, the other with the high end, whose
-  /// complement is as good for a minimum.
-  __device__ __forceinline__ void write_side(std::uint32_t d, const KeyRange<T>& own) const {
-    using Key = OrderedKey<T>;
-    T* box = room_.box(subtree_.levels, exists_ ? leaf_ : 0) + d;
-    if (lanes_ == 1) {
-      if (!exists_) return;
-      box[0] = value_of_key<T>(own.low);
-      box[subtree_.dims] = value_of_key<T>(own.high);
-      return;
+  /// How many of the leaf's lanes hold a lesser index. Eights of lanes are known to the compiler.
+  __device__ __forceinline__ std::uint32_t count_less(std::uint32_t index) const {
+    std::uint32_t less = 0;
+    if (lanes_ < 8) {
+      for (std::uint32_t i = 1; i < lanes_; ++i) less += shuffle_xor(index, i) < index ? 1 : 0;
+      return less;
     }
-    const bool is_high = rank_ >= lanes_ / 2;
-    KeyRange<T> range = own;
-    const Key other = shuffle_xor(is_high ? range.low : range.high, lanes_ / 2);
-    range.add(is_high ? range.low : other, is_high ? other : range.high);
-    Key end = is_high ? static_cast<Key>(~range.high) : range.low;
-    for (std::uint32_t step = lanes_ / 4; step > 0; step /= 2) {
-      const Key next = shuffle_xor(end, step);
-      end = next < end ? next : end;
+    for (std::uint32_t eight = 0; eight < lanes_; eight += 8) {
+      const std::uint32_t other = shuffle_xor(index, eight);
+      less += other < index ? 1 : 0;
+#pragma unroll
+      for (std::uint32_t i = 1; i < 8; ++i) less += shuffle_xor(other, i) < index ? 1 : 0;
     }
-    if (exists_ && (rank_ & (lanes_ / 2 - 1)) == 0) {
-      box[is_high ? subtree_.dims : 0] = value_of_key<T>(is_high ? static_cast<Key>(~end) : end);
-    }
+    return less;
   }
 
   __device__ __forceinline__ void write_number(std::uint32_t place, std::uint32_t index) const {
@@ -141,26 +147,26 @@ class LeafWriter {
     auto* numbers = reinterpret_cast<std::uint32_t*>(values_ + std::uint64_t{shape.dims} * count_);
     numbers[place] = index;
     if (shape.point_bytes != shape.dims * sizeof(T) + sizeof(std::uint32_t)) numbers[count_ + place] = 0;
-    if (place == 0) *room_.smallest(subtree_.levels, leaf_) = index;
+    if (place == 0) *smallest_ = index;
   }
 
   const Subtree<T, kStaged>& subtree_;
-  NodeRoom<T, kStaged> room_;
-  std::uint32_t leaf_, lanes_, rank_;
-  bool exists_;
-  std::uint32_t begin_, count_;
-  T* values_;
+  std::uint32_t lanes_, rank_;
+  std::uint32_t begin_ = 0, count_ = 0;
+  T* values_ = nullptr;
+  std::uint32_t* smallest_ = nullptr;
 };
 
-/// All threads of the block; they have met since the last split, and must meet before the boxes are joined.
+/// All threads of the block; they have met since the last split, and must meet before the smallest indices are joined.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree) {
   std::uint32_t width = 1;
   while (width < subtree.given.shape.geometry.most_per_leaf()) width *= 2;
   if (width > kWarp) sort_leaves(subtree, width);
   const std::uint32_t lanes = width < kWarp ? width : kWarp;
-  for (std::uint32_t first = 0; first < 1u << subtree.levels; first += threads_per_block() / lanes) {
-    const LeafWriter<T, kStaged> writer(subtree, first + thread_number() / lanes, lanes);
+  const std::uint32_t first_leaf = thread_number() / lanes, step = threads_per_block() / lanes;
+  for (std::uint32_t first = 0; first < 1u << subtree.levels; first += step) {
+    const LeafWriter<T, kStaged> writer(subtree, first + first_leaf, lanes);
     if (width <= kWarp) {
       writer.write_at_once();
     } else {

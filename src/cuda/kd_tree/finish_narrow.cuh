@@ -28,6 +28,7 @@ template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kStaged>& subtree, const LaneTeam& team,
                                                            std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
   SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     KeyRange<T> range = range_of_slots(subtree, slots, d);
     range.join_lanes(team.threads);

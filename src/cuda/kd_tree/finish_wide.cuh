@@ -11,6 +11,7 @@ template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
                                                           std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
   SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     const KeyRange<T> range = range_of_team(subtree, team, range_of_slots(subtree, slots, d), d % 2);
     const T lower = value_of_key<T>(range.low), upper = value_of_key<T>(range.high);
