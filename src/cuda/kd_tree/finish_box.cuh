@@ -43,6 +43,7 @@ template <typename T, bool kStaged>
 __device__ __forceinline__ SplitSide<T> side_of_box(const Subtree<T, kStaged>& subtree, std::uint32_t depth,
                                                     const T* box) {
   SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) chooser.offer(d, box[d], box[subtree.dims + d]);
   return chooser.side();
 }

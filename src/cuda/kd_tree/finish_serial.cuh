@@ -9,8 +9,10 @@ namespace kith::cuda {
 /// Finds and keeps the tight box.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void tighten_alone(const Subtree<T, kStaged>& subtree, const FinishNode& node, T* box) {
+#pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     KeyRange<T> range;
+#pragma unroll 1
     for (std::uint32_t place = node.begin; place < node.end; ++place) {
       range.add(ordered_key(subtree.value(subtree.order[place], d)));
     }
