@@ -116,12 +116,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   return scratch;
 }
 
-/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks.
-template <typename T>
-std::uint64_t copy_bytes(const TreeShape& shape) {
-  const std::uint64_t columns = std::uint64_t{shape.dims} * sizeof(T) + sizeof(std::uint32_t);
-  return std::max<std::uint64_t>(1, shape.geometry.points * std::max<std::uint64_t>(columns, shape.point_bytes));
-}
+/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no less.
+inline std::uint64_t copy_bytes(const TreeShape& shape) { return shape.geometry.points * shape.point_bytes; }
 
 /// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points
 /// which are to be read first may lie in copy 1; the result tells in which copy the leaf blocks are.

@@ -13,7 +13,7 @@ template <typename T>
 struct FinishParameters {
   TreeShape shape;
   std::uint32_t top_level = 0;
-  std::uint32_t capacity = 0;  ///< a power of two from 256 to 4096; the block has capacity / 8 threads
+  std::uint32_t capacity = 0;  ///< a power of two from 256 to 4096, or to 2048 if not staged; capacity / 8 threads
   bool is_staged = true;       ///< the coordinates of a subtree fit in shared memory beside the rest
   /// The points of subtree j are those at the places [first(top_level, j), first(top_level, j + 1)).
   PointSource<T> source;
@@ -73,6 +73,7 @@ KITH_HOST_DEVICE std::uint32_t finish_shared_bytes(std::uint32_t capacity, std::
 struct FinishPlan {
   std::uint32_t capacity = 0;
   std::uint32_t threads = 0;
+  std::uint32_t rows = 0;  ///< the most points of a thread; 5 if there are less
   std::uint32_t top_level = 0;
   std::uint32_t shared_bytes = 0;
   bool is_staged = false;
@@ -92,6 +93,9 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   while (plan.capacity < core::KdGeometry::of(points, leaf_size).most_per_leaf()) plan.capacity *= 2;
   while (core::KdGeometry{points, plan.top_level}.most_per_leaf() > plan.capacity) ++plan.top_level;
   plan.threads = plan.capacity / kFinishPerThread;
+  const std::uint64_t most = core::KdGeometry{points, plan.top_level}.most_per_leaf();
+  plan.rows = static_cast<std::uint32_t>((most + plan.threads - 1) / plan.threads);
+  if (plan.rows < 5) plan.rows = 5;
   plan.shared_bytes = finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged);
   return plan;
 }

@@ -14,35 +14,38 @@
 namespace kith::cuda {
 
 /// Launches everything for points of kDims dimensions; 0: of any number, known at run time only. Through `launch(name,
-/// kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
+/// bytes read and written, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
 template <typename T, std::uint32_t kDims, typename Launch>
 void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
+  const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T);
   if (group.segment_boxes == nullptr) {
-    launch("range", sample_range<T>, processors, kPassThreads, 0, false, group);
+    launch("range", 0, sample_range<T>, processors, kPassThreads, 0, false, group);
   }
-  launch("pass 0", count_root<T>, passes, kPassThreads, root_shared_bytes<T>(group.shape.dims), false, group);
+  launch("pass 0", points * row, count_root<T>, passes, kPassThreads, root_shared_bytes<T>(group.shape.dims), false,
+         group);
   const std::uint32_t dims = group.shape.dims;
-  launch("medians", find_root_medians<T>, segments, kStepThreads,
+  launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
          StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
   // Many nodes have short lists of candidates, and need many blocks at a time.
   const auto threads_for = [](std::uint32_t parents) { return parents > 512 ? 128u : parents > 128 ? 256u : 512u; };
   const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : 4096u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
-    launch("passes", count_level<T, kDims>, passes, kPassThreads, level_shared_bytes<T>(), false, group, level);
+    launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
+           level_shared_bytes<T>(), false, group, level);
     const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
-    launch("medians", find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
+    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
            each > 1, group, level - 1, each, staged);
   }
-  const std::uint64_t most = (group.shape.geometry.points >> group.first_level) + 1;
+  const std::uint64_t most = (points >> group.first_level) + 1;
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
-  launch("scatter", scatter_points<T, kDims>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
-         group, tiles);
+  launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)), scatter_points<T, kDims>,
+         segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false, group, tiles);
   const std::uint32_t staged = staged_for(parents);
-  launch("medians", place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
+  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
          each > 1, group, each, staged);
 }
 

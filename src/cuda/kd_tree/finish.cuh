@@ -1,0 +1,90 @@
+// The kernel that finishes the subtrees: loads a subtree, splits it level by level down to the leaves, writes it.
+//
+// Per point: coordinates and index are read once and written once; a level costs one read of a coordinate, one counter
+// and one move of two bytes in shared memory. A node belongs to as many threads as it has eights of points: whole warps
+// count (finish_wide.cuh), parts of a warp sort (finish_narrow.cuh), single threads insert (finish_serial.cuh).
+#pragma once
+
+#include "cuda/kd_tree/finish_join.cuh"
+#include "cuda/kd_tree/finish_narrow.cuh"
+#include "cuda/kd_tree/finish_serial.cuh"
+#include "cuda/kd_tree/finish_wide.cuh"
+
+namespace kith::cuda {
+
+/// True if the block has to stop: an earlier step or another block found bad points, or this one does. Loads the
+/// points.
+template <typename T, bool kStaged>
+__device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree) {
+  const FinishParameters<T>& given = subtree.given;
+  const std::uint32_t thread = thread_number(), threads = threads_per_block();
+  std::uint32_t* was_refused = subtree.totals;
+  std::uint32_t* has_bad = subtree.totals + 1;
+  if (thread == 0) {
+    *was_refused = load_fresh(given.refused);
+    *has_bad = 0;
+  }
+  sync_block();
+  if (*was_refused != 0) return true;
+  bool is_bad = false;
+  if (kStaged || given.looks_for_bad) {
+    for (std::uint32_t d = 0; d < subtree.dims; ++d) {
+      T value[kFinishPerThread];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {  // all loads in flight
+        const std::uint32_t slot = thread + k * threads;
+        value[k] = slot < subtree.count ? given.source.at(subtree.base + slot, d) : T(0);
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+        if constexpr (kStaged) subtree.values[d * given.capacity + thread + k * threads] = value[k];
+        is_bad = is_bad || !(value[k] - value[k] == T(0));
+      }
+    }
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+    const std::uint32_t slot = thread + k * threads;
+    const bool exists = slot < subtree.count;
+    subtree.indices[slot] = exists ? given.source.index(subtree.base + slot) : 0;
+    subtree.order[slot] = static_cast<std::uint16_t>(exists ? slot : 0);  // always a slot: see OwnSlots
+  }
+  for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
+  if (subtree.levels > 0 && !subtree.is_tight(0)) {
+    const T* box = given.cut_boxes + subtree.number * 2 * subtree.dims;
+    for (std::uint32_t i = thread; i < 2 * subtree.dims; i += threads) subtree.team_box(0, 0)[i] = box[i];
+  }
+  if (given.looks_for_bad && is_bad) {
+    atomic_or(given.refused, 1u);
+    atomic_or(has_bad, 1u);
+  }
+  sync_block();
+  const bool stops = *has_bad != 0;
+  sync_block();  // the word has other uses from here on
+  return stops;
+}
+
+/// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory. `kRows` is the
+/// FinishPlan's: no thread looks after more points than that, from 5 to 8. More than needed is right, too.
+template <typename T, bool kStaged, std::uint32_t kRows = kFinishPerThread>
+__global__ void __launch_bounds__(kStaged ? 512 : 256, kStaged ? 2 : 3) finish_subtrees(FinishParameters<T> given) {
+  const Subtree<T, kStaged> subtree(given);
+  start_next();
+  wait_for_previous();
+  if (load_subtree(subtree)) return;
+  const auto goes_on_with = [&](std::uint32_t depth, std::uint32_t least_threads) {
+    return depth < subtree.levels && threads_per_block() >> depth >= least_threads;
+  };
+  std::uint32_t depth = 0;
+  for (; goes_on_with(depth, kWarp); ++depth) split_with_team<kRows>(subtree, depth);
+  for (; goes_on_with(depth, 2); ++depth) split_with_lanes<kRows>(subtree, depth);
+  for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
+  sync_block();
+  find_leaf_boxes<kRows>(subtree);
+  write_leaves(subtree);
+  sync_block();
+  join_subtree(subtree);
+  if (warp_number() == 0) join_above(given);
+}
+
+}  // namespace kith::cuda

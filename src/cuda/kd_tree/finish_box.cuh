@@ -1,0 +1,94 @@
+// The box by which a node splits: its widest side, and the boxes of its children.
+#pragma once
+
+#include "cuda/kd_tree/finish_subtree.cuh"
+
+#include <limits>
+
+namespace kith::cuda {
+
+/// The side on which a node splits. Never -0.
+template <typename T>
+struct SplitSide {
+  std::uint32_t dim = 0;
+  T lower = 0;
+  T upper = 0;
+};
+
+/// Chooses among sides that are offered from dimension 0 on. Ties go to the lowest dimension.
+template <typename T, bool kStaged>
+class SideChooser {
+ public:
+  __device__ __forceinline__ SideChooser(const Subtree<T, kStaged>& subtree, std::uint32_t depth)
+      : cycles_(subtree.given.shape.cycles), next_(cycles_ ? (subtree.given.top_level + depth) % subtree.dims : 0) {}
+
+  __device__ __forceinline__ void offer(std::uint32_t d, T lower, T upper) {
+    const T extent = upper - lower;
+    if (cycles_ ? d == next_ : d == 0 || extent > extent_) {
+      side_ = {d, lower, upper};
+      extent_ = extent;
+    }
+  }
+  __device__ __forceinline__ SplitSide<T> side() const { return side_; }
+
+ private:
+  bool cycles_;
+  std::uint32_t next_;
+  SplitSide<T> side_;
+  T extent_ = 0;
+};
+
+/// Of a box [lower, upper][dims] that was found before.
+template <typename T, bool kStaged>
+__device__ __forceinline__ SplitSide<T> side_of_box(const Subtree<T, kStaged>& subtree, std::uint32_t depth,
+                                                    const T* box) {
+  SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < subtree.dims; ++d) chooser.offer(d, box[d], box[subtree.dims + d]);
+  return chooser.side();
+}
+
+/// The component of the super-key at which points of the node begin to differ, as far as the side tells.
+template <typename T, bool kStaged>
+__device__ __forceinline__ std::uint32_t first_component(const Subtree<T, kStaged>& subtree, const SplitSide<T>& side) {
+  if (side.lower != side.upper) return 0;
+  return subtree.given.shape.cycles ? 1 : subtree.dims;  // the widest side is nothing: the points are equal
+}
+
+/// The least and the greatest ordered key of some points.
+template <typename T>
+struct KeyRange {
+  OrderedKey<T> low = ordered_key(std::numeric_limits<T>::infinity());
+  OrderedKey<T> high = ordered_key(-std::numeric_limits<T>::infinity());
+
+  __device__ __forceinline__ void add(OrderedKey<T> key) { add(key, key); }
+  __device__ __forceinline__ void add(OrderedKey<T> other_low, OrderedKey<T> other_high) {
+    low = other_low < low ? other_low : low;
+    high = other_high > high ? other_high : high;
+  }
+  /// Joins the ranges of `lanes` neighbouring lanes, a power of two.
+  __device__ __forceinline__ void join_lanes(std::uint32_t lanes) {
+    for (std::uint32_t step = lanes / 2; step > 0; step /= 2) add(shuffle_xor(low, step), shuffle_xor(high, step));
+  }
+};
+
+/// Gives the children of a node its box, cut at the split, if they need one. `box` may be where the left child's goes.
+/// Thread `rank` of the `threads` that own the node; all have read the box.
+template <typename T, bool kStaged>
+__device__ __forceinline__ void hand_down_box(const Subtree<T, kStaged>& subtree, const FinishNode& node,
+                                              const SplitSide<T>& side, T split_value, const T* box, std::uint32_t rank,
+                                              std::uint32_t threads) {
+  const std::uint32_t depth = node.depth + 1, dims = subtree.dims;
+  if (depth == subtree.levels || subtree.is_tight(depth)) return;
+  const bool in_team = threads > 2;
+  T* left = in_team ? subtree.team_box(depth, 2 * node.number) : subtree.tree_box(depth, 2 * node.number);
+  T* right = in_team ? subtree.team_box(depth, 2 * node.number + 1) : subtree.tree_box(depth, 2 * node.number + 1);
+  for (std::uint32_t i = rank; i < 2 * dims; i += threads) {
+    const bool is_cut_above = i == dims + side.dim;
+    const T own = is_cut_above ? side.upper : box[i];
+    right[i] = i == side.dim ? split_value : own;
+    if (left != box || is_cut_above) left[i] = is_cut_above ? split_value : own;
+  }
+}
+
+}  // namespace kith::cuda

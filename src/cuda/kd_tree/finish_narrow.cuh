@@ -1,0 +1,126 @@
+// Splits the nodes of one level that are owned by a part of a warp: the keys are sorted in registers.
+//
+// Where the keys on both sides of the split are equal, the points with that key are sorted again by the next component
+// of the super-key, while the points that are decided stand at the ends. At most dims + 1 rounds.
+#pragma once
+
+#include "cuda/kd_tree/finish_slots.cuh"
+#include "cuda/kd_tree/finish_sort.cuh"
+
+namespace kith::cuda {
+
+/// The lanes that own a node: a power of two from 2 to 16.
+struct LaneTeam {
+  std::uint32_t bits = 0;  ///< the logarithm of the threads
+  std::uint32_t threads = 0;
+  std::uint32_t rank = 0;
+
+  __device__ __forceinline__ explicit LaneTeam(std::uint32_t depth)
+      : bits(thread_bits_at(depth)), threads(1u << bits), rank(thread_number() & (threads - 1)) {}
+  /// Which lanes these are.
+  __device__ __forceinline__ std::uint32_t lanes() const {
+    return ((1u << threads) - 1) << (lane_number() & ~(threads - 1));
+  }
+};
+
+/// Finds and keeps the tight box.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kStaged>& subtree, const LaneTeam& team,
+                                                           std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
+  SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < subtree.dims; ++d) {
+    KeyRange<T> range = range_of_slots(subtree, slots, d);
+    range.join_lanes(team.threads);
+    const T lower = value_of_key<T>(range.low), upper = value_of_key<T>(range.high);
+    if (team.rank == 0) {
+      box[d] = lower;
+      box[subtree.dims + d] = upper;
+    }
+    chooser.offer(d, lower, upper);
+  }
+  return chooser.side();
+}
+
+/// The keys of the undecided points; the others stand at the ends. Loads are not conditional, so that all are in
+/// flight.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void load_keys(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
+                                          std::uint32_t dim, std::uint32_t component, std::uint32_t left,
+                                          std::uint32_t undecided, OrderedKey<T> (&key)[kRows]) {
+  using Key = OrderedKey<T>;
+  const std::uint32_t axis = dim + component, d = axis >= subtree.dims ? axis - subtree.dims : axis;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) key[k] = ordered_key(subtree.value(slots.at[k], d));
+  if (component == subtree.dims) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = static_cast<Key>(subtree.indices[slots.at[k]]) + 1;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const Key decided = ((left >> k) & 1) != 0 ? Key{0} : static_cast<Key>(~Key{0});
+    key[k] = ((undecided >> k) & 1) != 0 ? key[k] : decided;
+  }
+}
+
+template <std::uint32_t kRows, typename T, bool kStaged>
+__device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
+  using Key = OrderedKey<T>;
+  const LaneTeam team(depth);
+  const FinishNode node = subtree.node(depth, thread_number() >> team.bits);
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
+  T* box = subtree.team_box(depth, node.number);
+  const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_lanes(subtree, team, depth, slots, box)
+                                                    : side_of_box(subtree, depth, static_cast<const T*>(box));
+
+  // Bits of this thread, as in Selection. Places without a point fill up both halves to the same size, so that the
+  // split is in the middle of the sorted keys.
+  const std::uint32_t fill_left = kRows * team.threads / 2 - (node.middle - node.begin);
+  const std::uint32_t left_end = rows_below(node.end - node.begin + fill_left, team.rank, team.bits);
+  std::uint32_t undecided = (1u << slots.count) - 1;
+  std::uint32_t left = ((1u << left_end) - 1) & ~undecided;
+  const std::uint32_t start = first_component(subtree, side);
+  T split_value = side.upper;
+  bool is_tied = true;
+#pragma unroll 1
+  for (std::uint32_t round = 0; any_lane(is_tied); ++round) {
+    const std::uint32_t component = start + round < subtree.dims ? start + round : subtree.dims;
+    Key key[kRows], sorted[kRows];
+    load_keys(subtree, slots, side.dim, component, left, undecided, key);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k];
+    const MiddleKeys<Key> middle = find_middle(team.threads, sorted);
+    is_tied = middle.last_left == middle.first_right;
+    if constexpr (sizeof(Key) > 4) {  // there are no registers to keep them
+      load_keys(subtree, slots, side.dim, component, left, undecided, key);
+    }
+    std::uint32_t lower = 0, equal = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) {
+      lower |= (key[k] < middle.first_right ? 1u : 0u) << k;
+      equal |= (key[k] == middle.first_right ? 1u : 0u) << k;
+    }
+    left |= lower & undecided;
+    undecided = is_tied ? undecided & equal : 0;
+    if (component == 0 && node.middle != node.end) split_value = value_of_key<T>(middle.first_right);
+  }
+  left &= (1u << slots.count) - 1;
+
+  const std::uint32_t lanes = team.lanes(), lanes_below = lanes & ((1u << lane_number()) - 1);
+  std::uint32_t lefts_before = 0;
+  sync_warp();  // all have read their slots and the box
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const bool is_left = ((left >> k) & 1) != 0;
+    const std::uint32_t lefts = ballot(is_left);
+    const std::uint32_t before = lefts_before + count_bits(lefts & lanes_below);
+    const std::uint32_t place = is_left ? node.begin + before : node.middle + team.rank + k * team.threads - before;
+    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
+    lefts_before += count_bits(lefts & lanes);
+  }
+  if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
+  hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);
+  sync_warp();
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,121 @@
+// Sorts keys in the registers of some lanes of a warp, as far as is needed to see the middle.
+#pragma once
+
+#include "cuda/intrinsics.cuh"
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// The neighbours of the cut through the middle of a sorted sequence.
+template <typename Key>
+struct MiddleKeys {
+  Key last_left;
+  Key first_right;
+
+  __device__ __forceinline__ void add(Key low, Key high) {
+    last_left = low > last_left ? low : last_left;
+    first_right = high < first_right ? high : first_right;
+  }
+};
+
+template <typename Key>
+__device__ __forceinline__ void exchange(Key& a, Key& b) {
+  const Key low = b < a ? b : a, high = b < a ? a : b;
+  a = low;
+  b = high;
+}
+
+/// Sorts the keys of each thread by a network.
+template <typename Key>
+__device__ __forceinline__ void sort_own(Key (&key)[5]) {
+  exchange(key[0], key[3]), exchange(key[1], key[4]);
+  exchange(key[0], key[2]), exchange(key[1], key[3]);
+  exchange(key[0], key[1]), exchange(key[2], key[4]);
+  exchange(key[1], key[2]), exchange(key[3], key[4]);
+  exchange(key[2], key[3]);
+}
+template <typename Key>
+__device__ __forceinline__ void sort_own(Key (&key)[6]) {
+  exchange(key[0], key[5]), exchange(key[1], key[3]), exchange(key[2], key[4]);
+  exchange(key[1], key[2]), exchange(key[3], key[4]);
+  exchange(key[0], key[3]), exchange(key[2], key[5]);
+  exchange(key[0], key[1]), exchange(key[2], key[3]), exchange(key[4], key[5]);
+  exchange(key[1], key[2]), exchange(key[3], key[4]);
+}
+template <typename Key>
+__device__ __forceinline__ void sort_own(Key (&key)[7]) {
+  exchange(key[0], key[6]), exchange(key[2], key[3]), exchange(key[4], key[5]);
+  exchange(key[0], key[2]), exchange(key[1], key[4]), exchange(key[3], key[6]);
+  exchange(key[0], key[1]), exchange(key[2], key[5]), exchange(key[3], key[4]);
+  exchange(key[1], key[2]), exchange(key[4], key[6]);
+  exchange(key[2], key[3]), exchange(key[4], key[5]);
+  exchange(key[1], key[2]), exchange(key[3], key[4]), exchange(key[5], key[6]);
+}
+template <typename Key>
+__device__ __forceinline__ void sort_own(Key (&key)[8]) {
+  exchange(key[0], key[1]), exchange(key[2], key[3]), exchange(key[4], key[5]), exchange(key[6], key[7]);
+  exchange(key[0], key[2]), exchange(key[1], key[3]), exchange(key[4], key[6]), exchange(key[5], key[7]);
+  exchange(key[1], key[2]), exchange(key[5], key[6]);
+  exchange(key[0], key[4]), exchange(key[1], key[5]), exchange(key[2], key[6]), exchange(key[3], key[7]);
+  exchange(key[2], key[4]), exchange(key[3], key[5]);
+  exchange(key[1], key[2]), exchange(key[3], key[4]), exchange(key[5], key[6]);
+}
+
+/// Sorts the keys of a thread that rise and then fall, or fall and then rise. Only eight gain from knowing that.
+template <typename Key, std::uint32_t kRows>
+__device__ __forceinline__ void merge_own(Key (&key)[kRows]) {
+  if constexpr (kRows == 8) {
+#pragma unroll
+    for (std::uint32_t step = 4; step > 0; step /= 2) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < 8; ++k) {
+        if ((k & step) == 0) exchange(key[k], key[k + step]);
+      }
+    }
+  } else {
+    sort_own(key);
+  }
+}
+
+/// Of the kRows keys of each of `threads` neighbouring lanes, a power of two from 2 on. All lanes of the warp.
+template <typename Key, std::uint32_t kRows>
+__device__ __forceinline__ MiddleKeys<Key> find_middle(std::uint32_t threads, Key (&key)[kRows]) {
+  sort_own(key);
+#pragma unroll 1
+  for (std::uint32_t lanes = 2; lanes < threads; lanes *= 2) {
+    bool keeps_high = (lane_number() & (lanes / 2)) != 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < (kRows + 1) / 2; ++k) {  // against the mirror image
+      const Key a = shuffle_xor(key[kRows - 1 - k], lanes - 1);
+      if (k != kRows - 1 - k) {
+        const Key b = shuffle_xor(key[k], lanes - 1);
+        key[kRows - 1 - k] = (b < key[kRows - 1 - k]) != keeps_high ? b : key[kRows - 1 - k];
+      }
+      key[k] = (a < key[k]) != keeps_high ? a : key[k];
+    }
+#pragma unroll 1
+    for (std::uint32_t step = lanes / 4; step > 0; step /= 2) {
+      keeps_high = (lane_number() & step) != 0;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kRows; ++k) {
+        const Key other = shuffle_xor(key[k], step);
+        key[k] = (other < key[k]) != keeps_high ? other : key[k];
+      }
+    }
+    merge_own(key);
+  }
+  MiddleKeys<Key> middle{0, static_cast<Key>(~Key{0})};
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {  // the last merge only as far as to know which keys go to which half
+    const Key other = shuffle_xor(key[kRows - 1 - k], threads - 1);
+    middle.add(other < key[k] ? other : key[k], other < key[k] ? key[k] : other);
+  }
+#pragma unroll 1
+  for (std::uint32_t step = threads / 4; step > 0; step /= 2) {
+    middle.add(shuffle_xor(middle.last_left, step), shuffle_xor(middle.first_right, step));
+  }
+  return middle;
+}
+
+}  // namespace kith::cuda

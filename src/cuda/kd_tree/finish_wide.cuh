@@ -1,0 +1,116 @@
+// Splits the nodes of one level that are owned by whole warps.
+#pragma once
+
+#include "cuda/kd_tree/finish_select.cuh"
+#include "cuda/kd_tree/finish_slots.cuh"
+
+namespace kith::cuda {
+
+/// Finds and keeps the tight box.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                          std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
+  SideChooser<T, kStaged> chooser(subtree, depth);
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < subtree.dims; ++d) {
+    const KeyRange<T> range = range_of_team(subtree, team, range_of_slots(subtree, slots, d), d % 2);
+    const T lower = value_of_key<T>(range.low), upper = value_of_key<T>(range.high);
+    if (team.rank == 0) {
+      box[d] = lower;
+      box[subtree.dims + d] = upper;
+    }
+    chooser.offer(d, lower, upper);
+  }
+  return chooser.side();
+}
+
+/// The first round of the selection: counters of equal width over the side. Whatever overflows or is no number on the
+/// way still gives counters that are monotone in the value.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                const SplitSide<T>& side, const OwnSlots<kRows>& slots,
+                                                Selection& selection) {
+  std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
+  const std::uint32_t last = 4 * team.threads - 1;
+  const T scale = static_cast<T>(4 * team.threads) / (side.upper - side.lower);
+  std::uint32_t counter[kRows];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
+    counter[k] = k >= slots.count ? ~0u : found < last ? found : last;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    if (k < slots.count) atomic_add(counters + counter[k], 1u);
+  }
+  team.sync();
+  const FinishChoice choice = find_counter(subtree, team, selection.rank);
+  selection.undecided = 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    selection.left |= (counter[k] < choice.counter ? 1u : 0u) << k;
+    selection.undecided |= (counter[k] == choice.counter ? 1u : 0u) << k;
+  }
+  selection.rank -= choice.below;
+  selection.count = choice.count;
+}
+
+/// Moves the slots: those of `left` to the front of the node, the others behind them.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void partition_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                    const FinishNode& node, const OwnSlots<kRows>& slots,
+                                                    std::uint32_t left) {
+  const std::uint32_t own_left = count_bits(left);
+  const std::uint32_t both = own_left | (slots.count - own_left) << 16;
+  const std::uint32_t before = sum_before_warp(subtree, team, sum_of_warp(both), 1);
+  const std::uint32_t left_place = node.begin + (before & 0xffff), right_place = node.middle + (before >> 16);
+  const std::uint32_t lanes_below = (1u << lane_number()) - 1;
+  std::uint32_t lefts_before = 0;  // in this warp
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const bool is_left = ((left >> k) & 1) != 0;
+    const std::uint32_t lefts = ballot(is_left);
+    const std::uint32_t own_before = lefts_before + count_bits(lefts & lanes_below);
+    // Where a lane has a point, all rows above and all lanes before it have one.
+    const std::uint32_t place =
+        is_left ? left_place + own_before : right_place + lane_number() + k * kWarp - own_before;
+    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
+    lefts_before += count_bits(lefts);
+  }
+}
+
+/// The counters are zero before and after.
+template <std::uint32_t kRows, typename T, bool kStaged>
+__device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
+  const Team team(depth);
+  const FinishNode node = subtree.node(depth, team.number);
+  if (team.rank == 0) subtree.choices[team.first_warp].candidates = 0;
+  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
+  T* box = subtree.team_box(depth, node.number);
+  const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_team(subtree, team, depth, slots, box)
+                                                    : side_of_box(subtree, depth, static_cast<const T*>(box));
+  Selection selection;
+  selection.undecided = (1u << slots.count) - 1;
+  selection.rank = node.middle - node.begin;
+  selection.count = node.end - node.begin;
+  selection.component = first_component(subtree, side);
+  T split_value = side.upper;
+  if (node.middle == node.end) {  // nothing to the right: only with leaves of one point
+    selection.left = selection.undecided;
+  } else {
+    if (selection.component == 0 && selection.count > kMostCandidates) {
+      count_over_side(subtree, team, side, slots, selection);
+    } else {
+      team.sync();  // the number of candidates
+    }
+    narrow_down(subtree, team, node, side.dim, selection);
+    const std::uint32_t pivot = decide_by_pairs(subtree, team, node, side.dim, selection);
+    split_value = subtree.value(pivot, side.dim) + T(0);
+  }
+  partition_with_team(subtree, team, node, slots, selection.left);
+  if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
+  hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);
+  team.sync();
+}
+
+}  // namespace kith::cuda

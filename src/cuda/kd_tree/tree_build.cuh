@@ -1,0 +1,127 @@
+// See tree_build.hpp and build.hpp; included once per type of coordinates.
+#pragma once
+
+#include "cuda/kd_tree/finish.cuh"
+#include "cuda/kd_tree/launch.hpp"
+#include "cuda/kd_tree/split_group.cuh"
+#include "cuda/kd_tree/tree_build.hpp"
+#include "cuda/staging.hpp"
+
+#include <utility>
+
+namespace kith::cuda {
+
+inline std::uint32_t processors_of(int device) {
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
+  return static_cast<std::uint32_t>(processors);
+}
+
+template <typename T>
+TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream)
+    : stream_(stream),
+      processors_(processors_of(stream.device())),
+      plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size)),
+      copies_{{copy_bytes(shape), stream}, {copy_bytes(shape), stream}},
+      scratch_(lay_out_scratch<T>(shape, plan_.top_level, processors_, nullptr).bytes, stream) {
+  tree_.shape = shape;
+  tree_.leaf_size = leaf_size;
+  tree_.split_dims = {shape.geometry.leaves() - 1, stream};
+  tree_.split_values = {shape.geometry.leaves() - 1, stream};
+  tree_.boxes = {shape.geometry.nodes() * 2 * shape.dims, stream};
+  tree_.smallest = {shape.geometry.nodes(), stream};
+}
+
+template <typename T>
+void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParameters<T>& parameters) {
+  const TreeShape& shape = parameters.shape;
+  const std::uint64_t nodes = shape.geometry.nodes();
+  const std::uint64_t bytes = shape.geometry.points * (2 * std::uint64_t{shape.point_bytes}) +
+                              nodes * (2 * shape.dims * sizeof(T) + 4) + nodes / 2 * (sizeof(T) + 2);
+  const auto kernel = [&] {
+    if (!plan.is_staged) return finish_subtrees<T, false, 8>;
+    switch (plan.rows) {
+      case 5:
+        return finish_subtrees<T, true, 5>;
+      case 6:
+        return finish_subtrees<T, true, 6>;
+      case 7:
+        return finish_subtrees<T, true, 7>;
+      default:
+        return finish_subtrees<T, true, 8>;
+    }
+  }();
+  launch("finish", bytes, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, parameters);
+}
+
+template <typename T>
+void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
+  const TreeShape& shape = tree_.shape;
+  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, processors_, scratch_.data());
+  check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
+  Launcher launch(stream_, phases != nullptr);
+  std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
+  std::uint32_t number = 0;
+  blocks_in_ = run_build(
+      scratch, plan_, shape, points, copies, tree_.arrays(),
+      [&](const GroupParameters<T>& group) {
+        const std::string prefix = "group " + std::to_string(++number) + ": ";
+        split_group(group, processors_,
+                    [&](const char* name, std::uint64_t bytes, auto kernel, std::uint32_t blocks, std::uint32_t threads,
+                        std::size_t shared_bytes, bool is_cooperative, auto... arguments) {
+                      launch(phases == nullptr ? std::string() : prefix + name, bytes, kernel, blocks, threads,
+                             shared_bytes, is_cooperative, arguments...);
+                    });
+      },
+      [&](const FinishParameters<T>& last) { launch_finish(launch, plan_, last); });
+  if (phases != nullptr) launch.report(*phases);
+}
+
+template <typename T>
+DeviceTree<T> TreeBuild<T>::take() {
+  std::uint32_t refused = 0;
+  check(cudaMemcpyAsync(&refused, scratch_.data(), sizeof(refused), cudaMemcpyDeviceToHost, stream_.get()),
+        "building a k-d tree");
+  check(cudaStreamSynchronize(stream_.get()), "building a k-d tree");
+  if (refused != 0) throw NonFinite();
+  tree_.blocks = std::move(copies_[blocks_in_]);
+  return std::move(tree_);
+}
+
+template <typename T>
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool) {
+  constexpr std::uint32_t kProcessors = 132;  // more or fewer make little difference
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size);
+  const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
+  const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
+  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, kProcessors, nullptr).bytes;
+  return {tree + copy_bytes(shape), tree + 2 * copy_bytes(shape) + scratch};
+}
+
+/// The contract's tree of so many points.
+template <typename T>
+TreeShape shape_of(std::uint64_t count, std::uint32_t dims, std::uint32_t leaf_size, bool cycles) {
+  const std::uint64_t bytes = dims * sizeof(T) + sizeof(std::uint32_t);
+  return {core::KdGeometry::of(count, leaf_size), dims,
+          static_cast<std::uint32_t>((bytes + sizeof(T) - 1) / sizeof(T) * sizeof(T)), cycles};
+}
+
+template <typename T>
+DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
+                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases) {
+  TreeBuild<T> build(shape_of<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  build.launch(points, phases);
+  return build.take();
+}
+
+template <typename T>
+DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
+                                          std::uint32_t leaf_size, bool cycles, Stream& stream, int threads,
+                                          const ProgressCallback* progress) {
+  TreeBuild<T> build(shape_of<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, {.threads = threads, .progress = progress});
+  build.launch({build.rows(), dims, 1, nullptr});
+  return build.take();
+}
+
+}  // namespace kith::cuda

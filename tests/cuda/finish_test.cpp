@@ -1,0 +1,293 @@
+// The kernel that finishes subtrees, on emulated threads, writes the bytes that the CPU builder writes.
+#include "cuda/kd_tree/finish.cuh"
+
+#include "cpu/kd_tree/build.hpp"
+#include "cuda/emulation/grid.hpp"
+#include "support/random_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace kith::cuda {
+namespace {
+
+using test::NastyShape;
+
+struct FinishCase {
+  std::uint32_t dims = 3;
+  std::uint32_t leaf_size = 16;
+  std::uint32_t capacity = 256;
+  bool is_staged = true;
+  bool cycles = false;
+};
+
+/// Room that the kernel writes, full of garbage.
+template <typename V>
+std::vector<V> garbage(std::size_t count) {
+  std::vector<V> values(count);
+  if (count > 0) std::memset(static_cast<void*>(values.data()), 0xa5, count * sizeof(V));
+  return values;
+}
+
+template <typename V, typename W>
+void expect_same_bytes(const char* what, const V& expected, const W& found) {
+  ASSERT_EQ(expected.size(), found.size()) << what;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(0, std::memcmp(&expected[i], &found[i], sizeof(expected[i]))) << what << " " << i;
+  }
+}
+
+/// The box of a node as the split sees it: the last tight one above it, cut at the splits between.
+template <typename T>
+std::vector<T> cut_box(const cpu::KdTree<T>& tree, std::uint32_t level, std::uint64_t j) {
+  const std::uint32_t above = level % core::kTightBoxEvery, dims = tree.dims;
+  const T* tight = tree.lower(core::KdGeometry::node(level - above, j >> above));
+  std::vector<T> box(tight, tight + 2 * dims);
+  for (std::uint32_t up = above; up > 0; --up) {
+    const std::uint64_t node = core::KdGeometry::node(level - up, j >> up);
+    const bool is_right = ((j >> (up - 1)) & 1) != 0;
+    box[(is_right ? 0 : dims) + tree.split_dims[node]] = tree.split_values[node];
+  }
+  return box;
+}
+
+template <typename T, bool kStaged>
+void finish(const FinishParameters<T>& given, std::uint32_t rows) {
+  switch (rows) {
+    case 5:
+      return finish_subtrees<T, kStaged, 5>(given);
+    case 6:
+      return finish_subtrees<T, kStaged, 6>(given);
+    case 7:
+      return finish_subtrees<T, kStaged, 7>(given);
+    default:
+      return finish_subtrees<T, kStaged>(given);
+  }
+}
+
+/// What all blocks do.
+template <typename T>
+void finish_all(const FinishParameters<T>& given, std::uint32_t rows) {
+  emulation::run_grid(1u << given.top_level, given.capacity / kFinishPerThread,
+                      finish_shared_bytes<T>(given.capacity, given.shape.dims, given.is_staged),
+                      emulation::Residence::one_by_one, [&] {
+                        if (given.is_staged) {
+                          finish<T, true>(given, rows);
+                        } else {
+                          finish<T, false>(given, rows);
+                        }
+                      });
+}
+
+/// Finishes the subtrees that hold at most `capacity` points, which earlier steps would leave in any order inside a
+/// subtree, and compares everything with the tree of the CPU.
+template <typename T>
+void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19937_64& random) {
+  const std::uint64_t n = rows.size() / c.dims;
+  const cpu::KdTree<T> tree =
+      cpu::build_kd_tree(rows.data(), n, c.dims, {.leaf_size = c.leaf_size, .cycles = c.cycles, .threads = 1});
+  const core::KdGeometry& geometry = tree.geometry;
+  std::uint32_t top = 0;
+  while (core::KdGeometry{n, top}.most_per_leaf() > c.capacity) ++top;
+  ASSERT_LE(top, geometry.levels);
+
+  std::vector<std::uint32_t> order;
+  for (std::uint64_t leaf = 0; leaf < geometry.leaves(); ++leaf) {
+    order.insert(order.end(), tree.block_indices(leaf), tree.block_indices(leaf) + tree.leaf_count(leaf));
+  }
+  std::vector<T> cut_boxes;
+  for (std::uint64_t j = 0; j < std::uint64_t{1} << top; ++j) {
+    std::shuffle(order.begin() + static_cast<std::ptrdiff_t>(geometry.first(top, j)),
+                 order.begin() + static_cast<std::ptrdiff_t>(geometry.first(top, j + 1)), random);
+    const std::vector<T> box = cut_box(tree, top, j);
+    cut_boxes.insert(cut_boxes.end(), box.begin(), box.end());
+  }
+  std::vector<T> columns(rows.size());
+  for (std::uint64_t i = 0; i < n; ++i) {
+    for (std::uint32_t d = 0; d < c.dims; ++d) columns[d * n + i] = rows[std::uint64_t{order[i]} * c.dims + d];
+  }
+
+  auto blocks = garbage<T>(tree.blocks.size() / sizeof(T));
+  auto split_dims = garbage<std::uint16_t>(tree.split_dims.size());
+  auto split_values = garbage<T>(tree.split_values.size());
+  auto boxes = garbage<T>(tree.boxes.size());
+  auto smallest = garbage<std::uint32_t>(tree.smallest.size());
+  const std::size_t splits_above = (std::size_t{1} << top) - 1;
+  std::copy_n(tree.split_dims.begin(), splits_above, split_dims.begin());
+  std::copy_n(tree.split_values.begin(), splits_above, split_values.begin());
+  std::vector<std::uint32_t> arrivals(std::size_t{1} << top);
+  std::uint32_t refused = 0;
+
+  FinishParameters<T> given;
+  given.shape = {geometry, c.dims, tree.point_bytes, c.cycles};
+  given.top_level = top;
+  given.capacity = c.capacity;
+  given.is_staged = c.is_staged;
+  given.source = {columns.data(), 1, n, order.data()};
+  if (top == 0 && random() % 2 == 0) given.source = {rows.data(), c.dims, 1, nullptr};
+  given.cut_boxes = cut_boxes.data();
+  given.tree = {reinterpret_cast<std::byte*>(blocks.data()), split_dims.data(), split_values.data(), boxes.data(),
+                smallest.data()};
+  given.arrivals = arrivals.data();
+  given.refused = &refused;
+  given.looks_for_bad = random() % 2 == 0;
+  const std::uint64_t most = core::KdGeometry{n, top}.most_per_leaf(), threads = c.capacity / kFinishPerThread;
+  const auto thread_rows = static_cast<std::uint32_t>(std::max<std::uint64_t>(5, (most + threads - 1) / threads));
+  finish_all(given, random() % 4 == 0 ? kFinishPerThread : thread_rows);
+
+  EXPECT_EQ(refused, 0u);
+  expect_same_bytes("split dims", tree.split_dims, split_dims);
+  expect_same_bytes("split values", tree.split_values, split_values);
+  const std::vector<T> expected(reinterpret_cast<const T*>(tree.blocks.data()),
+                                reinterpret_cast<const T*>(tree.blocks.data()) + blocks.size());
+  expect_same_bytes("blocks", expected, blocks);
+  expect_same_bytes("boxes", tree.boxes, boxes);
+  expect_same_bytes("smallest", tree.smallest, smallest);
+}
+
+template <typename T>
+std::vector<T> nasty_rows(NastyShape shape, std::uint64_t n, std::uint32_t dims, std::mt19937_64& random) {
+  const PointSet points = test::nasty_points(shape, sizeof(T) == 4 ? DType::f32 : DType::f64, n, dims, random);
+  const auto values = points.values<T>();
+  return {values.begin(), values.end()};
+}
+
+/// A regular grid in random order.
+template <typename T>
+std::vector<T> lattice_rows(std::uint64_t n, std::uint32_t dims, std::mt19937_64& random) {
+  const auto side = static_cast<std::uint64_t>(std::ceil(std::pow(static_cast<double>(n), 1.0 / dims)));
+  std::vector<std::uint64_t> cells(n);
+  std::iota(cells.begin(), cells.end(), std::uint64_t{0});
+  std::shuffle(cells.begin(), cells.end(), random);
+  std::vector<T> rows;
+  for (std::uint64_t cell : cells) {
+    for (std::uint32_t d = 0; d < dims; ++d, cell /= std::max<std::uint64_t>(side, 1)) {
+      rows.push_back(static_cast<T>(cell % std::max<std::uint64_t>(side, 1)));
+    }
+  }
+  return rows;
+}
+
+constexpr auto kShapes = static_cast<std::uint32_t>(NastyShape::count_of_shapes);
+
+/// Shape `kShapes` is the lattice.
+template <typename T>
+std::vector<T> rows_of(std::uint32_t shape, std::uint64_t n, std::uint32_t dims, std::mt19937_64& random) {
+  return shape == kShapes ? lattice_rows<T>(n, dims, random)
+                          : nasty_rows<T>(static_cast<NastyShape>(shape), n, dims, random);
+}
+
+template <typename T>
+class FinishTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(FinishTest, Types);
+
+constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 8, 9, 33};
+constexpr std::uint32_t kLeafSizes[] = {1, 2, 3, 7, 8, 16, 24, 64, 128, 1024};
+
+TYPED_TEST(FinishTest, SmallTreesOfEveryShape) {
+  std::uint64_t seed = 0;
+  for (std::uint32_t shape = 0; shape <= kShapes; ++shape) {
+    for (const std::uint32_t dims : kDims) {
+      for (std::uint32_t repeat = 0; repeat < 6; ++repeat) {
+        std::mt19937_64 random(++seed);
+        FinishCase c{.dims = dims, .leaf_size = kLeafSizes[random() % std::size(kLeafSizes)], .cycles = repeat == 5};
+        c.capacity = 256u << random() % 2;
+        while (c.capacity < c.leaf_size) c.capacity *= 2;
+        c.is_staged = dims * sizeof(TypeParam) <= 64 && random() % 4 != 0;
+        const std::uint64_t n =
+            (std::uint64_t{1} << random() % 11) + random() % 3 - 1 + (random() % 2) * (random() % 500);
+        SCOPED_TRACE(testing::Message() << "seed " << seed << " shape " << shape << " n " << n << " dims " << dims
+                                        << " leaf " << c.leaf_size << " capacity " << c.capacity << " staged "
+                                        << c.is_staged << " cycles " << c.cycles);
+        expect_same_tree(rows_of<TypeParam>(shape, n, dims, random), c, random);
+        if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(FinishTest, FewPointsInEveryLeafSize) {
+  std::mt19937_64 random(1);
+  for (std::uint64_t n = 0; n < 12; ++n) {
+    for (const std::uint32_t leaf_size : kLeafSizes) {
+      for (const std::uint32_t shape : {0u, 2u, 4u, 11u}) {
+        SCOPED_TRACE(testing::Message() << "n " << n << " leaf " << leaf_size << " shape " << shape);
+        const FinishCase c{.dims = 2, .leaf_size = leaf_size, .capacity = leaf_size > 256 ? 1024u : 256u};
+        expect_same_tree(rows_of<TypeParam>(shape, n, c.dims, random), c, random);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(FinishTest, FullBlocks) {
+  std::uint64_t seed = 0;
+  for (const std::uint32_t capacity : {1024u, 2048u, 4096u}) {
+    for (const std::uint32_t shape : {0u, 1u, 2u, 4u, 9u, kShapes}) {
+      std::mt19937_64 random(++seed);
+      const std::uint64_t n = shape == 0 ? 2 * capacity : capacity - random() % (capacity / 2);
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " shape " << shape << " n " << n << " capacity "
+                                      << capacity);
+      const FinishCase c{.dims = 2 + shape % 2, .leaf_size = shape == 1 ? 8u : 16u, .capacity = capacity};
+      expect_same_tree(rows_of<TypeParam>(shape, n, c.dims, random), c, random);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(FinishTest, StopsAtBadPoints) {
+  for (const bool is_staged : {true, false}) {
+    for (const bool was_refused : {true, false}) {
+      std::vector<TypeParam> rows(300, TypeParam(1));
+      rows[171] = was_refused ? TypeParam(2) : -std::numeric_limits<TypeParam>::infinity();
+      auto blocks = garbage<std::uint64_t>(1000);
+      const auto untouched = blocks;
+      std::vector<std::uint32_t> arrivals(1);
+      std::uint32_t refused = was_refused ? 1 : 0;
+      FinishParameters<TypeParam> given;
+      given.shape = {core::KdGeometry::of(100, 16), 3, cpu::KdTree<TypeParam>::point_bytes_of(3), false};
+      given.capacity = 256;
+      given.is_staged = is_staged;
+      given.source = {rows.data(), 3, 1, nullptr};
+      given.tree.blocks = reinterpret_cast<std::byte*>(blocks.data());
+      given.arrivals = arrivals.data();
+      given.refused = &refused;
+      given.looks_for_bad = true;
+      finish_all(given, kFinishPerThread);
+      EXPECT_EQ(refused, 1u);
+      EXPECT_EQ(blocks, untouched);
+    }
+  }
+}
+
+TYPED_TEST(FinishTest, PlansFitTheMachineAndTheTree) {
+  constexpr std::uint32_t kHalfOfSharedMemory = 113 << 10;
+  for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u, 8u, 9u, 16u, 17u, 33u, 4096u}) {
+    for (const std::uint32_t leaf_size : kLeafSizes) {
+      for (const std::uint64_t n :
+           {0ull, 1ull, 2ull, 255ull, 257ull, 4096ull, 100'000ull, 1ull << 24, (1ull << 32) - 2}) {
+        const FinishPlan plan = plan_finish<TypeParam>(n, dims, leaf_size);
+        const core::KdGeometry geometry = core::KdGeometry::of(n, leaf_size);
+        EXPECT_LE(plan.top_level, geometry.levels);
+        EXPECT_LE((core::KdGeometry{n, plan.top_level}.most_per_leaf()), plan.capacity);
+        EXPECT_LE(plan.shared_bytes, kHalfOfSharedMemory);
+        EXPECT_EQ(plan.threads * kFinishPerThread, plan.capacity);
+        EXPECT_LE(plan.threads, plan.is_staged ? 512u : 256u);
+        EXPECT_GE(plan.rows * plan.threads, (core::KdGeometry{n, plan.top_level}.most_per_leaf()));
+        EXPECT_TRUE(plan.rows >= 5 && plan.rows <= kFinishPerThread);
+        EXPECT_GE(plan.threads, 32u);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::cuda

@@ -1,0 +1,204 @@
+// The whole build of the GPU, groups of levels and finish, on emulated threads: the same bytes as the CPU's builder.
+#include "cuda/emulation/grid.hpp"
+#include "cuda/kd_tree/finish.cuh"
+#include "cuda/kd_tree/split_group.cuh"
+
+#include "cpu/kd_tree/build.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using namespace kith::cuda;
+
+/// Memory filled with garbage, aligned to 256 bytes.
+class Garbage {
+ public:
+  explicit Garbage(std::uint64_t bytes) : memory_(bytes + 256, std::byte{0xcd}) {}
+  std::byte* data() { return memory_.data() + (256 - reinterpret_cast<std::uintptr_t>(memory_.data()) % 256) % 256; }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
+/// What is built, and how: small subtrees make many levels of few points.
+struct Plan {
+  std::uint32_t leaf_size = 16;
+  bool cycles = false;
+  std::uint32_t top_level = 0;
+  std::uint32_t capacity = 256;
+  std::uint32_t processors = 5;  ///< of the device that is pretended
+};
+
+template <typename T>
+void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted) {
+  const std::uint64_t n = rows.size() / dims;
+  const auto expected = cpu::build_kd_tree<T>(
+      rows.data(), n, dims,
+      {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
+  const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
+  const FinishPlan plan{.capacity = wanted.capacity,
+                        .threads = wanted.capacity / kFinishPerThread,
+                        .rows = 8,
+                        .top_level = wanted.top_level,
+                        .shared_bytes = finish_shared_bytes<T>(wanted.capacity, dims, true),
+                        .is_staged = true};
+  ASSERT_LE((core::KdGeometry{n, wanted.top_level}.most_per_leaf()), wanted.capacity);
+  Garbage memory(lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, nullptr).bytes);
+  const auto scratch = lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, memory.data());
+  std::memset(memory.data(), 0, scratch.zero_bytes);
+  Garbage first(copy_bytes(shape)), second(copy_bytes(shape));
+  std::byte* const copies[2] = {first.data(), second.data()};
+  std::vector<std::uint16_t> split_dims(shape.geometry.leaves() - 1, 0xcdcd);
+  std::vector<T> split_values(split_dims.size(), T(-7)), boxes(shape.geometry.nodes() * 2 * dims, T(-7));
+  std::vector<std::uint32_t> smallest(shape.geometry.nodes(), 0xcdcdcdcd);
+  const auto launch = [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
+                         std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
+    emulation::run_grid(blocks, threads, shared_bytes,
+                        is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
+                        [&] { kernel(arguments...); });
+  };
+  const std::uint32_t blocks_in = run_build<T>(
+      scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
+      TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
+      [&](const GroupParameters<T>& group) { split_group<T>(group, wanted.processors, launch); },
+      [&](const FinishParameters<T>& last) {
+        launch("finish", 0, finish_subtrees<T, true>, 1u << plan.top_level, plan.threads, plan.shared_bytes, false,
+               last);
+      });
+  ASSERT_EQ(*scratch.refused, 0u);
+  for (std::uint64_t node = 0; node < split_dims.size(); ++node) {
+    ASSERT_EQ(split_dims[node], expected.split_dims[node]) << "node " << node;
+    ASSERT_EQ(std::memcmp(&split_values[node], &expected.split_values[node], sizeof(T)), 0) << "node " << node;
+  }
+  EXPECT_EQ(std::memcmp(copies[blocks_in], expected.blocks.data(), expected.blocks.size_bytes()), 0);
+  EXPECT_EQ(std::memcmp(boxes.data(), expected.boxes.data(), expected.boxes.size_bytes()), 0);
+  EXPECT_EQ(std::memcmp(smallest.data(), expected.smallest.data(), expected.smallest.size_bytes()), 0);
+}
+
+template <typename T>
+class SplitGroup : public testing::Test {
+ protected:
+  template <typename Make>
+  std::vector<T> rows(std::uint64_t count, std::uint32_t dims, Make&& make) {
+    std::vector<T> values;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      for (std::uint32_t d = 0; d < dims; ++d) values.push_back(static_cast<T>(make(i, d)));
+    }
+    return values;
+  }
+  double unit() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+  std::uint64_t below(std::uint64_t end) { return random_() % end; }
+
+  std::mt19937_64 random_{48};
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(SplitGroup, Types);
+
+TYPED_TEST(SplitGroup, UniformPointsInOneAndTwoGroups) {
+  for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u}) {
+    for (const bool cycles : {false, true}) {
+      SCOPED_TRACE(testing::Message() << dims << " dims, cycles " << cycles);
+      const auto points = this->rows(9000, dims, [&](auto, auto) { return this->unit(); });
+      expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 20, .cycles = cycles, .top_level = 6});
+      expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 7, .cycles = cycles, .top_level = 7});
+    }
+  }
+}
+
+TYPED_TEST(SplitGroup, AnyNumberOfLevels) {
+  for (std::uint32_t levels = 1; levels <= 8; ++levels) {
+    SCOPED_TRACE(testing::Message() << levels << " levels");
+    const auto points = this->rows(201ull << levels, 3, [&](auto, auto) { return this->unit(); });
+    expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 30, .top_level = levels});
+  }
+}
+
+TYPED_TEST(SplitGroup, TiesOfAllKinds) {
+  const Plan plan{.leaf_size = 16, .top_level = 7};
+  const auto expect = [&](const char* name, const std::vector<TypeParam>& points, std::uint32_t dims) {
+    for (const bool cycles : {false, true}) {
+      SCOPED_TRACE(testing::Message() << name << ", cycles " << cycles);
+      Plan one = plan;
+      one.cycles = cycles;
+      expect_the_tree_of_the_cpu(points, dims, one);
+    }
+  };
+  constexpr std::uint64_t kPoints = 20000;
+  expect("two values", this->rows(kPoints, 3, [&](auto, auto) { return this->below(2); }), 3);
+  expect("five values", this->rows(kPoints, 3, [&](auto, auto) { return this->below(5) - 2.0; }), 3);
+  expect("all equal", this->rows(kPoints, 3, [](auto, auto) { return 0.5; }), 3);
+  expect("a lattice", this->rows(kPoints, 2, [](auto i, auto d) { return d == 0 ? i % 150 : i / 150; }), 2);
+  expect("mostly equal", this->rows(kPoints, 3, [&](auto i, auto) { return i % 100 == 0 ? this->unit() : 0.25; }), 3);
+  expect("both zeros",
+         this->rows(kPoints, 2,
+                    [&](auto, auto) {
+                      return this->below(3) > 0 ? this->unit() - 0.5 : this->below(2) > 0 ? 0.0 : -0.0;
+                    }),
+         2);
+}
+
+TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
+  const auto points = this->rows(60000, 2, [&](auto, auto) { return this->below(2); });
+  expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 9});
+}
+
+TYPED_TEST(SplitGroup, RangesOfAllSizes) {
+  constexpr double kMost = std::numeric_limits<TypeParam>::max();
+  constexpr double kDenormal = std::numeric_limits<TypeParam>::denorm_min();
+  const Plan plan{.leaf_size = 16, .top_level = 6};
+  const auto expect = [&](const char* name, const std::vector<TypeParam>& points) {
+    SCOPED_TRACE(name);
+    expect_the_tree_of_the_cpu(points, 3, plan);
+  };
+  constexpr std::uint64_t kPoints = 9000;
+  expect("an outlier", this->rows(kPoints, 3, [&](auto i, auto) { return i == 77 ? 1e30 : this->unit(); }));
+  expect("exponents", this->rows(kPoints, 3, [&](auto, auto) { return std::pow(10.0, this->unit() * 60 - 30); }));
+  expect("huge", this->rows(kPoints, 3, [&](auto, auto) { return (this->unit() - 0.5) * 2 * kMost; }));
+  expect("denormal",
+         this->rows(kPoints, 3, [&](auto, auto) { return kDenormal * static_cast<double>(this->below(50)); }));
+  expect("far away", this->rows(kPoints, 3, [&](auto, auto) { return 1e7 + this->unit(); }));
+  expect("sorted",
+         this->rows(kPoints, 3, [&](auto i, auto d) { return d == 0 ? static_cast<double>(i) : this->unit(); }));
+}
+
+TYPED_TEST(SplitGroup, ManyDimensions) {
+  const auto points = this->rows(3000, 40, [&](auto, auto) { return this->unit(); });
+  // Coordinates are not staged in shared memory by the real build; here they fit.
+  expect_the_tree_of_the_cpu(points, 40, {.leaf_size = 24, .top_level = 4});
+}
+
+TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
+  for (const TypeParam bad :
+       {std::numeric_limits<TypeParam>::quiet_NaN(), std::numeric_limits<TypeParam>::infinity(),
+        -std::numeric_limits<TypeParam>::infinity(), -std::numeric_limits<TypeParam>::quiet_NaN()}) {
+    auto points = this->rows(9000, 3, [&](auto, auto) { return this->unit(); });
+    points[this->below(points.size())] = bad;
+    const TreeShape shape{core::KdGeometry::of(9000, 16), 3, 4 * sizeof(TypeParam), false};
+    Garbage memory(lay_out_scratch<TypeParam>(shape, 6, 5, nullptr).bytes);
+    const auto scratch = lay_out_scratch<TypeParam>(shape, 6, 5, memory.data());
+    std::memset(memory.data(), 0, scratch.zero_bytes);
+    GroupParameters<TypeParam> group = scratch.groups[0];
+    group.source = {points.data(), 3, 1, nullptr};
+    split_group<TypeParam>(group, 5,
+                           [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
+                              std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
+                             emulation::run_grid(
+                                 blocks, threads, shared_bytes,
+                                 is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
+                                 [&] { kernel(arguments...); });
+                           });
+    EXPECT_EQ(*scratch.refused, 1u) << static_cast<double>(bad);
+  }
+}
+
+}  // namespace
+}  // namespace kith::test
