@@ -35,7 +35,7 @@ struct Plan {
   bool cycles = false;
   std::uint32_t top_level = 0;
   std::uint32_t capacity = 256;
-  std::uint32_t processors = 5;  ///< of the device that is pretended
+  std::uint32_t processors = 2;  ///< of the device that is pretended
 };
 
 template <typename T>
@@ -105,34 +105,30 @@ TYPED_TEST_SUITE(SplitGroup, Types);
 
 TYPED_TEST(SplitGroup, UniformPointsInOneAndTwoGroups) {
   for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u}) {
-    for (const bool cycles : {false, true}) {
-      SCOPED_TRACE(testing::Message() << dims << " dims, cycles " << cycles);
-      const auto points = this->rows(9000, dims, [&](auto, auto) { return this->unit(); });
-      expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 20, .cycles = cycles, .top_level = 6});
-      expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 7, .cycles = cycles, .top_level = 7});
-    }
+    SCOPED_TRACE(testing::Message() << dims << " dims");
+    const auto points = this->rows(5000, dims, [&](auto, auto) { return this->unit(); });
+    expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 20, .cycles = dims == 2, .top_level = 5});
+    expect_the_tree_of_the_cpu(points, dims, {.leaf_size = 7, .cycles = dims == 3, .top_level = 7});
   }
 }
 
 TYPED_TEST(SplitGroup, AnyNumberOfLevels) {
-  for (std::uint32_t levels = 1; levels <= 8; ++levels) {
+  for (std::uint32_t levels = 1; levels <= 7; ++levels) {
     SCOPED_TRACE(testing::Message() << levels << " levels");
-    const auto points = this->rows(201ull << levels, 3, [&](auto, auto) { return this->unit(); });
+    const auto points = this->rows(101ull << levels, 3, [&](auto, auto) { return this->unit(); });
     expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 30, .top_level = levels});
   }
 }
 
 TYPED_TEST(SplitGroup, TiesOfAllKinds) {
-  const Plan plan{.leaf_size = 16, .top_level = 7};
+  const Plan plan{.leaf_size = 16, .top_level = 7, .processors = 4};
   const auto expect = [&](const char* name, const std::vector<TypeParam>& points, std::uint32_t dims) {
-    for (const bool cycles : {false, true}) {
-      SCOPED_TRACE(testing::Message() << name << ", cycles " << cycles);
-      Plan one = plan;
-      one.cycles = cycles;
-      expect_the_tree_of_the_cpu(points, dims, one);
-    }
+    SCOPED_TRACE(name);
+    Plan one = plan;
+    one.cycles = dims == 2;
+    expect_the_tree_of_the_cpu(points, dims, one);
   };
-  constexpr std::uint64_t kPoints = 20000;
+  constexpr std::uint64_t kPoints = 12000;
   expect("two values", this->rows(kPoints, 3, [&](auto, auto) { return this->below(2); }), 3);
   expect("five values", this->rows(kPoints, 3, [&](auto, auto) { return this->below(5) - 2.0; }), 3);
   expect("all equal", this->rows(kPoints, 3, [](auto, auto) { return 0.5; }), 3);
@@ -147,19 +143,19 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
 }
 
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
-  const auto points = this->rows(60000, 2, [&](auto, auto) { return this->below(2); });
-  expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 9});
+  const auto points = this->rows(40000, 2, [&](auto, auto) { return this->below(2); });
+  expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 4});
 }
 
 TYPED_TEST(SplitGroup, RangesOfAllSizes) {
   constexpr double kMost = std::numeric_limits<TypeParam>::max();
   constexpr double kDenormal = std::numeric_limits<TypeParam>::denorm_min();
-  const Plan plan{.leaf_size = 16, .top_level = 6};
+  const Plan plan{.leaf_size = 16, .top_level = 4};
   const auto expect = [&](const char* name, const std::vector<TypeParam>& points) {
     SCOPED_TRACE(name);
     expect_the_tree_of_the_cpu(points, 3, plan);
   };
-  constexpr std::uint64_t kPoints = 9000;
+  constexpr std::uint64_t kPoints = 3000;
   expect("an outlier", this->rows(kPoints, 3, [&](auto i, auto) { return i == 77 ? 1e30 : this->unit(); }));
   expect("exponents", this->rows(kPoints, 3, [&](auto, auto) { return std::pow(10.0, this->unit() * 60 - 30); }));
   expect("huge", this->rows(kPoints, 3, [&](auto, auto) { return (this->unit() - 0.5) * 2 * kMost; }));

@@ -25,14 +25,12 @@ __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, 
   }
   if (t < parents) {
     const SplitNode<T>& node = p.nodes[base + parents + t];
-    tables.parents[t] = {node.bins.low, node.bins.scale, node.bins.dim, node.median_bin};
+    tables.set_parent(t, node);
     if (node.bins.dim == dims) tables.uses_numbers = true;
   }
   if (level < p.levels && t < 2 * parents) {
     const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
-    tables.children[t] = counted.slots[0];
-    tables.has_second[t] = counted.used > 1 ? 1 : 0;
-    if (counted.used > 1) tables.seconds[t] = counted.slots[1];
+    tables.set_child(t, counted);
     if (counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims)) tables.uses_numbers = true;
   }
   sync_block();
@@ -76,11 +74,6 @@ class LoadedPoints {
   std::uint64_t step_, dim_stride_;
   T values_[kDims > 0 ? kDims : 1][kEach];
 };
-
-template <typename T>
-__device__ __forceinline__ std::uint32_t bin_of(const ParentBins<T>& bins, T x, std::uint32_t count) {
-  return bin_of(Bins<T>{bins.low, bins.scale, bins.dim}, x, count);
-}
 
 /// The parent of a point in pass `level`: known, or decided by the exact split of the node above it.
 template <typename T>
@@ -288,25 +281,22 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
     }
     sync_warp();
-    T x[kEach];
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] -= parents;
-      x[k] = is_inside(k) ? value(k, tables.parents[node[k]].dim) : T(0);
-    }
+    T x[kEach], y[kEach];
     std::uint32_t candidates = 0;
     std::uint32_t half[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const ParentBins<T> parent = tables.parents[node[k]];
-      const std::uint32_t bin = bin_of(parent, x[k], parent_bins);
-      half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
-      if (bin == parent.median) candidates |= 1u << k;
+      node[k] -= parents;
+      if constexpr (kDims == 0) x[k] = is_inside(k) ? value(k, tables.parent_dim(node[k])) : T(0);
     }
-    T y[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      y[k] = is_inside(k) ? value(k, tables.children[half[k]].dim) : T(0);
+      const ParentBins<T> parent = tables.parent(node[k]);
+      if constexpr (kDims > 0) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
+      const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
+      half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
+      if (bin == parent.median) candidates |= 1u << k;
+      if constexpr (kDims == 0) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -314,8 +304,10 @@ __global__ void __launch_bounds__(kPassThreads, 2)
         const bool is_candidate = (candidates >> k & 1) != 0;
         p.heap[own + k * threads] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
         if (!is_candidate) {
-          atomic_add(counters + 2 * half[k] * bins + bin_of(tables.children[half[k]], y[k], bins), 1u);
-          if (tables.has_second[half[k]] != 0) {
+          const ChildBins<T> child = tables.child(half[k]);
+          if constexpr (kDims > 0) y[k] = value(k, child.bins.dim);
+          atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
+          if (child.has_second) {
             const Bins<T>& second = tables.seconds[half[k]];
             atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
           }

@@ -38,7 +38,7 @@ __device__ inline void find_bins(const std::uint32_t* row0, const std::uint32_t*
 
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
+__global__ void __launch_bounds__(kStepThreads, 2) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
   constexpr T kInfinity =
       std::bit_cast<T>(sizeof(T) == 4 ? static_cast<Key>(0x7f800000u) : static_cast<Key>(0x7ff0000000000000ull));
@@ -247,7 +247,7 @@ __device__ void count_candidates(const GroupParameters<T>& p, std::uint32_t dim,
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
 /// node; if there are several, the launch is a cooperative one.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 1)
+__global__ void __launch_bounds__(kStepThreads, 2)
     find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each,
                  std::uint32_t staged) {
   start_next();

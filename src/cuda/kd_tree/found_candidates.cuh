@@ -56,7 +56,7 @@ __device__ __forceinline__ void note_candidate(const GroupParameters<T>& p, std:
   }
   if (is_candidate) {
     const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
-    const bool is_number = pass_shared<T>().tables.parents[node].dim == p.shape.dims;
+    const bool is_number = pass_shared<T>().tables.parent_dim(node) == p.shape.dims;
     warp.keys[i] = is_number ? static_cast<OrderedKey<T>>(p.source.index(place)) + 1 : ordered_key(x);
     warp.places[i] = place;
     warp.nodes[i] = static_cast<std::uint8_t>(node);

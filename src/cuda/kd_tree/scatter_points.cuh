@@ -95,12 +95,12 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   std::uint32_t found = 0;
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    const ParentBins<T> parent = tables.parents[node[k] - parents];
+    const ParentBins<T> parent = tables.parent(node[k] - parents);
     T x = 0;
     if (is_inside(k)) {
-      x = parent.dim == dims ? static_cast<T>(p.source.index(own + k * threads)) : points.at(k, parent.dim);
+      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(own + k * threads)) : points.at(k, parent.bins.dim);
     }
-    const std::uint32_t bin = bin_of(parent, x, parent_bins);
+    const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
     note_candidate(p, segment.segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
                    own + k * threads, found);
     const bool moves = is_inside(k) && bin != parent.median;
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 1)
+__global__ void __launch_bounds__(kStepThreads, 2)
     place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
   start_next();
   wait_for_previous();

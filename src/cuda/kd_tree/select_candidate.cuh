@@ -199,8 +199,8 @@ class CandidateSelection {
     rank -= cells.found_below[0];
     remaining = cells.found_count;
     low += static_cast<Key>(static_cast<Key>(cells.found_bin[0]) << shift);
-    const Key last = low + static_cast<Key>((Key{1} << shift) - 1);
-    high = last < high ? last : high;
+    const Key span = static_cast<Key>((Key{1} << shift) - 1);  // low + span may be too large for a key
+    if (high - low > span) high = low + span;
     sync_block();
   }
 
