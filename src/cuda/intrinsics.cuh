@@ -9,6 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// A function that is called, not copied to where it is used: for what is rare and long.
+#define KITH_NOINLINE __noinline__
+
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kWarp = 32;

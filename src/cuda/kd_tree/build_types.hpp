@@ -43,6 +43,14 @@ struct TreeShape {
   bool cycles = false;  ///< splits go x, y, z, x, … instead of the widest side
 };
 
+/// The shape of the contract's tree.
+template <typename T>
+TreeShape tree_shape(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size, bool cycles) {
+  const std::uint64_t bytes = dims * sizeof(T) + sizeof(std::uint32_t);
+  return {core::KdGeometry::of(points, leaf_size), dims,
+          static_cast<std::uint32_t>((bytes + sizeof(T) - 1) / sizeof(T) * sizeof(T)), cycles};
+}
+
 /// A number whose unsigned order is the order of the coordinates; -0 counts as +0. Finite numbers are neither 0 nor the
 /// largest.
 template <typename T>

@@ -36,36 +36,47 @@ __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, 
   sync_block();
 }
 
-/// Some points of a thread. Few coordinates are all loaded at once, before it is known which ones are needed; of many
-/// only the ones that are.
-template <typename T, std::uint32_t kDims, std::uint32_t kEach>
+/// How coordinates lie in memory, as far as the compiler may know it.
+enum class Layout : std::uint8_t {
+  any,      ///< strides and dims are known at run time only
+  rows,     ///< point by point, side by side
+  columns,  ///< dimension by dimension, side by side
+};
+
+/// Some points of a thread, kPassThreads places apart. Few coordinates are all loaded at once, before it is known which
+/// ones are needed; of many only the ones that are.
+template <typename T, std::uint32_t kDims, Layout kLayout, std::uint32_t kEach>
 class LoadedPoints {
  public:
-  /// Point k lies at `first + k * step`; those past `end` must not be asked for.
-  __device__ __forceinline__ LoadedPoints(const PointSource<T>& source, std::uint32_t first, std::uint32_t step,
-                                          std::uint32_t end)
-      : row_(source.values + std::uint64_t{first} * static_cast<std::uint32_t>(source.row_stride)),
-        step_(std::uint64_t{step} * static_cast<std::uint32_t>(source.row_stride)),
-        dim_stride_(source.dim_stride) {
-    if constexpr (kDims > 0) {
+  /// Only the points below `end` must be there; `kWhole`: all are.
+  template <bool kWhole>
+  __device__ __forceinline__ void load(const PointSource<T>& source, std::uint32_t first, std::uint32_t end) {
+    if constexpr (kLayout == Layout::any) {
+      row_ = source.values + std::uint64_t{first} * static_cast<std::uint32_t>(source.row_stride);
+      step_ = std::uint64_t{kPassThreads} * static_cast<std::uint32_t>(source.row_stride);
+      dim_stride_ = source.dim_stride;
+    } else {
+      const T* row = source.values + std::uint64_t{first} * (kLayout == Layout::rows ? kDims : 1);
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
+        const T* column = kLayout == Layout::rows ? row + d : row + d * source.dim_stride;
 #pragma unroll
         for (std::uint32_t k = 0; k < kEach; ++k) {
-          values_[d][k] = first + k * step < end ? row_[k * step_ + d * dim_stride_] : T(0);
+          constexpr std::uint32_t kStep = kPassThreads * (kLayout == Layout::rows ? kDims : 1);
+          if (kWhole || first + k * kPassThreads < end) values_[d][k] = column[k * kStep];
         }
       }
     }
   }
 
   __device__ __forceinline__ T at(std::uint32_t k, std::uint32_t d) const {
-    if constexpr (kDims > 0) {
+    if constexpr (kLayout == Layout::any) {
+      return row_[k * step_ + d * dim_stride_];
+    } else {
       T value = values_[0][k];
 #pragma unroll
       for (std::uint32_t e = 1; e < kDims; ++e) value = d == e ? values_[e][k] : value;
       return value;
-    } else {
-      return row_[k * step_ + d * dim_stride_];
     }
   }
 
@@ -237,15 +248,15 @@ KITH_HOST_DEVICE std::size_t level_shared_bytes() {
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
-template <typename T, std::uint32_t kDims>
+template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
   constexpr std::uint32_t kEach = 4;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
-  const std::uint32_t threads = threads_per_block(), parents = 1u << (level - 1), dims = p.shape.dims;
+  const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
   const std::uint32_t parent_bins = bins_at(level - 1, dims, p.most_bins), bins = bins_at(level, dims, p.most_bins);
-  for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += threads) counters[i] = 0;
+  for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
   wait_for_previous();
   if (*p.refused != 0) return;
@@ -257,17 +268,19 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const auto count_tile = [&](std::uint32_t tile, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     const std::uint32_t own = tile + thread_number();
-    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * threads < end; };
-    const LoadedPoints<T, kDims, kEach> points(p.source, own, threads, kWhole ? 0xffffffffu : end);
+    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
+    LoadedPoints<T, kDims, kLayout, kEach> points;
+    points.template load<kWhole>(p.source, own, end);
     const auto value = [&](std::uint32_t k, std::uint32_t dim) {
-      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k * threads));
+      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k * kPassThreads));
       return points.at(k, dim);
     };
+    std::uint8_t* const heap = p.heap + own;
     std::uint32_t node[kEach];  // of the parents, from the first of their level
     std::uint32_t undecided = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] = level > 1 && is_inside(k) ? p.heap[own + k * threads] : parents;
+      node[k] = level > 1 && is_inside(k) ? heap[k * kPassThreads] : parents;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -276,7 +289,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     while (undecided != 0) {
       const std::uint32_t k = lowest_bit(undecided);
       undecided &= undecided - 1;
-      const std::uint32_t decided = decided_heap(p, parents, own + k * threads, pick(node, k));
+      const std::uint32_t decided = decided_heap(p, parents, own + k * kPassThreads, pick(node, k));
 #pragma unroll
       for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
     }
@@ -287,25 +300,25 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       node[k] -= parents;
-      if constexpr (kDims == 0) x[k] = is_inside(k) ? value(k, tables.parent_dim(node[k])) : T(0);
+      if constexpr (kLayout == Layout::any) x[k] = is_inside(k) ? value(k, tables.parent_dim(node[k])) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const ParentBins<T> parent = tables.parent(node[k]);
-      if constexpr (kDims > 0) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
+      if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
       const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
       half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
       if (bin == parent.median) candidates |= 1u << k;
-      if constexpr (kDims == 0) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
+      if constexpr (kLayout == Layout::any) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       if (is_inside(k)) {
         const bool is_candidate = (candidates >> k & 1) != 0;
-        p.heap[own + k * threads] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
+        heap[k * kPassThreads] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
         if (!is_candidate) {
           const ChildBins<T> child = tables.child(half[k]);
-          if constexpr (kDims > 0) y[k] = value(k, child.bins.dim);
+          if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
           atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
           if (child.has_second) {
             const Bins<T>& second = tables.seconds[half[k]];
@@ -321,15 +334,14 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll 1
       for (std::uint32_t k = 0; k < kEach; ++k) {
         note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, pick(node, k), pick(x, k),
-                       own + k * threads, found);
+                       own + k * kPassThreads, found);
       }
     }
   };
-  const std::uint32_t whole = tables.uses_numbers ? 0 : (end - first) / (kEach * threads) * (kEach * threads);
-  for (std::uint32_t done = 0; done < whole; done += kEach * threads) count_tile(first + done, std::true_type{});
-  for (std::uint32_t done = whole; done < end - first; done += kEach * threads) {
-    count_tile(first + done, std::false_type{});
-  }
+  constexpr std::uint32_t kTile = kEach * kPassThreads;
+  const std::uint32_t whole = tables.uses_numbers ? 0 : (end - first) / kTile * kTile;
+  for (std::uint32_t done = 0; done < whole; done += kTile) count_tile(first + done, std::true_type{});
+  for (std::uint32_t done = whole; done < end - first; done += kTile) count_tile(first + done, std::false_type{});
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);

@@ -101,7 +101,8 @@ __device__ inline ParentNode parent_of_block(std::uint32_t level, std::uint32_t 
 template <typename V>
 __device__ void copy_words(V* to, const V* from, std::uint32_t count, std::uint32_t first) {
   const std::uint32_t words = count * static_cast<std::uint32_t>(sizeof(V) / 4);
-  const std::uint32_t i = (thread_number() + threads_per_block() - first % threads_per_block()) % threads_per_block();
+  const std::uint32_t i =
+      thread_number() >= first ? thread_number() - first : thread_number() + threads_per_block() - first;
   for (std::uint32_t w = i; w < words; w += threads_per_block()) {
     reinterpret_cast<std::uint32_t*>(to)[w] = reinterpret_cast<const std::uint32_t*>(from)[w];
   }
@@ -133,6 +134,10 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
   fetched.counted = counted;
   fetched.rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
   const std::uint32_t count = p.nodes[base + parent.heap].candidates;
+  if (block_number() % each != 0 && count <= kLongList) {
+    fetched.list.blocks = 0;
+    return fetched;
+  }
   copy_words(node, &p.nodes[base + parent.heap], 1, 0);
   if (from != nullptr) copy_words(counted, &p.counted[base + 2 * parent.heap], 2, 32);
   if (dims <= kStagedDims) {
@@ -155,8 +160,6 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
     list.blocks = each;
     list.block = block_number() % each;
     list.shared = &p.lists[((1u << parent.level) - 1) * (1u << p.first_level) + block_number() / each];
-  } else if (block_number() % each != 0) {
-    list.blocks = 0;
   } else if (count <= staged) {
     auto* keys = reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys);
     auto* places = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places);
@@ -167,7 +170,7 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
     list.keys = keys;
     list.places = places;
   }
-  if (from != nullptr && list.blocks != 0) {
+  if (from != nullptr) {
     for (std::uint32_t i = thread_number(); i < counters; i += threads_per_block()) {
       fetched.rows[i] = list.blocks > 1 ? 0 : from[i];
     }

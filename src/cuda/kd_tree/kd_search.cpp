@@ -28,14 +28,6 @@ using engine::RunOptions;
 using engine::Searcher;
 
 template <typename T>
-TreeShape shape_of_build(std::uint64_t count, std::uint32_t dims, std::uint32_t leaf_size, bool cycles) {
-  return {.geometry = core::KdGeometry::of(count, leaf_size),
-          .dims = dims,
-          .point_bytes = KdTree<T>::point_bytes_of(dims),
-          .cycles = cycles};
-}
-
-template <typename T>
 class KdSearch final : public Searcher<T> {
  public:
   KdSearch(DeviceTree<T> tree, Stream stream, Metric metric, std::vector<T> period, const char* origin)
@@ -117,7 +109,7 @@ DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream)
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
   const bool cycles = request.split == SplitRule::cycle;
   const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
-  const TreeShape shape = shape_of_build<T>(request.count, request.dims, leaf_size, cycles);
+  const TreeShape shape = tree_shape<T>(request.count, request.dims, leaf_size, cycles);
   require_device_memory(stream.device(), build_memory<T>(shape, leaf_size, on_device).peak_bytes, "building the index");
   if (!on_device) {
     return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
@@ -149,7 +141,7 @@ void require_contract_tree(DeviceTree<T>& tree, const KdTree<T>& on_host, const 
 template <typename T>
 engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
-  const TreeShape shape = shape_of_build<T>(request.count, request.dims, leaf_size, false);
+  const TreeShape shape = tree_shape<T>(request.count, request.dims, leaf_size, false);
   const BuildMemory memory = build_memory<T>(shape, leaf_size, request.points_on == request.device);
   return {memory.index_bytes, memory.peak_bytes};
 }

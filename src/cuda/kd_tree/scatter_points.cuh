@@ -53,41 +53,35 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
-/// A block for each tile; `tiles` of them for each segment.
-template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPassThreads, 2)
-    scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
+/// Moves the points [first, end) of a segment, one tile. `kWhole`: the tile is full.
+template <bool kWhole, typename T, std::uint32_t kDims, Layout kLayout>
+__device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t first,
+                                             std::uint32_t end) {
   constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
   T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T, kEach>);
   auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
-  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, threads = threads_per_block();
-  const std::uint32_t parents = 1u << (p.levels - 1), nodes = 2 * parents;
+  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
+  const std::uint32_t parents = 1u << (p.levels - 1);
   const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
-  const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
-  for (std::uint32_t i = thread_number(); i < nodes; i += threads) cells.counts[i] = 0;
-  start_next();
-  wait_for_previous();
-  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kEach * threads;
-  if (begin >= segment.end || *p.refused != 0) return;
-  const std::uint32_t own = static_cast<std::uint32_t>(begin) + thread_number();
-  const std::uint32_t end = segment.end - begin < kEach * threads ? static_cast<std::uint32_t>(segment.end)
-                                                                  : static_cast<std::uint32_t>(begin) + kEach * threads;
-  const auto is_inside = [&](std::uint32_t k) { return own + k * threads < end; };
-  const LoadedPoints<T, kDims, kEach> points(p.source, own, threads, end);
+  const std::uint32_t own = first + thread_number();
+  const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
+  LoadedPoints<T, kDims, kLayout, kEach> points;
+  points.template load<kWhole>(p.source, own, end);
+  const std::uint8_t* const heap = p.heap + own;
   std::uint32_t node[kEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    node[k] = p.levels > 1 && is_inside(k) ? p.heap[own + k * threads] : parents;
+    node[k] = p.levels > 1 && is_inside(k) ? heap[k * kPassThreads] : parents;
   }
-  load_tables(p, segment.segment, p.levels);
+  load_tables(p, segment, p.levels);
   bool is_undecided = false;
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) is_undecided = is_undecided || node[k] < parents;
   if (is_undecided) {
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, own + k * threads, node[k]);
+    for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, own + k * kPassThreads, node[k]);
   }
   sync_warp();
   // First the node to which a point goes and its rank there, then its place in the stage. Candidates wait.
@@ -98,11 +92,12 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     const ParentBins<T> parent = tables.parent(node[k] - parents);
     T x = 0;
     if (is_inside(k)) {
-      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(own + k * threads)) : points.at(k, parent.bins.dim);
+      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(own + k * kPassThreads))
+                                  : points.at(k, parent.bins.dim);
     }
     const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-    note_candidate(p, segment.segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
-                   own + k * threads, found);
+    note_candidate(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
+                   own + k * kPassThreads, found);
     const bool moves = is_inside(k) && bin != parent.median;
     const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
     std::uint32_t rank = 0;
@@ -116,7 +111,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     place[k] = moves ? to << 16 | rank : kWaits;
   }
   sync_block();
-  if (warp_number() == 0) reserve_rooms(p, segment.segment, cells);
+  if (warp_number() == 0) reserve_rooms(p, segment, cells);
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -137,14 +132,14 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     if (d == 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint32_t from = thread_number() + k * threads;
+        const std::uint32_t from = thread_number() + k * kPassThreads;
         to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
       }
     }
     T* column = p.out_values + d * p.shape.geometry.points;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (thread_number() + k * threads < staged) column[to[k]] = stage[thread_number() + k * threads];
+      if (thread_number() + k * kPassThreads < staged) column[to[k]] = stage[thread_number() + k * kPassThreads];
     }
     sync_block();
   };
@@ -156,14 +151,35 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(own + k * threads);
+    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(own + k * kPassThreads);
   }
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (thread_number() + k * threads < staged) p.out_indices[to[k]] = staged_numbers[thread_number() + k * threads];
+    const std::uint32_t from = thread_number() + k * kPassThreads;
+    if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates(p, segment.segment, p.levels - 1, found);
+  if (found > 0) list_candidates(p, segment, p.levels - 1, found);
+}
+
+/// A block for each tile; `tiles` of them for each segment.
+template <typename T, std::uint32_t kDims, Layout kLayout>
+__global__ void __launch_bounds__(kPassThreads, 2)
+    scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
+  constexpr std::uint32_t kEach = kScatterEach<T, kDims>, kTile = kEach * kPassThreads;
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
+  if (thread_number() < kHeap) cells.counts[thread_number()] = 0;
+  const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
+  start_next();
+  wait_for_previous();
+  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kTile;
+  if (begin >= segment.end || *p.refused != 0) return;
+  const auto first = static_cast<std::uint32_t>(begin);
+  if (segment.end - begin >= kTile) {
+    scatter_tile<true, T, kDims, kLayout>(p, segment.segment, first, first + kTile);
+  } else {
+    scatter_tile<false, T, kDims, kLayout>(p, segment.segment, first, static_cast<std::uint32_t>(segment.end));
+  }
 }
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.

@@ -80,7 +80,7 @@ class CandidateSelection {
   /// Calls f(entry, key) for this block's part of the list; several keys are on their way at a time.
   template <typename F>
   __device__ __forceinline__ void for_each_key(F&& f) {
-    constexpr std::uint32_t kTogether = 32 / sizeof(Key);
+    constexpr std::uint32_t kTogether = 16 / sizeof(Key);
     const std::uint32_t end = list_.end(), step = threads_per_block();
     for (std::uint32_t i = list_.first() + thread_number(); i < end; i += kTogether * step) {
       Key keys[kTogether];

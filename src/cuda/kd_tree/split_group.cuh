@@ -13,9 +13,9 @@
 
 namespace kith::cuda {
 
-/// Launches everything for points of kDims dimensions; 0: of any number, known at run time only. Through `launch(name,
-/// bytes read and written, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
-template <typename T, std::uint32_t kDims, typename Launch>
+/// Launches everything for points of kDims dimensions in a known layout; 0: of any number in any layout. Through
+/// `launch(name, bytes read and written, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
+template <typename T, std::uint32_t kDims, Layout kLayout, typename Launch>
 void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T);
@@ -32,7 +32,7 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : parents > 8 ? 4096u : 12288u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
-    launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
+    launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims, kLayout>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
     const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
     launch("medians", 0, find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
@@ -42,24 +42,38 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
-  launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)), scatter_points<T, kDims>,
-         segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false, group, tiles);
+  launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
+         scatter_points<T, kDims, kLayout>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
+         group, tiles);
   const std::uint32_t staged = staged_for(parents);
   launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
          each > 1, group, each, staged);
 }
 
+template <typename T, std::uint32_t kDims, typename Launch>
+void split_group_in_layout(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+  const PointSource<T>& source = group.source;
+  if (source.row_stride == kDims && source.dim_stride == 1) {
+    split_group_of<T, kDims, Layout::rows>(group, processors, launch);
+  } else if (source.row_stride == 1) {
+    split_group_of<T, kDims, Layout::columns>(group, processors, launch);
+  } else {
+    split_group_of<T, 0, Layout::any>(group, processors, launch);
+  }
+}
+
+/// Two to four dimensions are known to the compiler.
 template <typename T, typename Launch>
 void split_group(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
   switch (group.shape.dims) {
     case 2:
-      return split_group_of<T, 2>(group, processors, launch);
+      return split_group_in_layout<T, 2>(group, processors, launch);
     case 3:
-      return split_group_of<T, 3>(group, processors, launch);
+      return split_group_in_layout<T, 3>(group, processors, launch);
     case 4:
-      return split_group_of<T, 4>(group, processors, launch);
+      return split_group_in_layout<T, 4>(group, processors, launch);
     default:
-      return split_group_of<T, 0>(group, processors, launch);
+      return split_group_of<T, 0, Layout::any>(group, processors, launch);
   }
 }
 

@@ -30,8 +30,8 @@ __device__ Bins<T> bins_over(T low, T high, std::uint32_t dim, std::uint32_t cou
 
 /// Component `stage` of the super-key of dimension d as an unsigned number that is neither 0 nor the largest.
 template <typename T>
-__device__ OrderedKey<T> component_key(const PointSource<T>& source, std::uint32_t dims, std::uint64_t place,
-                                       std::uint32_t d, std::uint32_t stage) {
+KITH_NOINLINE __device__ OrderedKey<T> component_key(const PointSource<T> source, std::uint32_t dims,
+                                                     std::uint64_t place, std::uint32_t d, std::uint32_t stage) {
   if (stage >= dims) return static_cast<OrderedKey<T>>(source.index(place)) + 1;
   const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;
   return ordered_key(source.at(place, axis));
@@ -40,8 +40,8 @@ __device__ OrderedKey<T> component_key(const PointSource<T>& source, std::uint32
 /// True if point a comes before point b by the super-key of dimension d, from component `stage` on. Dimension `dims`:
 /// by number alone.
 template <typename T>
-__device__ bool precedes(const PointSource<T>& source, std::uint32_t dims, std::uint64_t a, std::uint64_t b,
-                         std::uint32_t d, std::uint32_t stage) {
+KITH_NOINLINE __device__ bool precedes(const PointSource<T> source, std::uint32_t dims, std::uint64_t a,
+                                       std::uint64_t b, std::uint32_t d, std::uint32_t stage) {
   if (d < dims) {
     for (; stage < dims; ++stage) {
       const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;

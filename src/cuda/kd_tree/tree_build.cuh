@@ -98,18 +98,10 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool) 
   return {tree + copy_bytes(shape), tree + 2 * copy_bytes(shape) + scratch};
 }
 
-/// The contract's tree of so many points.
-template <typename T>
-TreeShape shape_of(std::uint64_t count, std::uint32_t dims, std::uint32_t leaf_size, bool cycles) {
-  const std::uint64_t bytes = dims * sizeof(T) + sizeof(std::uint32_t);
-  return {core::KdGeometry::of(count, leaf_size), dims,
-          static_cast<std::uint32_t>((bytes + sizeof(T) - 1) / sizeof(T) * sizeof(T)), cycles};
-}
-
 template <typename T>
 DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
                                 std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases) {
-  TreeBuild<T> build(shape_of<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
   build.launch(points, phases);
   return build.take();
 }
@@ -118,7 +110,7 @@ template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
                                           std::uint32_t leaf_size, bool cycles, Stream& stream, int threads,
                                           const ProgressCallback* progress) {
-  TreeBuild<T> build(shape_of<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
   copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, {.threads = threads, .progress = progress});
   build.launch({build.rows(), dims, 1, nullptr});
   return build.take();

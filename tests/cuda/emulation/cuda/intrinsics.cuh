@@ -15,6 +15,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define KITH_NOINLINE [[gnu::noinline]]
 #define __restrict__
 
 namespace kith::cuda {
