@@ -23,14 +23,14 @@ __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, 
     const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
     tables.exact[t] = {node.split_value, node.bins.dim, node.split_place};
   }
-  if (t < parents) {
-    const SplitNode<T>& node = p.nodes[base + parents + t];
-    tables.set_parent(t, node);
+  for (std::uint32_t i = t; i < parents * kWarp; i += threads_per_block()) {
+    const SplitNode<T>& node = p.nodes[base + parents + i / kWarp];
+    tables.set_parent(i / kWarp, i % kWarp, node);
     if (node.bins.dim == dims) tables.uses_numbers = true;
   }
-  if (level < p.levels && t < 2 * parents) {
-    const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
-    tables.set_child(t, counted);
+  for (std::uint32_t i = t; level < p.levels && i < 2 * parents * kWarp; i += threads_per_block()) {
+    const CountedBins<T>& counted = p.counted[base + 2 * parents + i / kWarp];
+    tables.set_child(i / kWarp, i % kWarp, counted);
     if (counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims)) tables.uses_numbers = true;
   }
   sync_block();
@@ -251,7 +251,7 @@ KITH_HOST_DEVICE std::size_t level_shared_bytes() {
 template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
-  constexpr std::uint32_t kEach = 4;
+  constexpr std::uint32_t kEach = 2;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
@@ -264,34 +264,32 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
-  // Whole tiles of segments without numbers need no conditions.
-  const auto count_tile = [&](std::uint32_t tile, auto is_whole) {
-    constexpr bool kWhole = decltype(is_whole)::value;
-    const std::uint32_t own = tile + thread_number();
-    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
+  // Whole tiles of segments without numbers need no conditions, and the next one is on its way while one is counted.
+  struct Tile {
     LoadedPoints<T, kDims, kLayout, kEach> points;
-    points.template load<kWhole>(p.source, own, end);
+    std::uint32_t node[kEach];  // heap numbers, then of the parents, from the first of their level
+  };
+  const auto load_tile = [&](Tile& tile, std::uint32_t own, auto is_whole) {
+    constexpr bool kWhole = decltype(is_whole)::value;
+    tile.points.template load<kWhole>(p.source, own, end);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const bool is_inside = kWhole || own + k * kPassThreads < end;
+      tile.node[k] = level > 1 && is_inside ? p.heap[own + k * kPassThreads] : parents;
+    }
+  };
+  const auto count_tile = [&](Tile& tile, std::uint32_t own, auto is_whole) {
+    constexpr bool kWhole = decltype(is_whole)::value;
+    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
     const auto value = [&](std::uint32_t k, std::uint32_t dim) {
       if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k * kPassThreads));
-      return points.at(k, dim);
+      return tile.points.at(k, dim);
     };
-    std::uint8_t* const heap = p.heap + own;
-    std::uint32_t node[kEach];  // of the parents, from the first of their level
-    std::uint32_t undecided = 0;
+    std::uint32_t(&node)[kEach] = tile.node;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] = level > 1 && is_inside(k) ? heap[k * kPassThreads] : parents;
-    }
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (node[k] < parents) undecided |= 1u << k;
-    }
-    while (undecided != 0) {
-      const std::uint32_t k = lowest_bit(undecided);
-      undecided &= undecided - 1;
-      const std::uint32_t decided = decided_heap(p, parents, own + k * kPassThreads, pick(node, k));
-#pragma unroll
-      for (std::uint32_t j = 0; j < kEach; ++j) node[j] = j == k ? decided : node[j];
+      if (node[k] < parents) node[k] = decided_heap(p, parents, own + k * kPassThreads, node[k]);
+      node[k] -= parents;
     }
     sync_warp();
     T x[kEach], y[kEach];
@@ -299,7 +297,6 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     std::uint32_t half[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] -= parents;
       if constexpr (kLayout == Layout::any) x[k] = is_inside(k) ? value(k, tables.parent_dim(node[k])) : T(0);
     }
 #pragma unroll
@@ -315,7 +312,8 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     for (std::uint32_t k = 0; k < kEach; ++k) {
       if (is_inside(k)) {
         const bool is_candidate = (candidates >> k & 1) != 0;
-        heap[k * kPassThreads] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
+        p.heap[own + k * kPassThreads] =
+            static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
         if (!is_candidate) {
           const ChildBins<T> child = tables.child(half[k]);
           if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
@@ -331,17 +329,27 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     sync_warp();
     if (any_lane(candidates != 0)) {
-#pragma unroll 1
+#pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, pick(node, k), pick(x, k),
-                       own + k * kPassThreads, found);
+        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k * kPassThreads,
+                       found);
       }
     }
   };
   constexpr std::uint32_t kTile = kEach * kPassThreads;
   const std::uint32_t whole = tables.uses_numbers ? 0 : (end - first) / kTile * kTile;
-  for (std::uint32_t done = 0; done < whole; done += kTile) count_tile(first + done, std::true_type{});
-  for (std::uint32_t done = whole; done < end - first; done += kTile) count_tile(first + done, std::false_type{});
+  std::uint32_t own = first + thread_number();
+  Tile tile, next;
+  if (whole > 0) load_tile(next, own, std::true_type{});
+  for (std::uint32_t done = 0; done < whole; done += kTile, own += kTile) {
+    tile = next;
+    if (done + kTile < whole) load_tile(next, own + kTile, std::true_type{});
+    count_tile(tile, own, std::true_type{});
+  }
+  for (std::uint32_t done = whole; done < end - first; done += kTile, own += kTile) {
+    load_tile(tile, own, std::false_type{});
+    count_tile(tile, own, std::false_type{});
+  }
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);

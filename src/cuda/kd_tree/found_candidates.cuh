@@ -65,11 +65,4 @@ __device__ __forceinline__ void note_candidate(const GroupParameters<T>& p, std:
   sync_warp();
 }
 
-/// One of four values by a number that is known at run time, without an array in memory.
-template <typename V>
-__device__ __forceinline__ V pick(const V (&values)[4], std::uint32_t k) {
-  const V low = (k & 1) != 0 ? values[1] : values[0], high = (k & 1) != 0 ? values[3] : values[2];
-  return (k & 2) != 0 ? high : low;
-}
-
 }  // namespace kith::cuda

@@ -26,10 +26,9 @@ template <typename Word, std::uint32_t kEntries>
 class LaneTable {
  public:
   __device__ __forceinline__ Word at(std::uint32_t entry) const { return words_[entry][lane_number() % kCopies]; }
-  __device__ void fill(std::uint32_t entry, Word word) {
-    for (std::uint32_t copy = 0; copy < kCopies; ++copy) {  // not all to the same bank
-      words_[entry][(copy + thread_number()) % kCopies] = word;
-    }
+  /// The word for lane `lane` and its like; 32 of them make it whole.
+  __device__ __forceinline__ void fill(std::uint32_t entry, std::uint32_t lane, Word word) {
+    words_[entry][lane % kCopies] = word;
   }
 
  private:
@@ -64,20 +63,21 @@ struct NodeTables {
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const {
     return parent_dims_and_medians.at(node) >> kMedianBits;
   }
-  __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
-    parent_lows.fill(node, known.bins.low);
-    parent_scales.fill(node, known.bins.scale);
-    parent_dims_and_medians.fill(node, known.bins.dim << kMedianBits | known.median_bin);
+  /// 32 threads, one for each lane, set a node.
+  __device__ void set_parent(std::uint32_t node, std::uint32_t lane, const SplitNode<T>& known) {
+    parent_lows.fill(node, lane, known.bins.low);
+    parent_scales.fill(node, lane, known.bins.scale);
+    parent_dims_and_medians.fill(node, lane, known.bins.dim << kMedianBits | known.median_bin);
   }
   __device__ __forceinline__ ChildBins<T> child(std::uint32_t node) const {
     const std::uint32_t packed = child_dims.at(node);
     return {{child_lows.at(node), child_scales.at(node), packed >> 1}, (packed & 1) != 0};
   }
-  __device__ void set_child(std::uint32_t node, const CountedBins<T>& counted) {
-    child_lows.fill(node, counted.slots[0].low);
-    child_scales.fill(node, counted.slots[0].scale);
-    child_dims.fill(node, counted.slots[0].dim << 1 | (counted.used > 1 ? 1 : 0));
-    if (counted.used > 1) seconds[node] = counted.slots[1];
+  __device__ void set_child(std::uint32_t node, std::uint32_t lane, const CountedBins<T>& counted) {
+    child_lows.fill(node, lane, counted.slots[0].low);
+    child_scales.fill(node, lane, counted.slots[0].scale);
+    child_dims.fill(node, lane, counted.slots[0].dim << 1 | (counted.used > 1 ? 1 : 0));
+    if (lane == 0 && counted.used > 1) seconds[node] = counted.slots[1];
   }
 };
 

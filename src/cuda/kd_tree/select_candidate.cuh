@@ -243,16 +243,24 @@ class CandidateSelection {
       if (thread_number() == 0) cells.few = load_fresh(count);
       sync_block();
     }
-    for (std::uint32_t a = thread_number(); a < cells.few; a += threads_per_block()) {
+    // Four threads for each of the few; whole warps, so that the four can add up.
+    const std::uint32_t quarters = (4 * cells.few + kWarp - 1) / kWarp * kWarp;
+    for (std::uint32_t i = thread_number(); i < quarters; i += threads_per_block()) {
+      const std::uint32_t a = i / 4;
       std::uint32_t before = 0;
-      for (std::uint32_t b = 0; b < cells.few; ++b) {
-        bool is_before = cells.few_keys[b] < cells.few_keys[a];
-        if (cells.few_keys[b] == cells.few_keys[a] && a != b) {
+      const std::uint64_t own = a < cells.few ? cells.few_keys[a] : 0;
+      for (std::uint32_t b = i % 4; a < cells.few && b < cells.few; b += 4) {
+        const std::uint64_t other = cells.few_keys[b];
+        bool is_before = other < own;
+        if (other == own && a != b) {
           is_before = precedes(source_, dims_, cells.few_places[b], cells.few_places[a], dim_, stage + 1);
         }
         before += is_before ? 1 : 0;
       }
-      if (before == rank) cells.chosen = a;
+      sync_warp();
+      before += shuffle_xor(before, 1);
+      before += shuffle_xor(before, 2);
+      if (a < cells.few && before == rank) cells.chosen = a;
     }
     sync_block();
     return cells.chosen;

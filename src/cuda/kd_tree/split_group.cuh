@@ -20,7 +20,7 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T);
   if (group.segment_boxes == nullptr) {
-    launch("range", 0, sample_range<T>, processors, kPassThreads, 0, false, group);
+    launch("range", 0, sample_range<T>, (processors + 7) / 8, kPassThreads, 0, false, group);
   }
   launch("pass 0", points * row, count_root<T>, passes, kPassThreads, root_shared_bytes<T>(group.shape.dims), false,
          group);
