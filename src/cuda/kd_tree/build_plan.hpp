@@ -37,7 +37,7 @@ class ScratchParts {
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
   constexpr std::uint32_t kMost = 128;
   const std::uint32_t each = processors / parents;
-  return each < 4 ? 1 : each < kMost ? each : kMost;
+  return each < 2 ? 1 : each < kMost ? each : kMost;
 }
 
 /// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.

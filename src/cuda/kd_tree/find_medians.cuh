@@ -169,6 +169,7 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
     }
     list.keys = keys;
     list.places = places;
+    list.is_staged = true;
   }
   if (from != nullptr) {
     for (std::uint32_t i = thread_number(); i < counters; i += threads_per_block()) {

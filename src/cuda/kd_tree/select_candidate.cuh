@@ -10,12 +10,13 @@
 
 namespace kith::cuda {
 
-/// Candidates of one node in global memory, and the part of them that this block looks at.
+/// Candidates of one node, and the part of them that this block looks at.
 template <typename T>
 struct CandidateList {
   OrderedKey<T>* keys;
   std::uint32_t* places;
   std::uint32_t count;
+  bool is_staged = false;   ///< copied to shared memory
   std::uint32_t block = 0;  ///< of `blocks` that share the list
   std::uint32_t blocks = 1;
   ListCells* shared = nullptr;  ///< if there are several
@@ -77,10 +78,14 @@ class CandidateSelection {
       sync_block();
     }
   }
-  /// Calls f(entry, key) for this block's part of the list; several keys are on their way at a time.
+  /// Calls f(entry, key) for this block's part of the list.
   template <typename F>
   __device__ __forceinline__ void for_each_key(F&& f) {
-    constexpr std::uint32_t kTogether = 16 / sizeof(Key);
+    if (list_.is_staged) {
+      for (std::uint32_t i = thread_number(); i < list_.count; i += threads_per_block()) f(i, list_.keys[i]);
+      return;
+    }
+    constexpr std::uint32_t kTogether = 32 / sizeof(Key);  // so many keys are on their way at a time
     const std::uint32_t end = list_.end(), step = threads_per_block();
     for (std::uint32_t i = list_.first() + thread_number(); i < end; i += kTogether * step) {
       Key keys[kTogether];

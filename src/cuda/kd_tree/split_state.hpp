@@ -25,6 +25,7 @@ struct Bins {
   T low = 0;
   T scale = 0;
   std::uint32_t dim = 0;
+  std::uint32_t unused = 0;  ///< no gap that is copied without a value
 };
 
 /// A node whose median is known down to a bin, and later exactly.
@@ -43,6 +44,7 @@ template <typename T>
 struct CountedBins {
   Bins<T> slots[2];
   std::uint32_t used = 0;
+  std::uint32_t unused = 0;
 };
 
 /// What blocks that resolve one long list share. All zero at the start.
