@@ -35,6 +35,9 @@ class DeviceBuffer {
     if (data_ != nullptr) free_on_device(data_, *stream_);
   }
 
+  /// Only the first values count from here on; the memory stays.
+  void truncate(std::uint64_t size) { size_ = size < size_ ? size : size_; }
+
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::uint64_t size() const { return size_; }

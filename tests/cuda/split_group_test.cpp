@@ -55,7 +55,7 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   Garbage memory(lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, nullptr).bytes);
   const auto scratch = lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, memory.data());
   std::memset(memory.data(), 0, scratch.zero_bytes);
-  Garbage first(copy_bytes(shape)), second(copy_bytes(shape));
+  Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
   std::vector<std::uint16_t> split_dims(shape.geometry.leaves() - 1, 0xcdcd);
   std::vector<T> split_values(split_dims.size(), T(-7)), boxes(shape.geometry.nodes() * 2 * dims, T(-7));

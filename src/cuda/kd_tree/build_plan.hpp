@@ -116,8 +116,14 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   return scratch;
 }
 
-/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no less.
-inline std::uint64_t copy_bytes(const TreeShape& shape) { return shape.geometry.points * shape.point_bytes; }
+/// How far apart the columns of a copy of the points begin: vectors of 16 bytes fit.
+inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
+
+/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no more.
+template <typename T>
+std::uint64_t copy_bytes(const TreeShape& shape) {
+  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T);
+}
 
 /// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points
 /// which are to be read first may lie in copy 1; the result tells in which copy the leaf blocks are.
@@ -129,10 +135,11 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
   for (GroupParameters<T> group : scratch.groups) {
     group.source = source;
     group.out_values = reinterpret_cast<T*>(copies[step % 2]);
-    group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + shape.geometry.points * shape.dims);
+    group.out_stride = column_stride(shape);
+    group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * shape.dims);
     group.tree = tree;
     split(group);
-    source = {group.out_values, 1, shape.geometry.points, group.out_indices};
+    source = {group.out_values, 1, group.out_stride, group.out_indices};
     ++step;
   }
   FinishParameters<T> last;

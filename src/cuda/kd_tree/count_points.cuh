@@ -39,31 +39,73 @@ __device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, 
 /// How coordinates lie in memory, as far as the compiler may know it.
 enum class Layout : std::uint8_t {
   any,      ///< strides and dims are known at run time only
-  rows,     ///< point by point, side by side
-  columns,  ///< dimension by dimension, side by side
+  rows,     ///< point by point, side by side, aligned to 16 bytes
+  columns,  ///< dimension by dimension, side by side, each aligned to 16 bytes
 };
 
-/// Some points of a thread, kPassThreads places apart. Few coordinates are all loaded at once, before it is known which
-/// ones are needed; of many only the ones that are.
-template <typename T, std::uint32_t kDims, Layout kLayout, std::uint32_t kEach>
+/// Points that lie side by side and are the work of one thread: a vector of 16 bytes of each coordinate.
+template <typename T>
+inline constexpr std::uint32_t kTogether = 16 / sizeof(T);
+
+/// Some values at once; the address is a multiple of their size.
+template <std::uint32_t kCount, typename V>
+__device__ __forceinline__ void load_vector(const V* from, V (&to)[kCount]) {
+  struct alignas(kCount * sizeof(V)) Vector {
+    V values[kCount];
+  };
+  const Vector vector = *reinterpret_cast<const Vector*>(from);
+#pragma unroll
+  for (std::uint32_t i = 0; i < kCount; ++i) to[i] = vector.values[i];
+}
+
+template <std::uint32_t kCount, typename V>
+__device__ __forceinline__ void store_vector(V* to, const V (&from)[kCount]) {
+  struct alignas(kCount * sizeof(V)) Vector {
+    V values[kCount];
+  };
+  Vector vector;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kCount; ++i) vector.values[i] = from[i];
+  *reinterpret_cast<Vector*>(to) = vector;
+}
+
+/// Neighbouring points of one thread. Few coordinates are all loaded at once, before it is known which ones are needed;
+/// of many only the ones that are.
+template <typename T, std::uint32_t kDims, Layout kLayout>
 class LoadedPoints {
  public:
-  /// Only the points below `end` must be there; `kWhole`: all are.
+  static constexpr std::uint32_t kEach = kTogether<T>;
+
+  /// `first` is a multiple of kEach. Only the points in [low, end) are there; `kWhole`: all are.
   template <bool kWhole>
-  __device__ __forceinline__ void load(const PointSource<T>& source, std::uint32_t first, std::uint32_t end) {
+  __device__ __forceinline__ void load(const PointSource<T>& source, std::uint32_t first, std::uint32_t low,
+                                       std::uint32_t end) {
     if constexpr (kLayout == Layout::any) {
-      row_ = source.values + std::uint64_t{first} * static_cast<std::uint32_t>(source.row_stride);
-      step_ = std::uint64_t{kPassThreads} * static_cast<std::uint32_t>(source.row_stride);
+      stride_ = static_cast<std::uint32_t>(source.row_stride);
       dim_stride_ = source.dim_stride;
-    } else {
-      const T* row = source.values + std::uint64_t{first} * (kLayout == Layout::rows ? kDims : 1);
+      row_ = source.values + std::uint64_t{first} * stride_;
+    } else if constexpr (kWhole && kLayout == Layout::rows) {
+      T flat[kDims][kEach];
+#pragma unroll
+      for (std::uint32_t v = 0; v < kDims; ++v) {
+        load_vector(source.values + std::uint64_t{first} * kDims + v * kEach, flat[v]);
+      }
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
-        const T* column = kLayout == Layout::rows ? row + d : row + d * source.dim_stride;
 #pragma unroll
         for (std::uint32_t k = 0; k < kEach; ++k) {
-          constexpr std::uint32_t kStep = kPassThreads * (kLayout == Layout::rows ? kDims : 1);
-          if (kWhole || first + k * kPassThreads < end) values_[d][k] = column[k * kStep];
+          values_[d][k] = flat[(k * kDims + d) / kEach][(k * kDims + d) % kEach];
+        }
+      }
+    } else if constexpr (kWhole) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) load_vector(source.values + d * source.dim_stride + first, values_[d]);
+    } else {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          if (first + k >= low && first + k < end) values_[d][k] = source.at(first + k, d);
         }
       }
     }
@@ -71,7 +113,7 @@ class LoadedPoints {
 
   __device__ __forceinline__ T at(std::uint32_t k, std::uint32_t d) const {
     if constexpr (kLayout == Layout::any) {
-      return row_[k * step_ + d * dim_stride_];
+      return row_[std::uint64_t{k} * stride_ + d * dim_stride_];
     } else {
       T value = values_[0][k];
 #pragma unroll
@@ -82,7 +124,8 @@ class LoadedPoints {
 
  private:
   const T* row_;
-  std::uint64_t step_, dim_stride_;
+  std::uint32_t stride_;
+  std::uint64_t dim_stride_;
   T values_[kDims > 0 ? kDims : 1][kEach];
 };
 
@@ -159,35 +202,25 @@ KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
 }
 
 /// Pass 0: histograms [dimension][bin] and the tight box.
-template <typename T>
+template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 3) count_root(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
-  constexpr std::uint32_t kEach = 8;
-  const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins), threads = threads_per_block();
+  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
+  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
   auto* tight = reinterpret_cast<Key*>(counters + kCounters);
   auto* ranges = reinterpret_cast<Bins<T>*>(tight + 2 * (dims + 1));
-  for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += threads) counters[i] = 0;
-  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += threads) tight[i] = 0;
+  for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) counters[i] = 0;
+  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) tight[i] = 0;
   start_next();
   wait_for_previous();
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
-  const std::uint32_t length = static_cast<std::uint32_t>(slice.end - slice.first);
-  const auto first = static_cast<std::uint32_t>(slice.first);
-  const std::uint32_t columns = dims + (counts_numbers(p, slice.segment) ? 1 : 0);
-  for (std::uint32_t d = thread_number(); d <= dims; d += threads) {
+  const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
+  const bool are_numbers_counted = counts_numbers(p, slice.segment);
+  for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
     ranges[d] = bins_over(range_side(p, slice.segment, d, false), range_side(p, slice.segment, d, true), d, bins);
   }
-  // Whole tiles need no conditions.
-  const auto stride = static_cast<std::uint32_t>(p.source.row_stride);
-  const std::uint64_t step = std::uint64_t{threads} * stride;
-  const std::uint32_t whole = columns == dims ? length / (kEach * threads) * (kEach * threads) : 0;
-  const T* const row = p.source.values + (std::uint64_t{first} + thread_number()) * stride;
-  const auto load = [&](T(&x)[kEach], std::uint32_t tile, std::uint32_t d) {
-    const T* from = row + std::uint64_t{tile} * stride + d * p.source.dim_stride;
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) x[k] = from[k * step];
-  };
+  sync_block();
   const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
     // What is not finite makes the sum of zeros NaN, and NaN is above all.
     Key least = ordered_key(low), greatest = ordered_key(high);
@@ -199,45 +232,68 @@ __global__ void __launch_bounds__(kPassThreads, 3) count_root(const __grid_const
       atomic_max(&tight[dims + 1 + d], greatest);
     }
   };
-  sync_block();
-  T next[kEach];
-  if (whole > 0) load(next, 0, 0);
-  for (std::uint32_t tile = 0; tile < whole; tile += kEach * threads) {
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      T x[kEach];
-#pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) x[k] = next[k];
-      const bool is_last = d + 1 == dims;
-      if (!is_last || tile + kEach * threads < whole) {
-        load(next, is_last ? tile + kEach * threads : tile, is_last ? 0 : d + 1);
-      }
+  // Whole tiles need no conditions.
+  const auto count_tile = [&](std::uint32_t own, auto is_whole) {
+    constexpr bool kWhole = decltype(is_whole)::value;
+    LoadedPoints<T, kDims, kLayout> points;
+    points.template load<kWhole>(p.source, own, first, end);
+    const auto count_column = [&](std::uint32_t d) {
       const Bins<T> range = ranges[d];
       std::uint32_t* counts = counters + d * bins;
-      T low = x[0], high = x[0], spoilt = 0;
+      T x[kEach];
+      bool is_there[kEach];
+      T known = 0;
+      bool is_any_there = false;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        low = x[k] < low ? x[k] : low;
-        high = x[k] > high ? x[k] : high;
-        spoilt += x[k] * T(0);
-        atomic_add(counts + bin_of(range, x[k], bins), 1u);
+        is_there[k] = kWhole || (own + k >= first && own + k < end);
+        if (is_there[k]) x[k] = d < dims ? points.at(k, d) : static_cast<T>(p.source.index(own + k));
+        if (is_there[k]) known = x[k];
+        is_any_there = is_any_there || is_there[k];
+      }
+      T low = known, high = known, spoilt = 0;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        if (is_there[k]) {
+          low = x[k] < low ? x[k] : low;
+          high = x[k] > high ? x[k] : high;
+          spoilt += x[k] * T(0);
+          atomic_add(counts + bin_of(range, x[k], bins), 1u);
+        }
+      }
+      sync_warp();
+      if (!kWhole) {  // lanes without a point take another's
+        const std::uint32_t lanes = ballot(is_any_there);
+        if (lanes == 0) return;
+        const T other_low = shuffle(low, lowest_bit(lanes)), other_high = shuffle(high, lowest_bit(lanes));
+        if (!is_any_there) {
+          low = other_low;
+          high = other_high;
+        }
       }
       join_tight(d, low, high, spoilt);
+    };
+    if constexpr (kDims > 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) count_column(d);
+    } else {
+      for (std::uint32_t d = 0; d < dims; ++d) count_column(d);
     }
-  }
-  for (std::uint32_t tile = whole; tile < length; tile += threads) {
-    const std::uint32_t i = tile + thread_number();
-    for (std::uint32_t d = 0; d < columns; ++d) {
-      const std::uint32_t known = i < length ? i : length - 1;  // some twice, but counted once
-      const T x = coordinate(p.source, dims, first + known, d);
-      if (i < length) atomic_add(counters + d * bins + bin_of(ranges[d], x, bins), 1u);
-      sync_warp();
-      join_tight(d, x, x, x * T(0));
+    if (are_numbers_counted) count_column(dims);
+  };
+  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
+    const std::uint32_t own = tile + thread_number() * kEach;
+    if (tile >= first && end - tile >= kTile) {
+      count_tile(own, std::true_type{});
+    } else {
+      count_tile(own, std::false_type{});
+      if (end - tile <= kTile) break;
     }
   }
   sync_block();
   flush_counters(p, slice.segment, counters, (dims + 1) * bins);
   Key* box = p.tight + std::uint64_t{slice.segment} * 2 * (dims + 1);
-  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += threads) {
+  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) {
     if (tight[i] != 0) atomic_max(&box[i], tight[i]);
   }
 }
@@ -251,7 +307,7 @@ KITH_HOST_DEVICE std::size_t level_shared_bytes() {
 template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
-  constexpr std::uint32_t kEach = 2;
+  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
@@ -264,31 +320,28 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
-  // Whole tiles of segments without numbers need no conditions, and the next one is on its way while one is counted.
-  struct Tile {
-    LoadedPoints<T, kDims, kLayout, kEach> points;
-    std::uint32_t node[kEach];  // heap numbers, then of the parents, from the first of their level
-  };
-  const auto load_tile = [&](Tile& tile, std::uint32_t own, auto is_whole) {
+  // Whole tiles of segments without numbers need no conditions.
+  const auto count_tile = [&](std::uint32_t own, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
-    tile.points.template load<kWhole>(p.source, own, end);
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const bool is_inside = kWhole || own + k * kPassThreads < end;
-      tile.node[k] = level > 1 && is_inside ? p.heap[own + k * kPassThreads] : parents;
-    }
-  };
-  const auto count_tile = [&](Tile& tile, std::uint32_t own, auto is_whole) {
-    constexpr bool kWhole = decltype(is_whole)::value;
-    const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
+    const auto is_inside = [&](std::uint32_t k) { return kWhole || (own + k >= first && own + k < end); };
+    LoadedPoints<T, kDims, kLayout> points;
+    points.template load<kWhole>(p.source, own, first, end);
     const auto value = [&](std::uint32_t k, std::uint32_t dim) {
-      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k * kPassThreads));
-      return tile.points.at(k, dim);
+      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k));
+      return points.at(k, dim);
     };
-    std::uint32_t(&node)[kEach] = tile.node;
+    std::uint8_t heap[kEach];
+    if constexpr (kWhole) {
+      if (level > 1) load_vector(p.heap + own, heap);
+    }
+    std::uint32_t node[kEach];  // of the parents, from the first of their level
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (node[k] < parents) node[k] = decided_heap(p, parents, own + k * kPassThreads, node[k]);
+      if constexpr (!kWhole) {
+        if (level > 1 && is_inside(k)) heap[k] = p.heap[own + k];
+      }
+      node[k] = level > 1 && is_inside(k) ? heap[k] : parents;
+      if (node[k] < parents) node[k] = decided_heap(p, parents, own + k, node[k]);
       node[k] -= parents;
     }
     sync_warp();
@@ -305,50 +358,43 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
       const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
       half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
-      if (bin == parent.median) candidates |= 1u << k;
+      if (is_inside(k) && bin == parent.median) candidates |= 1u << k;
       if constexpr (kLayout == Layout::any) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (is_inside(k)) {
-        const bool is_candidate = (candidates >> k & 1) != 0;
-        p.heap[own + k * kPassThreads] =
-            static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
-        if (!is_candidate) {
-          const ChildBins<T> child = tables.child(half[k]);
-          if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
-          atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
-          if (child.has_second) {
-            const Bins<T>& second = tables.seconds[half[k]];
-            atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
-          }
+      const bool is_candidate = (candidates >> k & 1) != 0;
+      heap[k] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
+      if (is_inside(k) && !is_candidate) {
+        const ChildBins<T> child = tables.child(half[k]);
+        if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
+        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
+        if (child.has_second) {
+          const Bins<T>& second = tables.seconds[half[k]];
+          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
         }
-      } else {
-        candidates &= ~(1u << k);
+      }
+      if constexpr (!kWhole) {
+        if (is_inside(k)) p.heap[own + k] = heap[k];
       }
     }
+    if constexpr (kWhole) store_vector(p.heap + own, heap);
     sync_warp();
     if (any_lane(candidates != 0)) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k * kPassThreads,
-                       found);
+        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k, found);
       }
     }
   };
-  constexpr std::uint32_t kTile = kEach * kPassThreads;
-  const std::uint32_t whole = tables.uses_numbers ? 0 : (end - first) / kTile * kTile;
-  std::uint32_t own = first + thread_number();
-  Tile tile, next;
-  if (whole > 0) load_tile(next, own, std::true_type{});
-  for (std::uint32_t done = 0; done < whole; done += kTile, own += kTile) {
-    tile = next;
-    if (done + kTile < whole) load_tile(next, own + kTile, std::true_type{});
-    count_tile(tile, own, std::true_type{});
-  }
-  for (std::uint32_t done = whole; done < end - first; done += kTile, own += kTile) {
-    load_tile(tile, own, std::false_type{});
-    count_tile(tile, own, std::false_type{});
+  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
+    const std::uint32_t own = tile + thread_number() * kEach;
+    if (tile >= first && end - tile >= kTile && !tables.uses_numbers) {
+      count_tile(own, std::true_type{});
+    } else {
+      count_tile(own, std::false_type{});
+      if (end - tile <= kTile) break;
+    }
   }
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();

@@ -9,7 +9,7 @@
 
 namespace kith::cuda {
 
-/// Points per thread and tile: as many as fit in registers with their coordinates, if those are few.
+/// Points per thread and tile, in vectors: as many as fit in registers with their coordinates, if those are few.
 template <typename T, std::uint32_t kDims>
 inline constexpr std::uint32_t kScatterEach = kDims * sizeof(T) <= 16 ? 8 : 4;
 
@@ -53,11 +53,11 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
-/// Moves the points [first, end) of a segment, one tile. `kWhole`: the tile is full.
+/// Moves the points [low, end) of a segment in the tile that begins at `tile`. `kWhole`: the tile is full.
 template <bool kWhole, typename T, std::uint32_t kDims, Layout kLayout>
-__device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t first,
-                                             std::uint32_t end) {
-  constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>;
+__device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t tile,
+                                             std::uint32_t low, std::uint32_t end) {
+  constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>, kVector = kTogether<T>;
   const NodeTables<T>& tables = pass_shared<T>().tables;
   auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
   T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T, kEach>);
@@ -65,15 +65,30 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
   const std::uint32_t parents = 1u << (p.levels - 1);
   const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
-  const std::uint32_t own = first + thread_number();
-  const auto is_inside = [&](std::uint32_t k) { return kWhole || own + k * kPassThreads < end; };
-  LoadedPoints<T, kDims, kLayout, kEach> points;
-  points.template load<kWhole>(p.source, own, end);
-  const std::uint8_t* const heap = p.heap + own;
+  const std::uint32_t own = tile + thread_number() * kVector;
+  const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kPassThreads) + k % kVector; };
+  const auto is_inside = [&](std::uint32_t k) { return kWhole || (place_of(k) >= low && place_of(k) < end); };
+  LoadedPoints<T, kDims, kLayout> points[kEach / kVector];
+#pragma unroll
+  for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
+    points[v].template load<kWhole>(p.source, place_of(v * kVector), low, end);
+  }
+  const auto value = [&](std::uint32_t k, std::uint32_t d) { return points[k / kVector].at(k % kVector, d); };
   std::uint32_t node[kEach];
 #pragma unroll
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    node[k] = p.levels > 1 && is_inside(k) ? heap[k * kPassThreads] : parents;
+  for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
+    std::uint8_t heap[kVector];
+    if constexpr (kWhole) {
+      if (p.levels > 1) load_vector(p.heap + place_of(v * kVector), heap);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kVector; ++i) {
+      const std::uint32_t k = v * kVector + i;
+      if constexpr (!kWhole) {
+        if (p.levels > 1 && is_inside(k)) heap[i] = p.heap[place_of(k)];
+      }
+      node[k] = p.levels > 1 && is_inside(k) ? heap[i] : parents;
+    }
   }
   load_tables(p, segment, p.levels);
   bool is_undecided = false;
@@ -81,7 +96,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   for (std::uint32_t k = 0; k < kEach; ++k) is_undecided = is_undecided || node[k] < parents;
   if (is_undecided) {
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, own + k * kPassThreads, node[k]);
+    for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, place_of(k), node[k]);
   }
   sync_warp();
   // First the node to which a point goes and its rank there, then its place in the stage. Candidates wait.
@@ -92,12 +107,11 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     const ParentBins<T> parent = tables.parent(node[k] - parents);
     T x = 0;
     if (is_inside(k)) {
-      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(own + k * kPassThreads))
-                                  : points.at(k, parent.bins.dim);
+      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
     }
     const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-    note_candidate(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
-                   own + k * kPassThreads, found);
+    note_candidate(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x, place_of(k),
+                   found);
     const bool moves = is_inside(k) && bin != parent.median;
     const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
     std::uint32_t rank = 0;
@@ -126,7 +140,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   const auto move_column = [&](std::uint32_t d) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (place[k] != kWaits) stage[place[k]] = points.at(k, d);
+      if (place[k] != kWaits) stage[place[k]] = value(k, d);
     }
     sync_block();
     if (d == 0) {
@@ -136,7 +150,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
         to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
       }
     }
-    T* column = p.out_values + d * p.shape.geometry.points;
+    T* column = p.out_values + d * p.out_stride;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       if (thread_number() + k * kPassThreads < staged) column[to[k]] = stage[thread_number() + k * kPassThreads];
@@ -151,7 +165,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(own + k * kPassThreads);
+    if (place[k] != kWaits) staged_numbers[place[k]] = p.source.index(place_of(k));
   }
   sync_block();
 #pragma unroll
@@ -172,13 +186,17 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
   start_next();
   wait_for_previous();
-  const std::uint64_t begin = segment.first + std::uint64_t{block_number() % tiles} * kTile;
+  // Tiles begin where vectors do.
+  const std::uint64_t begin =
+      segment.first / kTogether<T> * kTogether<T> + std::uint64_t{block_number() % tiles} * kTile;
   if (begin >= segment.end || *p.refused != 0) return;
-  const auto first = static_cast<std::uint32_t>(begin);
-  if (segment.end - begin >= kTile) {
-    scatter_tile<true, T, kDims, kLayout>(p, segment.segment, first, first + kTile);
+  const auto tile = static_cast<std::uint32_t>(begin), low = static_cast<std::uint32_t>(segment.first);
+  const auto end = static_cast<std::uint32_t>(segment.end);
+  if (begin >= segment.first && segment.end - begin >= kTile) {
+    scatter_tile<true, T, kDims, kLayout>(p, segment.segment, tile, low, end);
   } else {
-    scatter_tile<false, T, kDims, kLayout>(p, segment.segment, first, static_cast<std::uint32_t>(segment.end));
+    const std::uint32_t tile_end = end - tile < kTile ? end : tile + kTile;
+    scatter_tile<false, T, kDims, kLayout>(p, segment.segment, tile, low, tile_end);
   }
 }
 
@@ -223,7 +241,7 @@ __global__ void __launch_bounds__(kStepThreads, 2)
     if (is_inside) {
       const std::uint64_t from = list.places[i], to = first[side] + moved;
       for (std::uint32_t d = 0; d < dims; ++d) {
-        p.out_values[d * p.shape.geometry.points + to] = p.source.at(from, d);
+        p.out_values[d * p.out_stride + to] = p.source.at(from, d);
       }
       p.out_indices[to] = p.source.index(from);
     }

@@ -22,8 +22,8 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   if (group.segment_boxes == nullptr) {
     launch("range", 0, sample_range<T>, (processors + 7) / 8, kPassThreads, 0, false, group);
   }
-  launch("pass 0", points * row, count_root<T>, passes, kPassThreads, root_shared_bytes<T>(group.shape.dims), false,
-         group);
+  launch("pass 0", points * row, count_root<T, kDims, kLayout>, passes, kPassThreads,
+         root_shared_bytes<T>(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
          StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
@@ -38,7 +38,7 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
     launch("medians", 0, find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
            each > 1, group, level - 1, each, staged);
   }
-  const std::uint64_t most = (points >> group.first_level) + 1;
+  const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
@@ -53,9 +53,10 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
 template <typename T, std::uint32_t kDims, typename Launch>
 void split_group_in_layout(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
   const PointSource<T>& source = group.source;
-  if (source.row_stride == kDims && source.dim_stride == 1) {
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(source.values) % 16 == 0;
+  if (is_aligned && source.row_stride == kDims && source.dim_stride == 1) {
     split_group_of<T, kDims, Layout::rows>(group, processors, launch);
-  } else if (source.row_stride == 1) {
+  } else if (is_aligned && source.row_stride == 1 && source.dim_stride % kTogether<T> == 0) {
     split_group_of<T, kDims, Layout::columns>(group, processors, launch);
   } else {
     split_group_of<T, 0, Layout::any>(group, processors, launch);

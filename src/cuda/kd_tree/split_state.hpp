@@ -68,7 +68,8 @@ struct GroupParameters {
   std::uint32_t most_bins = kMostBins;
   PointSource<T> source;
 
-  T* out_values = nullptr;  ///< coordinate d of the point at place i at d * points + i
+  T* out_values = nullptr;  ///< coordinate d of the point at place i at d * out_stride + i
+  std::uint64_t out_stride = 0;
   std::uint32_t* out_indices = nullptr;
   TreeArrays<T> tree;  ///< the splits of these levels are written
 

@@ -22,7 +22,7 @@ TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const S
     : stream_(stream),
       processors_(processors_of(stream.device())),
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size)),
-      copies_{{copy_bytes(shape), stream}, {copy_bytes(shape), stream}},
+      copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
       scratch_(lay_out_scratch<T>(shape, plan_.top_level, processors_, nullptr).bytes, stream) {
   tree_.shape = shape;
   tree_.leaf_size = leaf_size;
@@ -85,6 +85,7 @@ DeviceTree<T> TreeBuild<T>::take() {
   check(cudaStreamSynchronize(stream_.get()), "building a k-d tree");
   if (refused != 0) throw NonFinite();
   tree_.blocks = std::move(copies_[blocks_in_]);
+  tree_.blocks.truncate(tree_.shape.geometry.points * tree_.shape.point_bytes);
   return std::move(tree_);
 }
 
@@ -95,7 +96,7 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool) 
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
   const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, kProcessors, nullptr).bytes;
-  return {tree + copy_bytes(shape), tree + 2 * copy_bytes(shape) + scratch};
+  return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 
 template <typename T>
