@@ -69,7 +69,7 @@ __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtr
   }
   const std::uint32_t bits = thread_bits_at(depth), threads = 1u << bits;  // of a leaf
   const std::uint32_t rank = thread_number() & (threads - 1), leaf = thread_number() >> bits;
-  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits);
+  const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits));
   T* box = room.box(depth, leaf);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
