@@ -91,27 +91,30 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
   std::uint32_t left = ((1u << left_end) - 1) & ~undecided;
   const std::uint32_t start = first_component(subtree, side);
   T split_value = side.upper;
-  bool is_tied = true;
+  bool goes_on = true;
 #pragma unroll 1
-  for (std::uint32_t round = 0; any_lane(is_tied); ++round) {
+  for (std::uint32_t round = 0; goes_on; ++round) {
     const std::uint32_t component = start + round < subtree.dims ? start + round : subtree.dims;
     Key key[kRows], sorted[kRows];
     load_keys(subtree, slots, side.dim, component, left, undecided, key);
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k];
     const MiddleKeys<Key> middle = find_middle(team.threads, sorted);
-    is_tied = middle.last_left == middle.first_right;
+    const bool is_tied = middle.last_left == middle.first_right;
     if constexpr (sizeof(Key) > 4) {  // there are no registers to keep them
       load_keys(subtree, slots, side.dim, component, left, undecided, key);
     }
-    std::uint32_t lower = 0, equal = 0;
+    std::uint32_t lower = 0;
 #pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) {
-      lower |= (key[k] < middle.first_right ? 1u : 0u) << k;
-      equal |= (key[k] == middle.first_right ? 1u : 0u) << k;
-    }
+    for (std::uint32_t k = 0; k < kRows; ++k) lower |= key[k] < middle.first_right ? 1u << k : 0;
     left |= lower & undecided;
-    undecided = is_tied ? undecided & equal : 0;
+    goes_on = any_lane(is_tied);
+    if (goes_on) {
+      std::uint32_t equal = 0;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kRows; ++k) equal |= key[k] == middle.first_right ? 1u << k : 0;
+      undecided = is_tied ? undecided & equal : 0;
+    }
     if (component == 0 && node.middle != node.end) split_value = value_of_key<T>(middle.first_right);
   }
   left &= (1u << slots.count) - 1;

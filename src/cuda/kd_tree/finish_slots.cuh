@@ -58,13 +58,16 @@ __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>&
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
                                            std::uint32_t left, std::uint32_t left_place, std::uint32_t right_place) {
+  std::uint16_t* left_to = subtree.order + left_place;
+  std::uint16_t* right_to = subtree.order + right_place;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const bool is_left = (left & (1u << k)) != 0;
-    const std::uint32_t place = is_left ? left_place : right_place;
-    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
-    left_place += is_left ? 1 : 0;
-    right_place += is_left ? 0 : 1;
+    if (k < slots.count) *(is_left ? left_to : right_to) = static_cast<std::uint16_t>(slots.at[k]);
+    if (is_left)
+      ++left_to;
+    else
+      ++right_to;
   }
 }
 
