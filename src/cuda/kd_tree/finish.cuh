@@ -46,15 +46,23 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
       }
     }
   }
-  const std::uint32_t* numbers = given.source.indices;
+  std::uint32_t index[kFinishPerThread];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+    index[k] = static_cast<std::uint32_t>(subtree.base) + thread + k * threads;
+  }
+  if (given.source.indices != nullptr) {
+    const std::uint32_t* from = given.source.indices + subtree.base + thread;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+      if (thread + k * threads < subtree.count) index[k] = from[k * threads];
+    }
+  }
 #pragma unroll
   for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
     const std::uint32_t slot = thread + k * threads;
-    const bool exists = slot < subtree.count;
-    std::uint32_t index = static_cast<std::uint32_t>(subtree.base) + slot;
-    if (numbers != nullptr) index = exists ? numbers[subtree.base + slot] : 0;
-    subtree.indices[slot] = index;
-    subtree.order[slot] = static_cast<std::uint16_t>(exists ? slot : 0);  // always a slot: see OwnSlots
+    subtree.indices[slot] = index[k];
+    subtree.order[slot] = static_cast<std::uint16_t>(slot < subtree.count ? slot : 0);  // always a slot: see OwnSlots
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {

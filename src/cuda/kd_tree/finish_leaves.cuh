@@ -104,8 +104,8 @@ class LeafWriter {
   __device__ __forceinline__ void write_at_once(std::uint32_t leaf, std::uint32_t lanes) const {
     const std::uint32_t rank = lane_number() & (lanes - 1);
     const bool exists = leaf < 1u << subtree_.levels;
-    const std::uint32_t begin = exists ? subtree_.first_place(subtree_.levels, leaf) : 0;
-    const std::uint32_t count = exists ? subtree_.first_place(subtree_.levels, leaf + 1) - begin : 0;
+    const FinishNode node = subtree_.node(subtree_.levels, leaf);
+    const std::uint32_t begin = node.begin, count = exists ? node.end - begin : 0;
     const bool has_one = rank < count;
     const std::uint32_t slot = has_one ? subtree_.order[begin + rank] : 0;
     const std::uint32_t index = has_one ? subtree_.indices[slot] : kNoIndex;
@@ -117,8 +117,8 @@ class LeafWriter {
   /// A leaf that was sorted, by a warp.
   __device__ __forceinline__ void write_in_turns(std::uint32_t leaf) const {
     if (leaf >= 1u << subtree_.levels) return;
-    const std::uint32_t begin = subtree_.first_place(subtree_.levels, leaf);
-    const std::uint32_t count = subtree_.first_place(subtree_.levels, leaf + 1) - begin;
+    const FinishNode node = subtree_.node(subtree_.levels, leaf);
+    const std::uint32_t begin = node.begin, count = node.end - begin;
     for (std::uint32_t i = lane_number(); i < count; i += kWarp) {
       const std::uint32_t slot = subtree_.order[begin + i], index = subtree_.indices[slot];
       write_point(begin, count, i, slot, index);
@@ -127,7 +127,14 @@ class LeafWriter {
   }
 
  private:
-  /// How many of the leaf's lanes hold a lesser index. Eights of lanes are known to the compiler.
+  /// How many of the lanes hold a lesser index: of eight lanes those at `first` and on, counted from this lane.
+  __device__ __forceinline__ static std::uint32_t count_less_of_eight(std::uint32_t index, std::uint32_t first) {
+    std::uint32_t less = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 8; ++i) less += shuffle_xor(index, first + i) < index ? 1 : 0;
+    return less;
+  }
+  /// How many of the leaf's lanes hold a lesser index.
   __device__ __forceinline__ static std::uint32_t count_less(std::uint32_t index, std::uint32_t lanes) {
     std::uint32_t less = 0;
     if (lanes < 8) {
@@ -135,21 +142,25 @@ class LeafWriter {
       for (std::uint32_t i = 1; i < lanes; ++i) less += shuffle_xor(index, i) < index ? 1 : 0;
       return less;
     }
-#pragma unroll 1
-    for (std::uint32_t eight = 0; eight < lanes; eight += 8) {
-      const std::uint32_t other = shuffle_xor(index, eight);
-      less += other < index ? 1 : 0;
-#pragma unroll
-      for (std::uint32_t i = 1; i < 8; ++i) less += shuffle_xor(other, i) < index ? 1 : 0;
-    }
+    less = count_less_of_eight(index, 0);
+    if (lanes > 8) less += count_less_of_eight(index, 8);
+    if (lanes > 16) less += count_less_of_eight(index, 16) + count_less_of_eight(index, 24);
     return less;
   }
 
   __device__ __forceinline__ void write_point(std::uint32_t begin, std::uint32_t count, std::uint32_t place,
                                               std::uint32_t slot, std::uint32_t index) const {
     T* to = first_ + (begin * point_values_ + place);
+    if constexpr (kStaged) {
+      const T* from = subtree_.values + slot;
 #pragma unroll 1
-    for (std::uint32_t d = 0; d < subtree_.dims; ++d, to += count) *to = subtree_.value(slot, d);
+      for (std::uint32_t rest = subtree_.dims; rest > 0; --rest, to += count, from += subtree_.given.capacity) {
+        *to = *from;
+      }
+    } else {
+#pragma unroll 1
+      for (std::uint32_t d = 0; d < subtree_.dims; ++d, to += count) *to = subtree_.value(slot, d);
+    }
     auto* number = reinterpret_cast<std::uint32_t*>(to - place) + place;
     *number = index;
     if (is_padded_) number[count] = 0;

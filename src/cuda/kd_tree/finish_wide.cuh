@@ -39,12 +39,16 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
-    counter[k] = k >= slots.count ? ~0u : found < last ? found : last;
+    counter[k] = found < last ? found : last;
   }
   if (any_lane(slots.count != kRows)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) atomic_add(counters + counter[k], 1u);
+      if (k < slots.count) {
+        atomic_add(counters + counter[k], 1u);
+      } else {
+        counter[k] = ~0u;
+      }
     }
   } else {
 #pragma unroll
