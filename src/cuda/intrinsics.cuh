@@ -175,4 +175,10 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
+/// The lesser and the greater of two numbers; of -0 and +0 either.
+__device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
+__device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
+
 }  // namespace kith::cuda

@@ -61,14 +61,16 @@ KITH_HOST_DEVICE OrderedKey<T> ordered_key(T value) {
   using Key = OrderedKey<T>;
   constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
   const Key bits = std::bit_cast<Key>(value + T(0));
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  const auto negative = static_cast<Key>(static_cast<std::make_signed_t<Key>>(bits) >> (8 * sizeof(T) - 1));
+  return bits ^ (negative | kSign);
 }
 
 template <typename T>
 KITH_HOST_DEVICE T value_of_key(OrderedKey<T> key) {
   using Key = OrderedKey<T>;
   constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
-  return std::bit_cast<T>((key & kSign) != 0 ? static_cast<Key>(key & ~kSign) : static_cast<Key>(~key));
+  const auto positive = static_cast<Key>(static_cast<std::make_signed_t<Key>>(key) >> (8 * sizeof(T) - 1));
+  return std::bit_cast<T>(static_cast<Key>(key ^ (~positive | kSign)));
 }
 
 }  // namespace kith::cuda

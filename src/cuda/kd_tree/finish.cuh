@@ -28,26 +28,41 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   if (*was_refused != 0) return true;
   bool is_bad = false;
   if (kStaged || given.looks_for_bad) {
-    for (std::uint32_t d = 0; d < subtree.dims; ++d) {
+    const T* column = given.source.values + (subtree.base + thread) * given.source.row_stride;
+    const std::uint64_t step = threads * given.source.row_stride;
+#pragma unroll 1
+    for (std::uint32_t d = 0; d < subtree.dims; ++d, column += given.source.dim_stride) {
       T value[kFinishPerThread];
+      const T* from = column;
 #pragma unroll
-      for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {  // all loads in flight
-        const std::uint32_t slot = thread + k * threads;
-        value[k] = slot < subtree.count ? given.source.at(subtree.base + slot, d) : T(0);
+      for (std::uint32_t k = 0; k < kFinishPerThread; ++k, from += step) {  // all loads in flight
+        value[k] = thread + k * threads < subtree.count ? *from : T(0);
       }
+      [[maybe_unused]] T* to = subtree.values + d * given.capacity + thread;
 #pragma unroll
       for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
-        if constexpr (kStaged) subtree.values[d * given.capacity + thread + k * threads] = value[k];
+        if constexpr (kStaged) to[k * threads] = value[k];
         is_bad = is_bad || !(value[k] - value[k] == T(0));
       }
+    }
+  }
+  std::uint32_t index[kFinishPerThread];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+    index[k] = static_cast<std::uint32_t>(subtree.base) + thread + k * threads;
+  }
+  if (given.source.indices != nullptr) {
+    const std::uint32_t* from = given.source.indices + subtree.base + thread;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
+      if (thread + k * threads < subtree.count) index[k] = from[k * threads];
     }
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
     const std::uint32_t slot = thread + k * threads;
-    const bool exists = slot < subtree.count;
-    subtree.indices[slot] = exists ? given.source.index(subtree.base + slot) : 0;
-    subtree.order[slot] = static_cast<std::uint16_t>(exists ? slot : 0);  // always a slot: see OwnSlots
+    subtree.indices[slot] = index[k];
+    subtree.order[slot] = static_cast<std::uint16_t>(slot < subtree.count ? slot : 0);  // always a slot: see OwnSlots
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {

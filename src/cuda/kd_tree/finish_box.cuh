@@ -42,10 +42,20 @@ class SideChooser {
 template <typename T, bool kStaged>
 __device__ __forceinline__ SplitSide<T> side_of_box(const Subtree<T, kStaged>& subtree, std::uint32_t depth,
                                                     const T* box) {
-  SideChooser<T, kStaged> chooser(subtree, depth);
+  const std::uint32_t first = subtree.given.shape.cycles ? (subtree.given.top_level + depth) % subtree.dims : 0;
+  SplitSide<T> side{first, box[first], box[subtree.dims + first]};
+  if (subtree.given.shape.cycles) return side;
+  T extent = side.upper - side.lower;
 #pragma unroll 1
-  for (std::uint32_t d = 0; d < subtree.dims; ++d) chooser.offer(d, box[d], box[subtree.dims + d]);
-  return chooser.side();
+  for (std::uint32_t d = 1; d < subtree.dims; ++d) {
+    const T lower = box[d], upper = box[subtree.dims + d];
+    const bool is_wider = upper - lower > extent;
+    extent = is_wider ? upper - lower : extent;
+    side.dim = is_wider ? d : side.dim;
+    side.lower = is_wider ? lower : side.lower;
+    side.upper = is_wider ? upper : side.upper;
+  }
+  return side;
 }
 
 /// The component of the super-key at which points of the node begin to differ, as far as the side tells.
@@ -80,14 +90,19 @@ __device__ __forceinline__ void hand_down_box(const Subtree<T, kStaged>& subtree
                                               std::uint32_t threads) {
   const std::uint32_t depth = node.depth + 1, dims = subtree.dims;
   if (depth == subtree.levels || subtree.is_tight(depth)) return;
-  const bool in_team = threads > 2;
-  T* left = in_team ? subtree.team_box(depth, 2 * node.number) : subtree.tree_box(depth, 2 * node.number);
-  T* right = in_team ? subtree.team_box(depth, 2 * node.number + 1) : subtree.tree_box(depth, 2 * node.number + 1);
-  for (std::uint32_t i = rank; i < 2 * dims; i += threads) {
-    const bool is_cut_above = i == dims + side.dim;
-    const T own = is_cut_above ? side.upper : box[i];
-    right[i] = i == side.dim ? split_value : own;
-    if (left != box || is_cut_above) left[i] = is_cut_above ? split_value : own;
+  const auto cut = [&](T* left, T* right) {
+#pragma unroll 1
+    for (std::uint32_t i = rank; i < 2 * dims; i += threads) {
+      const bool is_cut_above = i == dims + side.dim;
+      const T own = is_cut_above ? side.upper : box[i];
+      right[i] = i == side.dim ? split_value : own;
+      left[i] = is_cut_above ? split_value : own;
+    }
+  };
+  if (threads > 2) {  // apart, so that the compiler knows which memory it is
+    cut(subtree.team_box(depth, 2 * node.number), subtree.team_box(depth, 2 * node.number + 1));
+  } else {
+    cut(subtree.tree_box(depth, 2 * node.number), subtree.tree_box(depth, 2 * node.number + 1));
   }
 }
 

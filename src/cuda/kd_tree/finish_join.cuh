@@ -5,28 +5,45 @@
 
 namespace kith::cuda {
 
-/// Joins inside a subtree and writes what was in shared memory.
-template <typename T, bool kStaged>
-__device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree) {
+/// Joins inside a subtree. `kShared`: what NodeRoom says; then all of it is also written to the tree.
+template <bool kShared, typename T, bool kStaged>
+__device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree) {
   const NodeRoom<T, kStaged> room(subtree);
   const std::uint32_t dims = subtree.dims, values = 2 * dims;
+  const auto box = [&](std::uint32_t depth, std::uint32_t j) {
+    if constexpr (kShared)
+      return room.shared_box(depth, j);
+    else
+      return subtree.tree_box(depth, j);
+  };
+  const auto smallest = [&](std::uint32_t depth, std::uint32_t j) {
+    if constexpr (kShared)
+      return room.shared_smallest(depth, j);
+    else
+      return room.tree_smallest(depth, j);
+  };
   // Values of boxes are dealt out to the threads one by one; the steps spare a division for each.
   const std::uint32_t first_node = thread_number() / values, first_value = thread_number() % values;
   const std::uint32_t node_step = threads_per_block() / values, value_step = threads_per_block() % values;
-  for (std::uint32_t depth = subtree.levels + 1; depth-- > 0;) {
-    const bool is_leaf = depth == subtree.levels;
-    if (is_leaf && !room.is_shared) continue;
+  if constexpr (kShared) {  // the leaves are next to each other in both places
+    T* boxes = subtree.tree_box(subtree.levels, 0);
+    const T* found = room.shared_box(subtree.levels, 0);
+    const std::uint32_t leaves = 1u << subtree.levels;
+#pragma unroll 1
+    for (std::uint32_t i = thread_number(); i < leaves * values; i += threads_per_block()) boxes[i] = found[i];
+    if (thread_number() < leaves) {
+      *room.tree_smallest(subtree.levels, thread_number()) = *room.shared_smallest(subtree.levels, thread_number());
+    }
+    sync_block();
+  }
+#pragma unroll 1
+  for (std::uint32_t depth = subtree.levels; depth-- > 0;) {
     T* boxes = subtree.tree_box(depth, 0);
-    std::uint32_t* smallest = subtree.given.tree.smallest + subtree.tree_node(depth, 0);
+#pragma unroll 1
     for (std::uint32_t j = first_node, c = first_value; j < 1u << depth;) {
-      T value;
-      if (is_leaf) {
-        value = room.box(depth, j)[c];
-      } else {
-        const T left = room.box(depth + 1, 2 * j)[c], right = room.box(depth + 1, 2 * j + 1)[c];
-        value = (right < left) == (c < dims) ? right : left;
-      }
-      if (room.is_shared) room.box(depth, j)[c] = value;
+      const T left = box(depth + 1, 2 * j)[c], right = box(depth + 1, 2 * j + 1)[c];
+      const T value = (right < left) == (c < dims) ? right : left;
+      if constexpr (kShared) box(depth, j)[c] = value;
       boxes[j * values + c] = value;
       j += node_step;
       c += value_step;
@@ -35,17 +52,24 @@ __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree)
         ++j;
       }
     }
+#pragma unroll 1
     for (std::uint32_t j = thread_number(); j < 1u << depth; j += threads_per_block()) {
-      std::uint32_t least = *room.smallest(is_leaf ? depth : depth + 1, is_leaf ? j : 2 * j);
-      if (!is_leaf) {
-        const std::uint32_t right = *room.smallest(depth + 1, 2 * j + 1);
-        least = right < least ? right : least;
-      }
-      if (room.is_shared) *room.smallest(depth, j) = least;
-      smallest[j] = least;
+      const std::uint32_t left = *smallest(depth + 1, 2 * j), right = *smallest(depth + 1, 2 * j + 1);
+      const std::uint32_t least = right < left ? right : left;
+      if constexpr (kShared) *smallest(depth, j) = least;
+      *room.tree_smallest(depth, j) = least;
     }
     sync_block();
   }
+}
+
+/// All threads of the block, which have met since the leaves were written.
+template <typename T, bool kStaged>
+__device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree) {
+  if constexpr (kStaged) {
+    if (NodeRoom<T, kStaged>(subtree).is_shared) return join_nodes<true>(subtree);
+  }
+  join_nodes<false>(subtree);
 }
 
 /// Reads what another block wrote.

@@ -22,12 +22,16 @@ struct NodeRoom {
       : subtree(given), is_shared(kStaged && (1u << given.levels) <= threads_per_block()) {}
 
   __device__ __forceinline__ T* box(std::uint32_t depth, std::uint32_t j) const {
-    if (!is_shared) return subtree.tree_box(depth, j);
+    return is_shared ? shared_box(depth, j) : subtree.tree_box(depth, j);
+  }
+  __device__ __forceinline__ T* shared_box(std::uint32_t depth, std::uint32_t j) const {
     return reinterpret_cast<T*>(subtree.counters) + (j << (subtree.levels - depth)) * 2 * subtree.dims;
   }
-  __device__ __forceinline__ std::uint32_t* smallest(std::uint32_t depth, std::uint32_t j) const {
-    if (!is_shared) return subtree.given.tree.smallest + subtree.tree_node(depth, j);
+  __device__ __forceinline__ std::uint32_t* shared_smallest(std::uint32_t depth, std::uint32_t j) const {
     return reinterpret_cast<std::uint32_t*>(subtree.candidate_keys) + (j << (subtree.levels - depth));
+  }
+  __device__ __forceinline__ std::uint32_t* tree_smallest(std::uint32_t depth, std::uint32_t j) const {
+    return subtree.given.tree.smallest + subtree.tree_node(depth, j);
   }
 };
 
@@ -69,7 +73,7 @@ __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtr
   }
   const std::uint32_t bits = thread_bits_at(depth), threads = 1u << bits;  // of a leaf
   const std::uint32_t rank = thread_number() & (threads - 1), leaf = thread_number() >> bits;
-  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits);
+  const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits));
   T* box = room.box(depth, leaf);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
@@ -86,75 +90,95 @@ __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtr
   }
 }
 
-/// A leaf in the hands of some lanes.
+/// Writes points to their places in the leaves.
 template <typename T, bool kStaged>
 class LeafWriter {
  public:
-  /// `lanes`: a power of two, those that work on this leaf. A leaf that does not exist is empty and is not written.
-  __device__ __forceinline__ LeafWriter(const Subtree<T, kStaged>& subtree, std::uint32_t leaf, std::uint32_t lanes)
-      : subtree_(subtree), lanes_(lanes), rank_(lane_number() & (lanes - 1)) {
-    const NodeRoom<T, kStaged> room(subtree);
-    const bool exists = leaf < 1u << subtree.levels;
-    begin_ = exists ? subtree.first_place(subtree.levels, leaf) : 0;
-    count_ = exists ? subtree.first_place(subtree.levels, leaf + 1) - begin_ : 0;
-    values_ =
-        reinterpret_cast<T*>(subtree.given.tree.blocks + (subtree.base + begin_) * subtree.given.shape.point_bytes);
-    smallest_ = room.smallest(subtree.levels, exists ? leaf : 0);
-    if (exists && count_ == 0 && rank_ == 0) *smallest_ = kNoIndex;
-  }
+  __device__ __forceinline__ explicit LeafWriter(const Subtree<T, kStaged>& subtree)
+      : subtree_(subtree),
+        first_(reinterpret_cast<T*>(subtree.given.tree.blocks + subtree.base * subtree.given.shape.point_bytes)),
+        point_values_(subtree.given.shape.point_bytes / sizeof(T)),
+        is_padded_(subtree.given.shape.point_bytes != subtree.dims * sizeof(T) + sizeof(std::uint32_t)) {}
 
-  /// A leaf with a lane for each point.
-  __device__ __forceinline__ void write_at_once() const {
-    const bool has_one = rank_ < count_;
-    const std::uint32_t slot = has_one ? subtree_.order[begin_ + rank_] : 0;
+  /// A leaf with a lane for each point, `lanes` of them, a power of two. One that does not exist is not written.
+  __device__ __forceinline__ void write_at_once(std::uint32_t leaf, std::uint32_t lanes) const {
+    const std::uint32_t rank = lane_number() & (lanes - 1);
+    const bool exists = leaf < 1u << subtree_.levels;
+    const FinishNode node = subtree_.node(subtree_.levels, leaf);
+    const std::uint32_t begin = node.begin, count = exists ? node.end - begin : 0;
+    const bool has_one = rank < count;
+    const std::uint32_t slot = has_one ? subtree_.order[begin + rank] : 0;
     const std::uint32_t index = has_one ? subtree_.indices[slot] : kNoIndex;
-    const std::uint32_t place = count_less(index);
-    if (!has_one) return;
-    T* values = values_ + place;
-    for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) *values = subtree_.value(slot, d);
-    write_number(place, index);
+    const std::uint32_t place = count_less(index, lanes);
+    if (has_one) write_point(begin, count, place, slot, index);
+    if (exists && place == 0 && (has_one || rank == 0)) write_smallest(leaf, index);
   }
 
-  /// A leaf that was sorted.
-  __device__ __forceinline__ void write_in_turns() const {
-    for (std::uint32_t i = rank_; i < count_; i += lanes_) {
-      const std::uint32_t slot = subtree_.order[begin_ + i];
-      T* values = values_ + i;
-      for (std::uint32_t d = 0; d < subtree_.dims; ++d, values += count_) *values = subtree_.value(slot, d);
-      write_number(i, subtree_.indices[slot]);
+  /// A leaf that was sorted, by a warp.
+  __device__ __forceinline__ void write_in_turns(std::uint32_t leaf) const {
+    if (leaf >= 1u << subtree_.levels) return;
+    const FinishNode node = subtree_.node(subtree_.levels, leaf);
+    const std::uint32_t begin = node.begin, count = node.end - begin;
+    for (std::uint32_t i = lane_number(); i < count; i += kWarp) {
+      const std::uint32_t slot = subtree_.order[begin + i], index = subtree_.indices[slot];
+      write_point(begin, count, i, slot, index);
+      if (i == 0) write_smallest(leaf, index);
     }
   }
 
  private:
-  /// How many of the leaf's lanes hold a lesser index. Eights of lanes are known to the compiler.
-  __device__ __forceinline__ std::uint32_t count_less(std::uint32_t index) const {
+  /// How many of the lanes hold a lesser index: of eight lanes those at `first` and on, counted from this lane.
+  __device__ __forceinline__ static std::uint32_t count_less_of_eight(std::uint32_t index, std::uint32_t first) {
     std::uint32_t less = 0;
-    if (lanes_ < 8) {
-      for (std::uint32_t i = 1; i < lanes_; ++i) less += shuffle_xor(index, i) < index ? 1 : 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 8; ++i) less += shuffle_xor(index, first + i) < index ? 1 : 0;
+    return less;
+  }
+  /// How many of the leaf's lanes hold a lesser index.
+  __device__ __forceinline__ static std::uint32_t count_less(std::uint32_t index, std::uint32_t lanes) {
+    std::uint32_t less = 0;
+    if (lanes < 8) {
+#pragma unroll 1
+      for (std::uint32_t i = 1; i < lanes; ++i) less += shuffle_xor(index, i) < index ? 1 : 0;
       return less;
     }
-    for (std::uint32_t eight = 0; eight < lanes_; eight += 8) {
-      const std::uint32_t other = shuffle_xor(index, eight);
-      less += other < index ? 1 : 0;
-#pragma unroll
-      for (std::uint32_t i = 1; i < 8; ++i) less += shuffle_xor(other, i) < index ? 1 : 0;
-    }
+    less = count_less_of_eight(index, 0);
+    if (lanes > 8) less += count_less_of_eight(index, 8);
+    if (lanes > 16) less += count_less_of_eight(index, 16) + count_less_of_eight(index, 24);
     return less;
   }
 
-  __device__ __forceinline__ void write_number(std::uint32_t place, std::uint32_t index) const {
-    const TreeShape& shape = subtree_.given.shape;
-    auto* numbers = reinterpret_cast<std::uint32_t*>(values_ + std::uint64_t{shape.dims} * count_);
-    numbers[place] = index;
-    if (shape.point_bytes != shape.dims * sizeof(T) + sizeof(std::uint32_t)) numbers[count_ + place] = 0;
-    if (place == 0) *smallest_ = index;
+  __device__ __forceinline__ void write_point(std::uint32_t begin, std::uint32_t count, std::uint32_t place,
+                                              std::uint32_t slot, std::uint32_t index) const {
+    T* to = first_ + (begin * point_values_ + place);
+    if constexpr (kStaged) {
+      const T* from = subtree_.values + slot;
+#pragma unroll 1
+      for (std::uint32_t rest = subtree_.dims; rest > 0; --rest, to += count, from += subtree_.given.capacity) {
+        *to = *from;
+      }
+    } else {
+#pragma unroll 1
+      for (std::uint32_t d = 0; d < subtree_.dims; ++d, to += count) *to = subtree_.value(slot, d);
+    }
+    auto* number = reinterpret_cast<std::uint32_t*>(to - place) + place;
+    *number = index;
+    if (is_padded_) number[count] = 0;
+  }
+
+  __device__ __forceinline__ void write_smallest(std::uint32_t leaf, std::uint32_t index) const {
+    const NodeRoom<T, kStaged> room(subtree_);
+    if (room.is_shared) {  // apart, so that the compiler knows which memory it is
+      *room.shared_smallest(subtree_.levels, leaf) = index;
+    } else {
+      *room.tree_smallest(subtree_.levels, leaf) = index;
+    }
   }
 
   const Subtree<T, kStaged>& subtree_;
-  std::uint32_t lanes_, rank_;
-  std::uint32_t begin_ = 0, count_ = 0;
-  T* values_ = nullptr;
-  std::uint32_t* smallest_ = nullptr;
+  T* first_;
+  std::uint32_t point_values_;  ///< the room of a point
+  bool is_padded_;
 };
 
 /// All threads of the block; they have met since the last split, and must meet before the smallest indices are joined.
@@ -162,16 +186,17 @@ template <typename T, bool kStaged>
 __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree) {
   std::uint32_t width = 1;
   while (width < subtree.given.shape.geometry.most_per_leaf()) width *= 2;
-  if (width > kWarp) sort_leaves(subtree, width);
-  const std::uint32_t lanes = width < kWarp ? width : kWarp;
-  const std::uint32_t first_leaf = thread_number() / lanes, step = threads_per_block() / lanes;
-  for (std::uint32_t first = 0; first < 1u << subtree.levels; first += step) {
-    const LeafWriter<T, kStaged> writer(subtree, first + first_leaf, lanes);
-    if (width <= kWarp) {
-      writer.write_at_once();
-    } else {
-      writer.write_in_turns();
-    }
+  const LeafWriter<T, kStaged> writer(subtree);
+  const std::uint32_t leaves = 1u << subtree.levels;
+  if (width > kWarp) {
+    sort_leaves(subtree, width);
+    const std::uint32_t warps = threads_per_block() / kWarp;
+    for (std::uint32_t leaf = warp_number(); leaf < leaves; leaf += warps) writer.write_in_turns(leaf);
+  } else {
+    const std::uint32_t bits = 31 - leading_zeros(width), first_leaf = thread_number() >> bits;
+    const std::uint32_t step = threads_per_block() >> bits;
+#pragma unroll 1
+    for (std::uint32_t first = 0; first < leaves; first += step) writer.write_at_once(first + first_leaf, width);
   }
 }
 

@@ -17,16 +17,25 @@ struct LaneTeam {
 
   __device__ __forceinline__ explicit LaneTeam(std::uint32_t depth)
       : bits(thread_bits_at(depth)), threads(1u << bits), rank(thread_number() & (threads - 1)) {}
-  /// Which lanes these are.
-  __device__ __forceinline__ std::uint32_t lanes() const {
-    return ((1u << threads) - 1) << (lane_number() & ~(threads - 1));
+  /// The sum over the team's lanes before this one.
+  __device__ __forceinline__ std::uint32_t sum_before(std::uint32_t value) const {
+    std::uint32_t through = value;
+#pragma unroll
+    for (std::uint32_t step = 1; step < kWarp / 2; step *= 2) {
+      if (step >= threads) break;
+      const std::uint32_t other = shuffle_up(through, step);
+      through += rank >= step ? other : 0;
+    }
+    return through - value;
   }
 };
 
 /// Finds and keeps the tight box.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kStaged>& subtree, const LaneTeam& team,
-                                                           std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
+                                                           std::uint32_t depth, const OwnSlots<kRows>& own_slots,
+                                                           T* box) {
+  const OwnSlots<kRows> slots = only_points(own_slots);
   SideChooser<T, kStaged> chooser(subtree, depth);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
@@ -56,6 +65,7 @@ __device__ __forceinline__ void load_keys(const Subtree<T, kStaged>& subtree, co
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) key[k] = static_cast<Key>(subtree.indices[slots.at[k]]) + 1;
   }
+  if (!any_lane(undecided != (1u << kRows) - 1)) return;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const Key decided = ((left >> k) & 1) != 0 ? Key{0} : static_cast<Key>(~Key{0});
@@ -81,43 +91,39 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
   std::uint32_t left = ((1u << left_end) - 1) & ~undecided;
   const std::uint32_t start = first_component(subtree, side);
   T split_value = side.upper;
-  bool is_tied = true;
+  bool goes_on = true;
 #pragma unroll 1
-  for (std::uint32_t round = 0; any_lane(is_tied); ++round) {
+  for (std::uint32_t round = 0; goes_on; ++round) {
     const std::uint32_t component = start + round < subtree.dims ? start + round : subtree.dims;
     Key key[kRows], sorted[kRows];
     load_keys(subtree, slots, side.dim, component, left, undecided, key);
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k];
     const MiddleKeys<Key> middle = find_middle(team.threads, sorted);
-    is_tied = middle.last_left == middle.first_right;
+    const bool is_tied = middle.last_left == middle.first_right;
     if constexpr (sizeof(Key) > 4) {  // there are no registers to keep them
       load_keys(subtree, slots, side.dim, component, left, undecided, key);
     }
-    std::uint32_t lower = 0, equal = 0;
+    std::uint32_t lower = 0;
 #pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) {
-      lower |= (key[k] < middle.first_right ? 1u : 0u) << k;
-      equal |= (key[k] == middle.first_right ? 1u : 0u) << k;
-    }
+    for (std::uint32_t k = 0; k < kRows; ++k) lower |= key[k] < middle.first_right ? 1u << k : 0;
     left |= lower & undecided;
-    undecided = is_tied ? undecided & equal : 0;
+    goes_on = any_lane(is_tied);
+    if (goes_on) {
+      std::uint32_t equal = 0;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kRows; ++k) equal |= key[k] == middle.first_right ? 1u << k : 0;
+      undecided = is_tied ? undecided & equal : 0;
+    }
     if (component == 0 && node.middle != node.end) split_value = value_of_key<T>(middle.first_right);
   }
   left &= (1u << slots.count) - 1;
 
-  const std::uint32_t lanes = team.lanes(), lanes_below = lanes & ((1u << lane_number()) - 1);
-  std::uint32_t lefts_before = 0;
+  const std::uint32_t own_left = count_bits(left);
+  const std::uint32_t both = own_left | (slots.count - own_left) << 16;
+  const std::uint32_t before = team.sum_before(both);
   sync_warp();  // all have read their slots and the box
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    const bool is_left = ((left >> k) & 1) != 0;
-    const std::uint32_t lefts = ballot(is_left);
-    const std::uint32_t before = lefts_before + count_bits(lefts & lanes_below);
-    const std::uint32_t place = is_left ? node.begin + before : node.middle + team.rank + k * team.threads - before;
-    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
-    lefts_before += count_bits(lefts & lanes);
-  }
+  move_slots(subtree, slots, left, node.begin + (before & 0xffff), node.middle + (before >> 16));
   if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
   hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);
   sync_warp();

@@ -99,11 +99,21 @@ __device__ __forceinline__ std::uint32_t decide_by_pairs(const Subtree<T, kStage
   const bool has_one = lane_number() < selection.count;
   const Key key = has_one ? keys[lane_number()] : Key{0};
   const std::uint32_t slot = has_one ? slots[lane_number()] : 0;
-  std::uint32_t rank = 0;
-  for (std::uint32_t i = 0; has_one && i < selection.count; ++i) {
-    rank += comes_before(keys[i], slots[i], key, slot) ? 1 : 0;
+  std::uint32_t rank = 0, equal = 0;
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < selection.count; ++i) {
+    const Key other = shuffle(key, i);
+    rank += other < key ? 1 : 0;
+    equal += other == key ? 1 : 0;
   }
-  sync_warp();
+  if (any_lane(has_one && equal > 1)) {  // than itself: later components decide
+    rank = 0;
+#pragma unroll 1
+    for (std::uint32_t i = 0; has_one && i < selection.count; ++i) {
+      rank += comes_before(keys[i], slots[i], key, slot) ? 1 : 0;
+    }
+    sync_warp();
+  }
   const std::uint32_t lane = lowest_bit(ballot(has_one && rank == selection.rank));
   const Key pivot_key = shuffle(key, lane);
   const std::uint32_t pivot = shuffle(slot, lane);

@@ -30,17 +30,45 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
   return slots;
 }
 
-/// The range of coordinate d of a thread's points.
+/// The same slots; those that are no points of the thread repeat its first, so that extremes need no condition.
+template <std::uint32_t kRows>
+__device__ __forceinline__ OwnSlots<kRows> only_points(OwnSlots<kRows> slots) {
+#pragma unroll
+  for (std::uint32_t k = 1; k < kRows; ++k) slots.at[k] = k < slots.count ? slots.at[k] : slots.at[0];
+  return slots;
+}
+
+/// The range of coordinate d of a thread's points. The slots are only_points.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
                                                       std::uint32_t d) {
+  T low = subtree.value(slots.at[0], d), high = low;
+#pragma unroll
+  for (std::uint32_t k = 1; k < kRows; ++k) {
+    const T value = subtree.value(slots.at[k], d);
+    low = lesser(low, value);
+    high = greater(high, value);
+  }
   KeyRange<T> range;
+  if (slots.count > 0) range.add(ordered_key(low), ordered_key(high));
+  return range;
+}
+
+/// Moves a thread's slots: those of `left`, a bit for each, to `left_place` and on, the others to `right_place` and on.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
+                                           std::uint32_t left, std::uint32_t left_place, std::uint32_t right_place) {
+  std::uint16_t* left_to = subtree.order + left_place;
+  std::uint16_t* right_to = subtree.order + right_place;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    const OrderedKey<T> key = ordered_key(subtree.value(slots.at[k], d));
-    if (k < slots.count) range.add(key);
+    const bool is_left = (left & (1u << k)) != 0;
+    if (k < slots.count) *(is_left ? left_to : right_to) = static_cast<std::uint16_t>(slots.at[k]);
+    if (is_left)
+      ++left_to;
+    else
+      ++right_to;
   }
-  return range;
 }
 
 }  // namespace kith::cuda

@@ -78,33 +78,38 @@ __device__ __forceinline__ void merge_own(Key (&key)[kRows]) {
   }
 }
 
-/// Of the kRows keys of each of `threads` neighbouring lanes, a power of two from 2 on. All lanes of the warp.
+/// Merges the sorted keys of kLanes / 2 neighbouring lanes with those of the next ones.
+template <std::uint32_t kLanes, typename Key, std::uint32_t kRows>
+__device__ __forceinline__ void merge_lanes(Key (&key)[kRows]) {
+  bool keeps_high = (lane_number() & (kLanes / 2)) != 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < (kRows + 1) / 2; ++k) {  // against the mirror image
+    const Key a = shuffle_xor(key[kRows - 1 - k], kLanes - 1);
+    if (k != kRows - 1 - k) {
+      const Key b = shuffle_xor(key[k], kLanes - 1);
+      key[kRows - 1 - k] = (b < key[kRows - 1 - k]) != keeps_high ? b : key[kRows - 1 - k];
+    }
+    key[k] = (a < key[k]) != keeps_high ? a : key[k];
+  }
+#pragma unroll
+  for (std::uint32_t step = kLanes / 4; step > 0; step /= 2) {
+    keeps_high = (lane_number() & step) != 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) {
+      const Key other = shuffle_xor(key[k], step);
+      key[k] = (other < key[k]) != keeps_high ? other : key[k];
+    }
+  }
+  merge_own(key);
+}
+
+/// Of the kRows keys of each of `threads` neighbouring lanes, a power of two from 2 to 16. All lanes of the warp.
 template <typename Key, std::uint32_t kRows>
 __device__ __forceinline__ MiddleKeys<Key> find_middle(std::uint32_t threads, Key (&key)[kRows]) {
   sort_own(key);
-#pragma unroll 1
-  for (std::uint32_t lanes = 2; lanes < threads; lanes *= 2) {
-    bool keeps_high = (lane_number() & (lanes / 2)) != 0;
-#pragma unroll
-    for (std::uint32_t k = 0; k < (kRows + 1) / 2; ++k) {  // against the mirror image
-      const Key a = shuffle_xor(key[kRows - 1 - k], lanes - 1);
-      if (k != kRows - 1 - k) {
-        const Key b = shuffle_xor(key[k], lanes - 1);
-        key[kRows - 1 - k] = (b < key[kRows - 1 - k]) != keeps_high ? b : key[kRows - 1 - k];
-      }
-      key[k] = (a < key[k]) != keeps_high ? a : key[k];
-    }
-#pragma unroll 1
-    for (std::uint32_t step = lanes / 4; step > 0; step /= 2) {
-      keeps_high = (lane_number() & step) != 0;
-#pragma unroll
-      for (std::uint32_t k = 0; k < kRows; ++k) {
-        const Key other = shuffle_xor(key[k], step);
-        key[k] = (other < key[k]) != keeps_high ? other : key[k];
-      }
-    }
-    merge_own(key);
-  }
+  if (threads > 2) merge_lanes<2>(key);
+  if (threads > 4) merge_lanes<4>(key);
+  if (threads > 8) merge_lanes<8>(key);
   MiddleKeys<Key> middle{0, static_cast<Key>(~Key{0})};
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {  // the last merge only as far as to know which keys go to which half

@@ -111,7 +111,12 @@ struct Subtree {
     return static_cast<std::uint32_t>(((rest << depth) + std::uint64_t{j} * points) >> (given.top_level + depth));
   }
   __device__ __forceinline__ FinishNode node(std::uint32_t depth, std::uint32_t j) const {
-    return {depth, j, first_place(depth, j), first_place(depth + 1, 2 * j + 1), first_place(depth, j + 1)};
+    const auto points = static_cast<std::uint32_t>(given.shape.geometry.points);
+    const std::uint64_t first = (rest << depth) + std::uint64_t{j} * points;  // the three share it: see first_place
+    const std::uint32_t shift = given.top_level + depth;
+    return {depth, j, static_cast<std::uint32_t>(first >> shift),
+            static_cast<std::uint32_t>((2 * first + points) >> (shift + 1)),
+            static_cast<std::uint32_t>((first + points) >> shift)};
   }
   /// The number of a node in the arrays of the tree.
   __device__ __forceinline__ std::uint64_t tree_node(std::uint32_t depth, std::uint32_t j) const {

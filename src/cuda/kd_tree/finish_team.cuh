@@ -53,6 +53,16 @@ __device__ __forceinline__ KeyRange<T> range_of_team(const Subtree<T, kStaged>& 
   return {min_of_warp(lows[warp]), max_of_warp(highs[warp])};
 }
 
+/// The sum over the lanes of a warp up to this one.
+__device__ __forceinline__ std::uint32_t sum_through_lane(std::uint32_t value) {
+#pragma unroll
+  for (std::uint32_t step = 1; step < kWarp; step *= 2) {
+    const std::uint32_t other = shuffle_up(value, step);
+    value += lane_number() >= step ? other : 0;
+  }
+  return value;
+}
+
 /// The sum of `own` over the team's warps before this one; `own` is the sum of a warp.
 template <typename T, bool kStaged>
 __device__ __forceinline__ std::uint32_t sum_before_warp(const Subtree<T, kStaged>& subtree, const Team& team,
@@ -76,14 +86,9 @@ __device__ __forceinline__ FinishChoice find_counter(const Subtree<T, kStaged>& 
   const Four four = *own;
   *own = {0, 0, 0, 0};
   const std::uint32_t sum = four.a + four.b + four.c + four.d;
-  std::uint32_t before = sum;
-  for (std::uint32_t step = 1; step < kWarp; step *= 2) {
-    const std::uint32_t other = shuffle_up(before, step);
-    if (lane_number() >= step) before += other;
-  }
-  const std::uint32_t total = shuffle(before, kWarp - 1);
-  before -= sum;
-  if (team.warps > 1) before += sum_before_warp(subtree, team, total, 0);
+  const std::uint32_t through = sum_through_lane(sum);
+  std::uint32_t before = through - sum;
+  if (team.warps > 1) before += sum_before_warp(subtree, team, shuffle(through, kWarp - 1), 0);
   if (rank >= before && rank < before + sum) {
     FinishChoice& choice = subtree.choices[team.first_warp];
     std::uint32_t counter = 4 * team.rank, count = four.a;

@@ -9,7 +9,9 @@ namespace kith::cuda {
 /// Finds and keeps the tight box.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                          std::uint32_t depth, const OwnSlots<kRows>& slots, T* box) {
+                                                          std::uint32_t depth, const OwnSlots<kRows>& own_slots,
+                                                          T* box) {
+  const OwnSlots<kRows> slots = only_points(own_slots);
   SideChooser<T, kStaged> chooser(subtree, depth);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
@@ -37,11 +39,20 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
-    counter[k] = k >= slots.count ? ~0u : found < last ? found : last;
+    counter[k] = found < last ? found : last;
   }
+  if (any_lane(slots.count != kRows)) {
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    if (k < slots.count) atomic_add(counters + counter[k], 1u);
+    for (std::uint32_t k = 0; k < kRows; ++k) {
+      if (k < slots.count) {
+        atomic_add(counters + counter[k], 1u);
+      } else {
+        counter[k] = ~0u;
+      }
+    }
+  } else {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) atomic_add(counters + counter[k], 1u);
   }
   team.sync();
   const FinishChoice choice = find_counter(subtree, team, selection.rank);
@@ -62,21 +73,14 @@ __device__ __forceinline__ void partition_with_team(const Subtree<T, kStaged>& s
                                                     std::uint32_t left) {
   const std::uint32_t own_left = count_bits(left);
   const std::uint32_t both = own_left | (slots.count - own_left) << 16;
-  const std::uint32_t before = sum_before_warp(subtree, team, sum_of_warp(both), 1);
-  const std::uint32_t left_place = node.begin + (before & 0xffff), right_place = node.middle + (before >> 16);
-  const std::uint32_t lanes_below = (1u << lane_number()) - 1;
-  std::uint32_t lefts_before = 0;  // in this warp
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    const bool is_left = ((left >> k) & 1) != 0;
-    const std::uint32_t lefts = ballot(is_left);
-    const std::uint32_t own_before = lefts_before + count_bits(lefts & lanes_below);
-    // Where a lane has a point, all rows above and all lanes before it have one.
-    const std::uint32_t place =
-        is_left ? left_place + own_before : right_place + lane_number() + k * kWarp - own_before;
-    if (k < slots.count) subtree.order[place] = static_cast<std::uint16_t>(slots.at[k]);
-    lefts_before += count_bits(lefts);
+  const std::uint32_t through = sum_through_lane(both);
+  std::uint32_t before = through - both;
+  if (team.warps > 1) {
+    before += sum_before_warp(subtree, team, shuffle(through, kWarp - 1), 1);
+  } else {
+    sync_warp();  // all have read their slots
   }
+  move_slots(subtree, slots, left, node.begin + (before & 0xffff), node.middle + (before >> 16));
 }
 
 /// The counters are zero before and after.

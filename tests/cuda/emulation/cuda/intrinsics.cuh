@@ -169,4 +169,10 @@ inline std::uint32_t to_unsigned(double value) {
 }
 inline std::uint32_t to_unsigned(float value) { return to_unsigned(static_cast<double>(value)); }
 
+/// The lesser and the greater of two numbers; of -0 and +0 either.
+inline float lesser(float a, float b) { return std::fmin(a, b); }
+inline float greater(float a, float b) { return std::fmax(a, b); }
+inline double lesser(double a, double b) { return b < a ? b : a; }
+inline double greater(double a, double b) { return b > a ? b : a; }
+
 }  // namespace kith::cuda
