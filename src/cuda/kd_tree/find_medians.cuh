@@ -38,7 +38,7 @@ __device__ inline void find_bins(const std::uint32_t* row0, const std::uint32_t*
 
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 2) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
+__global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
   constexpr T kInfinity =
       std::bit_cast<T>(sizeof(T) == 4 ? static_cast<Key>(0x7f800000u) : static_cast<Key>(0x7ff0000000000000ull));
@@ -163,6 +163,7 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
   } else if (count <= staged) {
     auto* keys = reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys);
     auto* places = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places);
+#pragma unroll 4
     for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
       keys[i] = list.keys[i];
       places[i] = list.places[i];
@@ -172,6 +173,7 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
     list.is_staged = true;
   }
   if (from != nullptr) {
+#pragma unroll 8
     for (std::uint32_t i = thread_number(); i < counters; i += threads_per_block()) {
       fetched.rows[i] = list.blocks > 1 ? 0 : from[i];
     }
@@ -251,7 +253,7 @@ __device__ void count_candidates(const GroupParameters<T>& p, std::uint32_t dim,
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
 /// node; if there are several, the launch is a cooperative one.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 2)
+__global__ void __launch_bounds__(kStepThreads, 1)
     find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each,
                  std::uint32_t staged) {
   start_next();

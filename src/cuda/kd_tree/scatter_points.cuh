@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
-__global__ void __launch_bounds__(kStepThreads, 2)
+__global__ void __launch_bounds__(kStepThreads, 1)
     place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
   start_next();
   wait_for_previous();

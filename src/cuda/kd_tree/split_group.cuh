@@ -28,7 +28,9 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
          StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
   // Many nodes have short lists of candidates, and need many blocks at a time.
-  const auto threads_for = [](std::uint32_t parents) { return parents > 512 ? 128u : parents > 128 ? 256u : 512u; };
+  const auto threads_for = [](std::uint32_t parents) {
+    return parents > 512 ? 128u : parents > 128 ? 256u : parents > 16 ? 512u : kStepThreads;
+  };
   const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : parents > 8 ? 4096u : 12288u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);

@@ -9,7 +9,7 @@ namespace kith::cuda {
 inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
 inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
 inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that read all points
-inline constexpr std::uint32_t kStepThreads = 512;              ///< of those between, at most
+inline constexpr std::uint32_t kStepThreads = 1024;             ///< of those between, at most
 inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
 inline constexpr std::uint32_t kMostBins = 2048;
 inline constexpr std::uint32_t kSelectBins = 1024;
