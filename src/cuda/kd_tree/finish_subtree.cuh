@@ -81,7 +81,7 @@ struct Subtree {
 
   __device__ __forceinline__ T value(std::uint32_t slot, std::uint32_t d) const {
     if constexpr (kStaged) {
-      return values[d * given.capacity + slot];
+      return (values + d * given.capacity)[slot];  // one address for a column: its points add one operation each
     } else {
       return given.source.at(base + slot, d);
     }

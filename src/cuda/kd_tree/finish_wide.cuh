@@ -44,11 +44,7 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   if (any_lane(slots.count != kRows)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) {
-        atomic_add(counters + counter[k], 1u);
-      } else {
-        counter[k] = ~0u;
-      }
+      if (k < slots.count) atomic_add(counters + counter[k], 1u);
     }
   } else {
 #pragma unroll
@@ -62,10 +58,9 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
     not_left = add_with_carry(not_left, not_left, counter[k], 0 - choice.counter);
     right = add_with_carry(right, right, counter[k], ~choice.counter);
   }
-  constexpr std::uint32_t kAll = (1u << kRows) - 1;
-  if (choice.counter == 0) not_left = kAll;  // there is no carry from adding 0
-  selection.left = kAll & ~not_left;
-  selection.undecided = not_left & ~right;
+  if (choice.counter == 0) not_left = ~0u;  // there is no carry from adding 0
+  selection.left = selection.undecided & ~not_left;
+  selection.undecided &= not_left & ~right;
   selection.rank -= choice.below;
   selection.count = choice.count;
 }
