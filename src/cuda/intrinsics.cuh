@@ -181,4 +181,14 @@ __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b);
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+/// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.
+__device__ __forceinline__ std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a,
+                                                        std::uint32_t b) {
+  std::uint32_t sum;
+  asm("{\n\t.reg .u32 low;\n\tadd.cc.u32 low, %3, %4;\n\taddc.u32 %0, %1, %2;\n\t}"
+      : "=r"(sum)
+      : "r"(x), "r"(y), "r"(a), "r"(b));
+  return sum;
+}
+
 }  // namespace kith::cuda

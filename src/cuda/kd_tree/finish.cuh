@@ -42,7 +42,10 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
 #pragma unroll
       for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
         if constexpr (kStaged) to[k * threads] = value[k];
-        is_bad = is_bad || !(value[k] - value[k] == T(0));
+      }
+      if (given.looks_for_bad) {
+#pragma unroll
+        for (std::uint32_t k = 0; k < kFinishPerThread; ++k) is_bad = is_bad || !(value[k] - value[k] == T(0));
       }
     }
   }

@@ -127,11 +127,11 @@ class LeafWriter {
   }
 
  private:
-  /// How many of the lanes hold a lesser index: of eight lanes those at `first` and on, counted from this lane.
+  /// How many of eight lanes hold a lesser index: those whose numbers differ from this one's by `first` and on.
   __device__ __forceinline__ static std::uint32_t count_less_of_eight(std::uint32_t index, std::uint32_t first) {
     std::uint32_t less = 0;
 #pragma unroll
-    for (std::uint32_t i = 0; i < 8; ++i) less += shuffle_xor(index, first + i) < index ? 1 : 0;
+    for (std::uint32_t i = 0; i < 8; ++i) less = add_with_carry(less, 0, index, shuffle_xor(~index, first + i));
     return less;
   }
   /// How many of the leaf's lanes hold a lesser index.
@@ -139,7 +139,7 @@ class LeafWriter {
     std::uint32_t less = 0;
     if (lanes < 8) {
 #pragma unroll 1
-      for (std::uint32_t i = 1; i < lanes; ++i) less += shuffle_xor(index, i) < index ? 1 : 0;
+      for (std::uint32_t i = 1; i < lanes; ++i) less = add_with_carry(less, 0, index, shuffle_xor(~index, i));
       return less;
     }
     less = count_less_of_eight(index, 0);

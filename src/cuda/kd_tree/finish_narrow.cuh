@@ -22,7 +22,6 @@ struct LaneTeam {
     std::uint32_t through = value;
 #pragma unroll
     for (std::uint32_t step = 1; step < kWarp / 2; step *= 2) {
-      if (step >= threads) break;
       const std::uint32_t other = shuffle_up(through, step);
       through += rank >= step ? other : 0;
     }

@@ -23,10 +23,9 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
                                                       std::uint32_t rank, std::uint32_t bits) {
   OwnSlots<kRows> slots;
   slots.count = rows_below(node.end - node.begin, rank, bits);
+  const std::uint16_t* from = subtree.order + (node.begin + rank);
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    slots.at[k] = subtree.order[node.begin + rank + (k << bits)];
-  }
+  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) slots.at[k] = *from;
   return slots;
 }
 

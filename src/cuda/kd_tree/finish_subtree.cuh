@@ -20,7 +20,7 @@ struct FinishNode {
 };
 
 /// Which counter a rank falls into, for a team of warps; and how many candidates were put down.
-struct FinishChoice {
+struct alignas(16) FinishChoice {
   std::uint32_t counter = 0;
   std::uint32_t below = 0;  ///< points in the counters before
   std::uint32_t count = 0;  ///< points in it
@@ -81,7 +81,7 @@ struct Subtree {
 
   __device__ __forceinline__ T value(std::uint32_t slot, std::uint32_t d) const {
     if constexpr (kStaged) {
-      return values[d * given.capacity + slot];
+      return (values + d * given.capacity)[slot];  // one address for a column: its points add one operation each
     } else {
       return given.source.at(base + slot, d);
     }
@@ -133,7 +133,7 @@ struct Subtree {
   /// The box by which a node with at least two threads splits.
   __device__ __forceinline__ T* team_box(std::uint32_t depth, std::uint32_t j) const {
     if constexpr (kStaged) {
-      return boxes + (j * (threads_per_block() >> depth) / 2) * (2 * dims);
+      return boxes + (j << thread_bits_at(depth)) * dims;  // two threads have room for a box
     } else {
       return tree_box(depth, j);
     }

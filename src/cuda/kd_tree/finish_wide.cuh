@@ -44,11 +44,7 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   if (any_lane(slots.count != kRows)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) {
-        atomic_add(counters + counter[k], 1u);
-      } else {
-        counter[k] = ~0u;
-      }
+      if (k < slots.count) atomic_add(counters + counter[k], 1u);
     }
   } else {
 #pragma unroll
@@ -56,12 +52,15 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   }
   team.sync();
   const FinishChoice choice = find_counter(subtree, team, selection.rank);
-  selection.undecided = 0;
+  std::uint32_t not_left = 0, right = 0;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    selection.left |= (counter[k] < choice.counter ? 1u : 0u) << k;
-    selection.undecided |= (counter[k] == choice.counter ? 1u : 0u) << k;
+  for (std::uint32_t k = kRows; k-- > 0;) {  // bits by carries: a counter not less, a counter greater than the choice
+    not_left = add_with_carry(not_left, not_left, counter[k], 0 - choice.counter);
+    right = add_with_carry(right, right, counter[k], ~choice.counter);
   }
+  if (choice.counter == 0) not_left = ~0u;  // there is no carry from adding 0
+  selection.left = selection.undecided & ~not_left;
+  selection.undecided &= not_left & ~right;
   selection.rank -= choice.below;
   selection.count = choice.count;
 }

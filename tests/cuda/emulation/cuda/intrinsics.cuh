@@ -175,4 +175,8 @@ inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
 
+inline std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a, std::uint32_t b) {
+  return x + y + static_cast<std::uint32_t>((std::uint64_t{a} + b) >> 32);
+}
+
 }  // namespace kith::cuda
