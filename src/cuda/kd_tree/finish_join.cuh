@@ -11,16 +11,18 @@ __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree) {
   const NodeRoom<T, kStaged> room(subtree);
   const std::uint32_t dims = subtree.dims, values = 2 * dims;
   const auto box = [&](std::uint32_t depth, std::uint32_t j) {
-    if constexpr (kShared)
+    if constexpr (kShared) {
       return room.shared_box(depth, j);
-    else
+    } else {
       return subtree.tree_box(depth, j);
+    }
   };
   const auto smallest = [&](std::uint32_t depth, std::uint32_t j) {
-    if constexpr (kShared)
+    if constexpr (kShared) {
       return room.shared_smallest(depth, j);
-    else
+    } else {
       return room.tree_smallest(depth, j);
+    }
   };
   // Values of boxes are dealt out to the threads one by one; the steps spare a division for each.
   const std::uint32_t first_node = thread_number() / values, first_value = thread_number() % values;

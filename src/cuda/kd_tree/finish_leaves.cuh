@@ -131,7 +131,9 @@ class LeafWriter {
   __device__ __forceinline__ static std::uint32_t count_less_of_eight(std::uint32_t index, std::uint32_t first) {
     std::uint32_t less = 0;
 #pragma unroll
-    for (std::uint32_t i = 0; i < 8; ++i) less = add_with_carry(less, 0, index, shuffle_xor(~index, first + i));
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if (first + i > 0) less = add_with_carry(less, 0, index, shuffle_xor(~index, first + i));
+    }
     return less;
   }
   /// How many of the leaf's lanes hold a lesser index.

@@ -63,10 +63,11 @@ __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, c
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const bool is_left = (left & (1u << k)) != 0;
     if (k < slots.count) *(is_left ? left_to : right_to) = static_cast<std::uint16_t>(slots.at[k]);
-    if (is_left)
+    if (is_left) {  // two operations with a condition; sums of conditional numbers take four
       ++left_to;
-    else
+    } else {
       ++right_to;
+    }
   }
 }
 

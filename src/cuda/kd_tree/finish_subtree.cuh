@@ -20,7 +20,7 @@ struct FinishNode {
 };
 
 /// Which counter a rank falls into, for a team of warps; and how many candidates were put down.
-struct alignas(16) FinishChoice {
+struct FinishChoice {
   std::uint32_t counter = 0;
   std::uint32_t below = 0;  ///< points in the counters before
   std::uint32_t count = 0;  ///< points in it
