@@ -321,23 +321,19 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
   // Whole tiles of segments without numbers need no conditions.
-  struct Tile {
-    LoadedPoints<T, kDims, kLayout> points;
-    std::uint8_t heap[kEach];
-  };
-  const auto load_tile = [&](Tile& tile, std::uint32_t own) {
-    tile.points.template load<true>(p.source, own, first, end);
-    if (level > 1) load_vector(p.heap + own, tile.heap);
-  };
-  const auto count_tile = [&](Tile& tile, std::uint32_t own, auto is_whole) {
+  const auto count_tile = [&](std::uint32_t own, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     const auto is_inside = [&](std::uint32_t k) { return kWhole || (own + k >= first && own + k < end); };
-    if constexpr (!kWhole) tile.points.template load<false>(p.source, own, first, end);
+    LoadedPoints<T, kDims, kLayout> points;
+    points.template load<kWhole>(p.source, own, first, end);
     const auto value = [&](std::uint32_t k, std::uint32_t dim) {
       if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k));
-      return tile.points.at(k, dim);
+      return points.at(k, dim);
     };
-    std::uint8_t(&heap)[kEach] = tile.heap;
+    std::uint8_t heap[kEach];
+    if constexpr (kWhole) {
+      if (level > 1) load_vector(p.heap + own, heap);
+    }
     std::uint32_t node[kEach];  // of the parents, from the first of their level
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -391,26 +387,14 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       }
     }
   };
-  const auto is_whole = [&](std::uint32_t begin) {
-    return begin >= first && begin < end && end - begin >= kTile && !tables.uses_numbers;
-  };
-  Tile tile, next;
-  bool is_loaded = false;  // the next tile is on its way while one is counted
-  for (std::uint32_t begin = first / kEach * kEach; begin < end; begin += kTile) {
-    const std::uint32_t own = begin + thread_number() * kEach;
-    if (is_whole(begin)) {
-      if (is_loaded) {
-        tile = next;
-      } else {
-        load_tile(tile, own);
-      }
-      is_loaded = end - begin > kTile && is_whole(begin + kTile);
-      if (is_loaded) load_tile(next, own + kTile);
-      count_tile(tile, own, std::true_type{});
+  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
+    const std::uint32_t own = tile + thread_number() * kEach;
+    if (tile >= first && end - tile >= kTile && !tables.uses_numbers) {
+      count_tile(own, std::true_type{});
     } else {
-      count_tile(tile, own, std::false_type{});
+      count_tile(own, std::false_type{});
+      if (end - tile <= kTile) break;
     }
-    if (end - begin <= kTile) break;
   }
   list_candidates(p, slice.segment, level - 1, found);
   sync_block();

@@ -65,7 +65,7 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   for (std::uint32_t k = 0; k < kFinishPerThread; ++k) {
     const std::uint32_t slot = thread + k * threads;
     subtree.indices[slot] = index[k];
-    subtree.order[slot] = static_cast<std::uint16_t>(slot < subtree.count ? slot : 0);  // always a slot: see OwnSlots
+    subtree.order[slot] = static_cast<std::uint16_t>(slot < subtree.count ? slot : 0);
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {

@@ -191,6 +191,7 @@ __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree)
   const LeafWriter<T, kStaged> writer(subtree);
   const std::uint32_t leaves = 1u << subtree.levels;
   if (width > kWarp) {
+    sync_block();  // nobody looks for boxes in what is sorted now
     sort_leaves(subtree, width);
     const std::uint32_t warps = threads_per_block() / kWarp;
     for (std::uint32_t leaf = warp_number(); leaf < leaves; leaf += warps) writer.write_in_turns(leaf);

@@ -10,7 +10,7 @@ namespace kith::cuda {
 template <std::uint32_t kRows>
 struct OwnSlots {
   std::uint32_t at[kRows];
-  std::uint32_t count;  ///< the first ones are its points, the others are any slots: so loads need no condition
+  std::uint32_t count;  ///< the first ones are its points, the others slot 0: loads of coordinates need no condition
 };
 
 /// How many of the places rank, rank + 2^bits, … are below `count`.
@@ -25,7 +25,7 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
   slots.count = rows_below(node.end - node.begin, rank, bits);
   const std::uint16_t* from = subtree.order + (node.begin + rank);
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) slots.at[k] = *from;
+  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) slots.at[k] = k < slots.count ? *from : 0;
   return slots;
 }
 
