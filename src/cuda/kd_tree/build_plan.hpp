@@ -56,6 +56,7 @@ template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t processors,
                                 std::byte* memory) {
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
+  constexpr std::uint32_t kWorthABlock = 4096;      // points that pay for clearing and adding up histograms
   ScratchParts parts(memory);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
@@ -68,12 +69,14 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.levels = std::min(top_level - level, kMostGroupLevels);
     const std::uint64_t segments = std::uint64_t{1} << level, children = segments << group.levels;
     // Bins that hold but a few points each make longer work of the histograms than of the candidates.
-    while (group.most_bins > 64 && group.most_bins > (points >> level) / 32) group.most_bins /= 2;
+    while (group.most_bins > 64 && group.most_bins > (points >> level) / 64) group.most_bins /= 2;
     group.segment_counters = (shape.dims + 1) * bins_at(0, shape.dims, group.most_bins);
     for (std::uint32_t l = 1; l < group.levels; ++l) {
       group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
     }
-    group.parts = std::max(1u, static_cast<std::uint32_t>(kBlocksPerProcessor * processors / segments));
+    const std::uint64_t fair = kBlocksPerProcessor * processors / segments,
+                        worthwhile = (points >> level) / kWorthABlock;
+    group.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min(fair, worthwhile)));
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);

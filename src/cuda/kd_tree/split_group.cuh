@@ -27,9 +27,12 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   const std::uint32_t dims = group.shape.dims;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
          StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
-  // Many nodes have short lists of candidates, and need many blocks at a time.
-  const auto threads_for = [](std::uint32_t parents) {
-    return parents > 512 ? 128u : parents > 128 ? 256u : parents > 16 ? 512u : kStepThreads;
+  // Short lists of candidates need few threads, many nodes many blocks at a time. `level` is that of the nodes.
+  const auto threads_for = [&](std::uint32_t parents, std::uint32_t level) {
+    const std::uint64_t expected = (points / parents) / bins_at(level, dims, group.most_bins);
+    if (parents > 512) return 128u;
+    if (parents > 128 || expected <= kFew) return 256u;
+    return expected <= 16 * kFew ? 512u : kStepThreads;
   };
   const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : parents > 8 ? 4096u : 12288u; };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
@@ -37,8 +40,8 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
     launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims, kLayout>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
     const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
-    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents), StepLayout<T>(dims, rows, staged).bytes,
-           each > 1, group, level - 1, each, staged);
+    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents, level - 1),
+           StepLayout<T>(dims, rows, staged).bytes, each > 1, group, level - 1, each, staged);
   }
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
@@ -48,8 +51,8 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
          scatter_points<T, kDims, kLayout>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
   const std::uint32_t staged = staged_for(parents);
-  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0, staged).bytes,
-         each > 1, group, each, staged);
+  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents, group.levels - 1),
+         StepLayout<T>(dims, 0, staged).bytes, each > 1, group, each, staged);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>
