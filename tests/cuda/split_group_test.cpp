@@ -69,7 +69,7 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   const std::uint32_t blocks_in = run_build<T>(
       scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
       TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
-      [&](const GroupParameters<T>& group) { split_group<T>(group, wanted.processors, launch); },
+      [&](const GroupParameters<T>& group) { split_group<T>(group, {.processors = wanted.processors}, launch); },
       [&](const FinishParameters<T>& last) {
         launch("finish", 0, finish_subtrees<T, true>, 1u << plan.top_level, plan.threads, plan.shared_bytes, false,
                last);
@@ -184,7 +184,7 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
     std::memset(memory.data(), 0, scratch.zero_bytes);
     GroupParameters<TypeParam> group = scratch.groups[0];
     group.source = {points.data(), 3, 1, nullptr};
-    split_group<TypeParam>(group, 5,
+    split_group<TypeParam>(group, {.processors = 5},
                            [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
                               std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
                              emulation::run_grid(
@@ -193,6 +193,23 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
                                  [&] { kernel(arguments...); });
                            });
     EXPECT_EQ(*scratch.refused, 1u) << static_cast<double>(bad);
+  }
+}
+
+/// A block of a smaller GPU of compute capability 8.6 may have 99 KiB.
+TYPED_TEST(SplitGroup, AsksForNoMoreSharedMemoryThanThereIs) {
+  constexpr std::uint32_t kLimit = 99 << 10;
+  for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 8u, 64u}) {
+    const TreeShape shape = tree_shape<TypeParam>(1 << 24, dims, 24, false);
+    const FinishPlan plan = plan_finish<TypeParam>(1 << 24, dims, 24, kLimit);
+    EXPECT_LE(plan.shared_bytes, kLimit) << dims << " dims";
+    for (const GroupParameters<TypeParam>& group :
+         lay_out_scratch<TypeParam>(shape, plan.top_level, 40, nullptr).groups) {
+      split_group<TypeParam>(
+          group, {.processors = 40, .shared_bytes = kLimit},
+          [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,
+              const auto&...) { EXPECT_LE(shared_bytes, kLimit) << name << ", " << dims << " dims"; });
+    }
   }
 }
 

@@ -32,6 +32,12 @@ class ScratchParts {
   std::uint64_t bytes_ = 0;
 };
 
+/// What a build must know of the GPU.
+struct GpuLimits {
+  std::uint32_t processors = 0;
+  std::uint32_t shared_bytes = kMostSharedBytes;  ///< that a block may have
+};
+
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
 /// blocks must be there at the same time.
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {

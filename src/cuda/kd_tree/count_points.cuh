@@ -203,7 +203,7 @@ KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
 
 /// Pass 0: histograms [dimension][bin] and the tight box.
 template <typename T, std::uint32_t kDims, Layout kLayout>
-__global__ void __launch_bounds__(kPassThreads, 3) count_root(const __grid_constant__ GroupParameters<T> p) {
+__global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
   constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);

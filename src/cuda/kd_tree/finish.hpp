@@ -79,10 +79,14 @@ struct FinishPlan {
   bool is_staged = false;
 };
 
+/// The shared memory that a block may have on GPUs that have the most of it.
+inline constexpr std::uint32_t kMostSharedBytes = 227 << 10;
+
 /// Two blocks fit into the shared memory of a multiprocessor as long as coordinates are staged. A set of few points is
-/// cut smaller, so that more blocks work; a leaf always fits.
+/// cut smaller, so that more blocks work, and so is any set where a block may have less than that; a leaf always fits.
 template <typename T>
-FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size) {
+FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size,
+                       std::uint32_t most_shared_bytes = kMostSharedBytes) {
   constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 18;
   constexpr std::uint32_t kLeastCapacity = 256;
   const std::uint64_t row = std::uint64_t{dims} * sizeof(T);
@@ -90,6 +94,10 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   plan.is_staged = row <= 64;
   plan.capacity = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : 2048;
   if (points < kFewPoints && plan.capacity / 2 >= kLeastCapacity) plan.capacity /= 2;
+  while (plan.capacity > kLeastCapacity &&
+         finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged) > most_shared_bytes) {
+    plan.capacity /= 2;
+  }
   while (plan.capacity < core::KdGeometry::of(points, leaf_size).most_per_leaf()) plan.capacity *= 2;
   while (core::KdGeometry{points, plan.top_level}.most_per_leaf() > plan.capacity) ++plan.top_level;
   plan.threads = plan.capacity / kFinishPerThread;

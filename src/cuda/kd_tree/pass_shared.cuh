@@ -84,7 +84,7 @@ struct NodeTables {
 /// Candidates that a warp has found and not yet put into the lists of their nodes.
 template <typename T>
 struct FoundCandidates {
-  static constexpr std::uint32_t kRoom = 128;
+  static constexpr std::uint32_t kRoom = sizeof(T) == 4 ? 128 : 96;
   OrderedKey<T> keys[kRoom];
   std::uint32_t places[kRoom];
   std::uint32_t counts[kHeap / 2];  ///< by node

@@ -16,7 +16,8 @@ namespace kith::cuda {
 /// Launches everything for points of kDims dimensions in a known layout; 0: of any number in any layout. Through
 /// `launch(name, bytes read and written, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
 template <typename T, std::uint32_t kDims, Layout kLayout, typename Launch>
-void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, Launch&& launch) {
+  const std::uint32_t processors = limits.processors;
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T);
   if (group.segment_boxes == nullptr) {
@@ -34,12 +35,16 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
     if (parents > 128 || expected <= kFew) return 256u;
     return expected <= 16 * kFew ? 512u : kStepThreads;
   };
-  const auto staged_for = [](std::uint32_t parents) { return parents > 128 ? 512u : parents > 8 ? 4096u : 12288u; };
+  const auto staged_for = [&](std::uint32_t parents, std::uint32_t counters) {
+    std::uint32_t staged = parents > 128 ? 512 : parents > 8 ? 4096 : 12288;
+    while (staged > 512 && StepLayout<T>(dims, counters, staged).bytes > limits.shared_bytes) staged /= 2;
+    return staged;
+  };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims, kLayout>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
-    const std::uint32_t staged = staged_for(parents), rows = 4 * bins_at(level, dims, group.most_bins);
+    const std::uint32_t rows = 4 * bins_at(level, dims, group.most_bins), staged = staged_for(parents, rows);
     launch("medians", 0, find_medians<T>, parents * each, threads_for(parents, level - 1),
            StepLayout<T>(dims, rows, staged).bytes, each > 1, group, level - 1, each, staged);
   }
@@ -50,36 +55,36 @@ void split_group_of(const GroupParameters<T>& group, std::uint32_t processors, L
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
          scatter_points<T, kDims, kLayout>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
-  const std::uint32_t staged = staged_for(parents);
+  const std::uint32_t staged = staged_for(parents, 0);
   launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents, group.levels - 1),
          StepLayout<T>(dims, 0, staged).bytes, each > 1, group, each, staged);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>
-void split_group_in_layout(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+void split_group_in_layout(const GroupParameters<T>& group, const GpuLimits& limits, Launch&& launch) {
   const PointSource<T>& source = group.source;
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(source.values) % 16 == 0;
   if (is_aligned && source.row_stride == kDims && source.dim_stride == 1) {
-    split_group_of<T, kDims, Layout::rows>(group, processors, launch);
+    split_group_of<T, kDims, Layout::rows>(group, limits, launch);
   } else if (is_aligned && source.row_stride == 1 && source.dim_stride % kTogether<T> == 0) {
-    split_group_of<T, kDims, Layout::columns>(group, processors, launch);
+    split_group_of<T, kDims, Layout::columns>(group, limits, launch);
   } else {
-    split_group_of<T, 0, Layout::any>(group, processors, launch);
+    split_group_of<T, 0, Layout::any>(group, limits, launch);
   }
 }
 
 /// Two to four dimensions are known to the compiler.
 template <typename T, typename Launch>
-void split_group(const GroupParameters<T>& group, std::uint32_t processors, Launch&& launch) {
+void split_group(const GroupParameters<T>& group, const GpuLimits& limits, Launch&& launch) {
   switch (group.shape.dims) {
     case 2:
-      return split_group_in_layout<T, 2>(group, processors, launch);
+      return split_group_in_layout<T, 2>(group, limits, launch);
     case 3:
-      return split_group_in_layout<T, 3>(group, processors, launch);
+      return split_group_in_layout<T, 3>(group, limits, launch);
     case 4:
-      return split_group_in_layout<T, 4>(group, processors, launch);
+      return split_group_in_layout<T, 4>(group, limits, launch);
     default:
-      return split_group_of<T, 0, Layout::any>(group, processors, launch);
+      return split_group_of<T, 0, Layout::any>(group, limits, launch);
   }
 }
 

@@ -7,23 +7,34 @@
 #include "cuda/kd_tree/tree_build.hpp"
 #include "cuda/staging.hpp"
 
+#include <kith/error.hpp>
+
+#include <string>
 #include <utility>
 
 namespace kith::cuda {
 
-inline std::uint32_t processors_of(int device) {
-  int processors = 0;
+/// Throws DeviceError for a GPU whose blocks have too little shared memory.
+inline GpuLimits limits_of(int device) {
+  constexpr int kNeeded = 99 << 10;
+  int processors = 0, shared = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  return static_cast<std::uint32_t>(processors);
+  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for the device");
+  if (shared < kNeeded) {
+    throw DeviceError("device cuda:" + std::to_string(device) + ": a block may have " + std::to_string(shared) +
+                      " bytes of shared memory, building a k-d tree needs " + std::to_string(kNeeded) +
+                      "; use a GPU of compute capability 8.0 or above, or --device cpu");
+  }
+  return {static_cast<std::uint32_t>(processors), static_cast<std::uint32_t>(shared)};
 }
 
 template <typename T>
 TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream)
     : stream_(stream),
-      processors_(processors_of(stream.device())),
-      plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size)),
+      limits_(limits_of(stream.device())),
+      plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
-      scratch_(lay_out_scratch<T>(shape, plan_.top_level, processors_, nullptr).bytes, stream) {
+      scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_.processors, nullptr).bytes, stream) {
   tree_.shape = shape;
   tree_.leaf_size = leaf_size;
   tree_.split_dims = {shape.geometry.leaves() - 1, stream};
@@ -57,7 +68,7 @@ void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParamet
 template <typename T>
 void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
-  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, processors_, scratch_.data());
+  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_.processors, scratch_.data());
   check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
   Launcher launch(stream_, phases != nullptr);
   std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
@@ -66,7 +77,7 @@ void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
       scratch, plan_, shape, points, copies, tree_.arrays(),
       [&](const GroupParameters<T>& group) {
         const std::string prefix = "group " + std::to_string(++number) + ": ";
-        split_group(group, processors_,
+        split_group(group, limits_,
                     [&](const char* name, std::uint64_t bytes, auto kernel, std::uint32_t blocks, std::uint32_t threads,
                         std::size_t shared_bytes, bool is_cooperative, auto... arguments) {
                       launch(phases == nullptr ? std::string() : prefix + name, bytes, kernel, blocks, threads,

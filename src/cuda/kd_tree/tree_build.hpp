@@ -26,7 +26,7 @@ class TreeBuild {
 
  private:
   Stream stream_;
-  std::uint32_t processors_;
+  GpuLimits limits_;
   FinishPlan plan_;
   DeviceBuffer<std::byte> copies_[2];
   DeviceBuffer<std::byte> scratch_;
