@@ -145,6 +145,7 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
     group.source = source;
     group.out_values = reinterpret_cast<T*>(copies[step % 2]);
     group.out_stride = column_stride(shape);
+    group.candidate_values = group.out_values;
     group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * shape.dims);
     group.tree = tree;
     split(group);

@@ -383,7 +383,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     if (any_lane(candidates != 0)) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k, found);
+        note_candidate<true>(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k, found);
       }
     }
   };
@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       if (end - tile <= kTile) break;
     }
   }
-  list_candidates(p, slice.segment, level - 1, found);
+  list_candidates<true>(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);
 }

@@ -156,6 +156,10 @@ __device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNo
   list.keys = p.keys + first;
   list.places = p.places + first;
   list.count = count;
+  if (from != nullptr) {  // the scatter has not begun
+    list.values = p.candidate_values + first;
+    list.values_stride = p.out_stride;
+  }
   if (each > 1 && count > kLongList) {
     list.blocks = each;
     list.block = block_number() % each;
@@ -238,7 +242,9 @@ __device__ void count_candidates(const GroupParameters<T>& p, std::uint32_t dim,
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
       const std::uint32_t half_dim = (sides >> k & 1) != 0 ? right_bins.dim : left_bins.dim;
-      if (i + k * step < end) x[k] = coordinate(p.source, p.shape.dims, list.places[i + k * step], half_dim);
+      if (i + k * step >= end) continue;
+      x[k] = half_dim < p.shape.dims ? list.values[half_dim * list.values_stride + i + k * step]
+                                     : static_cast<T>(p.source.index(list.places[i + k * step]));
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {

@@ -7,8 +7,9 @@
 
 namespace kith::cuda {
 
-/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment.
-template <typename T>
+/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment. With
+/// their coordinates, unless the scatter has begun: those who read the list later then need not gather them.
+template <bool kWithValues, typename T>
 __device__ __forceinline__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                 std::uint32_t found) {
   FoundCandidates<T>& warp = pass_shared<T>().found[warp_number()];
@@ -37,13 +38,24 @@ __device__ __forceinline__ void list_candidates(const GroupParameters<T>& p, std
       const std::uint32_t entry = warp.bases[warp.nodes[i]] + ranks[k];
       p.keys[entry] = warp.keys[i];
       p.places[entry] = warp.places[i];
+      ranks[k] = entry;
+    }
+  }
+  if constexpr (kWithValues) {
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T* column = p.candidate_values + d * p.out_stride;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        const std::uint32_t i = lane_number() + k * kWarp;
+        if (i < found) column[ranks[k]] = p.source.at(warp.places[i], d);
+      }
     }
   }
   sync_warp();
 }
 
 /// Adds the candidates of a warp, at most one per lane, to the `found` ones. `node` counts from the first of its level.
-template <typename T>
+template <bool kWithValues, typename T>
 __device__ __forceinline__ void note_candidate(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                bool is_candidate, std::uint32_t node, T x, std::uint32_t place,
                                                std::uint32_t& found) {
@@ -51,7 +63,7 @@ __device__ __forceinline__ void note_candidate(const GroupParameters<T>& p, std:
   if (lanes == 0) return;
   FoundCandidates<T>& warp = pass_shared<T>().found[warp_number()];
   if (found + count_bits(lanes) > FoundCandidates<T>::kRoom) {
-    list_candidates(p, segment, level, found);
+    list_candidates<kWithValues>(p, segment, level, found);
     found = 0;
   }
   if (is_candidate) {

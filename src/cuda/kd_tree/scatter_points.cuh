@@ -110,8 +110,8 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       x = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
     }
     const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-    note_candidate(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x, place_of(k),
-                   found);
+    note_candidate<false>(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
+                          place_of(k), found);
     const bool moves = is_inside(k) && bin != parent.median;
     const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
     std::uint32_t rank = 0;
@@ -173,7 +173,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     const std::uint32_t from = thread_number() + k * kPassThreads;
     if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates(p, segment, p.levels - 1, found);
+  if (found > 0) list_candidates<false>(p, segment, p.levels - 1, found);
 }
 
 /// A block for each tile; `tiles` of them for each segment.

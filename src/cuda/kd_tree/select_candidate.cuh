@@ -16,6 +16,8 @@ struct CandidateList {
   OrderedKey<T>* keys;
   std::uint32_t* places;
   std::uint32_t count;
+  const T* values = nullptr;  ///< coordinate d of an entry at d * values_stride + entry; null: ask the source
+  std::uint64_t values_stride = 0;
   bool is_staged = false;   ///< copied to shared memory
   std::uint32_t block = 0;  ///< of `blocks` that share the list
   std::uint32_t blocks = 1;
@@ -163,7 +165,7 @@ class CandidateSelection {
       for (std::uint32_t k = 0; k < kTogether; ++k) {
         if (i + k * step < end) {
           next[k] = keys[k] < value ? Key{0} : static_cast<Key>(~Key{0});
-          if (keys[k] == value) next[k] = component_key(source_, dims_, places[k], dim_, stage);
+          if (keys[k] == value) next[k] = key_of_entry(i + k * step, places[k], stage);
         }
       }
 #pragma unroll
@@ -172,6 +174,12 @@ class CandidateSelection {
       }
     }
     meet();
+  }
+
+  __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t place, std::uint32_t stage) const {
+    if (list_.values == nullptr || stage >= dims_) return component_key(source_, dims_, place, dim_, stage);
+    const std::uint32_t axis = dim_ + stage < dims_ ? dim_ + stage : dim_ + stage - dims_;
+    return ordered_key(list_.values[axis * list_.values_stride + entry]);
   }
 
   /// Keeps the bin of [low, high] in which the rank lies.

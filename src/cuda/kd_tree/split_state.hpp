@@ -79,9 +79,11 @@ struct GroupParameters {
   std::uint32_t child_sides = 0;     ///< dims, or dims + 1
 
   // Scratch. Zero at the start: tight, sampled, histogram, cursors, lists.
-  std::uint8_t* heap = nullptr;        ///< [place]: the node of each point, or its parent while undecided
-  Key* keys = nullptr;                 ///< [place]: candidates of a node lie in the node's own range
-  std::uint32_t* places = nullptr;     ///< the same
+  std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
+  Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
+  std::uint32_t* places = nullptr;  ///< the same
+  /// The same, coordinate d at d * out_stride + entry: in the copy of the points that only the scatter writes.
+  T* candidate_values = nullptr;
   SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
   CountedBins<T>* counted = nullptr;   ///< [segment][heap]
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
