@@ -46,39 +46,44 @@ __device__ __forceinline__ void narrow_down(const Subtree<T, kStaged>& subtree, 
   std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
   const std::uint32_t counter_bits = team.bits + 2;
   std::uint32_t turn = 0;
-  while (selection.count > kMostCandidates) {
+  // Teams of several warps go through the rounds together; those that are done only come to the meetings.
+  while (team.go_on(selection.count > kMostCandidates)) {
+    const bool is_open = selection.count > kMostCandidates;
+    const std::uint32_t undecided = is_open ? selection.undecided : 0;
     KeyRange<T> range{static_cast<Key>(~Key{0}), 0};
     const auto key_of = [&](std::uint32_t slot) { return subtree.component_key(slot, dim, selection.component); };
-    for_undecided(subtree, team, node, selection.undecided,
-                  [&](std::uint32_t, std::uint32_t slot) { range.add(key_of(slot)); });
+    for_undecided(subtree, team, node, undecided, [&](std::uint32_t, std::uint32_t slot) { range.add(key_of(slot)); });
     range = range_of_team(subtree, team, range, turn);
     turn ^= 1;
-    if (range.low == range.high) {
-      ++selection.component;
-      continue;
-    }
+    const bool counts = is_open && range.low != range.high;
     const std::uint32_t bits = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(range.high - range.low));
     const std::uint32_t shift = bits > counter_bits ? bits - counter_bits : 0;
     const auto counter_of = [&](std::uint32_t slot) {
       return static_cast<std::uint32_t>((key_of(slot) - range.low) >> shift);
     };
-    for_undecided(subtree, team, node, selection.undecided,
-                  [&](std::uint32_t, std::uint32_t slot) { atomic_add(counters + counter_of(slot), 1u); });
+    if (counts) {
+      for_undecided(subtree, team, node, undecided,
+                    [&](std::uint32_t, std::uint32_t slot) { atomic_add(counters + counter_of(slot), 1u); });
+    }
     team.sync();
     const FinishChoice choice = find_counter(subtree, team, selection.rank);
-    for_undecided(subtree, team, node, selection.undecided, [&](std::uint32_t k, std::uint32_t slot) {
-      const std::uint32_t counter = counter_of(slot);
-      if (counter < choice.counter) selection.left |= 1u << k;
-      if (counter != choice.counter) selection.undecided &= ~(1u << k);
-    });
-    selection.rank -= choice.below;
-    selection.count = choice.count;
-    if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
+    if (counts) {
+      for_undecided(subtree, team, node, undecided, [&](std::uint32_t k, std::uint32_t slot) {
+        const std::uint32_t counter = counter_of(slot);
+        if (counter < choice.counter) selection.left |= 1u << k;
+        if (counter != choice.counter) selection.undecided &= ~(1u << k);
+      });
+      selection.rank -= choice.below;
+      selection.count = choice.count;
+      if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
+    } else if (is_open) {
+      ++selection.component;  // all equal in this one
+    }
   }
 }
 
-/// Decides the last points by comparing all pairs. Returns the slot of the point at the rank. The team's number of
-/// candidates was set to 0 before its last meeting.
+/// Decides the last points by comparing all pairs. Returns the slot of the point at the rank; any slot if no point is
+/// undecided. The team's number of candidates was set to 0 before its last meeting.
 template <typename T, bool kStaged>
 __device__ __forceinline__ std::uint32_t decide_by_pairs(const Subtree<T, kStaged>& subtree, const Team& team,
                                                          const FinishNode& node, std::uint32_t dim,
@@ -114,7 +119,8 @@ __device__ __forceinline__ std::uint32_t decide_by_pairs(const Subtree<T, kStage
     }
     sync_warp();
   }
-  const std::uint32_t lane = lowest_bit(ballot(has_one && rank == selection.rank));
+  const std::uint32_t found = ballot(has_one && rank == selection.rank);
+  const std::uint32_t lane = found == 0 ? 0 : lowest_bit(found);
   const Key pivot_key = shuffle(key, lane);
   const std::uint32_t pivot = shuffle(slot, lane);
   for_undecided(subtree, team, node, selection.undecided, [&](std::uint32_t k, std::uint32_t own) {

@@ -14,7 +14,6 @@ struct Team {
   std::uint32_t number = 0;      ///< of the node, among those of its depth
   std::uint32_t warps = 0;       ///< of the team
   std::uint32_t first_warp = 0;  ///< its number in the block; also where the team's part of arrays of warps begins
-  std::uint32_t barrier = 0;
 
   __device__ __forceinline__ explicit Team(std::uint32_t depth)
       : bits(thread_bits_at(depth)),
@@ -22,16 +21,18 @@ struct Team {
         rank(thread_number() & (threads - 1)),
         number(thread_number() >> bits),
         warps(threads / kWarp),
-        first_warp(warp_number() & ~(warps - 1)),
-        barrier((1u << depth) + number) {}
+        first_warp(warp_number() & ~(warps - 1)) {}
 
+  /// Teams of several warps meet all together, so all of them come here equally often.
   __device__ __forceinline__ void sync() const {
     if (warps > 1) {
-      sync_part(barrier, threads);
+      sync_block();
     } else {
       sync_warp();
     }
   }
+  /// Meets, too. True if this team says so, or, with teams of several warps, any team: then all go on.
+  __device__ __forceinline__ bool go_on(bool wants) const { return warps > 1 ? any_thread(wants) : wants; }
 };
 
 /// The range of the whole team. `turn` alternates between 0 and 1, so that one meeting is enough.
@@ -74,8 +75,8 @@ __device__ __forceinline__ std::uint32_t sum_before_warp(const Subtree<T, kStage
   return sum_of_warp(is_before ? totals[team.first_warp + lane_number()] : 0);
 }
 
-/// Finds the one of the team's 4 * threads counters into which `rank` falls, which is less than their sum. Clears the
-/// counters. All threads have met since the last one counted.
+/// Finds the one of the team's 4 * threads counters into which `rank` falls; none if it is not less than their sum.
+/// Clears the counters. All threads have met since the last one counted.
 template <typename T, bool kStaged>
 __device__ __forceinline__ FinishChoice find_counter(const Subtree<T, kStaged>& subtree, const Team& team,
                                                      std::uint32_t rank) {

@@ -26,11 +26,12 @@ __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStag
   return chooser.side();
 }
 
-/// The first round of the selection: counters of equal width over the side. Whatever overflows or is no number on the
+/// The first round of the selection: counters of equal width over the side. A team that does not count only comes to
+/// the meetings. Whatever overflows or is no number on the
 /// way still gives counters that are monotone in the value.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                const SplitSide<T>& side, const OwnSlots<kRows>& slots,
+                                                const SplitSide<T>& side, const OwnSlots<kRows>& slots, bool counts,
                                                 Selection& selection) {
   std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
   const std::uint32_t last = 4 * team.threads - 1;
@@ -41,10 +42,10 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
     const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
     counter[k] = found < last ? found : last;
   }
-  if (any_lane(slots.count != kRows)) {
+  if (any_lane(slots.count != kRows || !counts)) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) atomic_add(counters + counter[k], 1u);
+      if (k < slots.count && counts) atomic_add(counters + counter[k], 1u);
     }
   } else {
 #pragma unroll
@@ -52,6 +53,7 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   }
   team.sync();
   const FinishChoice choice = find_counter(subtree, team, selection.rank);
+  if (!counts) return;
   std::uint32_t not_left = 0, right = 0;
 #pragma unroll
   for (std::uint32_t k = kRows; k-- > 0;) {  // bits by carries: a counter not less, a counter greater than the choice
@@ -98,18 +100,21 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
   selection.count = node.end - node.begin;
   selection.component = first_component(subtree, side);
   T split_value = side.upper;
-  if (node.middle == node.end) {  // nothing to the right: only with leaves of one point
+  const bool has_right = node.middle != node.end;  // not only with leaves of one point
+  if (!has_right) {
     selection.left = selection.undecided;
-  } else {
-    if (selection.component == 0 && selection.count > kMostCandidates) {
-      count_over_side(subtree, team, side, slots, selection);
-    } else {
-      team.sync();  // the number of candidates
-    }
-    narrow_down(subtree, team, node, side.dim, selection);
-    const std::uint32_t pivot = decide_by_pairs(subtree, team, node, side.dim, selection);
-    split_value = subtree.value(pivot, side.dim) + T(0);
+    selection.undecided = 0;
+    selection.count = 0;
   }
+  const bool counts = selection.component == 0 && selection.count > kMostCandidates;
+  if (team.go_on(counts)) {
+    count_over_side(subtree, team, side, slots, counts, selection);
+  } else if (team.warps == 1) {
+    team.sync();  // the number of candidates
+  }
+  narrow_down(subtree, team, node, side.dim, selection);
+  const std::uint32_t pivot = decide_by_pairs(subtree, team, node, side.dim, selection);
+  if (has_right) split_value = subtree.value(pivot, side.dim) + T(0);
   partition_with_team(subtree, team, node, slots, selection.left);
   if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
   hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);

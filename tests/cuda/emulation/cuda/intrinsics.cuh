@@ -35,6 +35,8 @@ Here here();
 void yield();
 /// Barrier `number` of this block, for `threads` threads.
 void meet_in_block(std::uint32_t number, std::uint32_t threads);
+/// All threads of this block meet; true if one of them votes for it.
+bool vote_in_block(bool vote);
 /// Hands `bytes` at `value` to the warp and returns the words of all lanes, 8 bytes each. `what` must be the same for
 /// all.
 const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word);
@@ -51,6 +53,7 @@ inline std::byte* shared_memory() { return emulation::here().shared; }
 
 inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
 inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
+inline bool any_thread(bool vote) { return emulation::vote_in_block(vote); }
 inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::meet_in_block(barrier, threads); }
 inline void fence_device() {}
 inline void start_next() {}
