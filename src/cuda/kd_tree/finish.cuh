@@ -18,8 +18,8 @@ template <typename T, bool kStaged>
 __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree) {
   const FinishParameters<T>& given = subtree.given;
   const std::uint32_t thread = thread_number(), threads = threads_per_block();
-  std::uint32_t* was_refused = subtree.totals;
-  std::uint32_t* has_bad = subtree.totals + 1;
+  std::uint32_t* was_refused = subtree.flags;
+  std::uint32_t* has_bad = subtree.flags + 1;
   if (thread == 0) {
     *was_refused = load_fresh(given.refused);
     *has_bad = 0;
@@ -77,9 +77,7 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
     atomic_or(has_bad, 1u);
   }
   sync_block();
-  const bool stops = *has_bad != 0;
-  sync_block();  // the word has other uses from here on
-  return stops;
+  return *has_bad != 0;
 }
 
 /// One block of capacity / 8 threads for each subtree, with finish_shared_bytes of shared memory. `kRows` is the

@@ -38,8 +38,8 @@ struct FinishLayout {
   std::uint32_t lows = 0;            ///< OrderedKey[2][warps]
   std::uint32_t highs = 0;           ///< OrderedKey[2][warps]
   std::uint32_t indices = 0;         ///< u32[capacity]
-  std::uint32_t choices = 0;         ///< four u32 for each warp
-  std::uint32_t totals = 0;          ///< u32[2][warps]
+  std::uint32_t cells = 0;           ///< two u32 for each warp
+  std::uint32_t flags = 0;           ///< u32[2]
   std::uint32_t order = 0;           ///< u16[capacity]
   std::uint32_t candidate_slots = 0;  ///< u16[threads]
   std::uint32_t bytes = 0;            ///< of all
@@ -55,9 +55,9 @@ struct FinishLayout {
     lows = candidate_keys + threads * key_bytes;
     highs = lows + 2 * kMostWarps * key_bytes;
     indices = highs + 2 * kMostWarps * key_bytes;
-    choices = indices + 4 * capacity;
-    totals = choices + 16 * kMostWarps;
-    order = totals + 8 * kMostWarps;
+    cells = indices + 4 * capacity;
+    flags = cells + 8 * kMostWarps;
+    order = flags + 8;
     candidate_slots = order + 2 * capacity;
     bytes = candidate_slots + 2 * threads;
   }
