@@ -45,11 +45,12 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       rows.data(), n, dims,
       {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
   const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
-  const FinishPlan plan{.capacity = wanted.capacity,
-                        .threads = wanted.capacity / kFinishPerThread,
-                        .rows = 8,
+  const std::uint32_t finish_threads = wanted.capacity / kFewRows;
+  const FinishPlan plan{.threads = finish_threads,
+                        .rows = kFewRows,
+                        .capacity = wanted.capacity,
                         .top_level = wanted.top_level,
-                        .shared_bytes = finish_shared_bytes<T>(wanted.capacity, dims, true),
+                        .shared_bytes = FinishLayout<T>(wanted.capacity, finish_threads, dims, true).bytes,
                         .is_staged = true};
   ASSERT_LE((core::KdGeometry{n, wanted.top_level}.most_per_leaf()), wanted.capacity);
   Garbage memory(lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, nullptr).bytes);
@@ -71,8 +72,8 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
       [&](const GroupParameters<T>& group) { split_group<T>(group, {.processors = wanted.processors}, launch); },
       [&](const FinishParameters<T>& last) {
-        launch("finish", 0, finish_subtrees<T, true>, 1u << plan.top_level, plan.threads, plan.shared_bytes, false,
-               last);
+        launch("finish", 0, finish_subtrees<T, true, kFewRows>, 1u << plan.top_level, plan.threads, plan.shared_bytes,
+               false, last);
       });
   ASSERT_EQ(*scratch.refused, 0u);
   for (std::uint64_t node = 0; node < split_dims.size(); ++node) {

@@ -62,7 +62,7 @@ struct Subtree {
         base(parameters.shape.geometry.first(parameters.top_level, number)),
         rest(number * parameters.shape.geometry.points - (base << parameters.top_level)),
         count(static_cast<std::uint32_t>(parameters.shape.geometry.first(parameters.top_level, number + 1) - base)) {
-    const FinishLayout<T> layout(parameters.capacity, dims, kStaged);
+    const FinishLayout<T> layout(parameters.capacity, threads_per_block(), dims, kStaged);
     std::byte* room = shared_memory();
     values = reinterpret_cast<T*>(room + layout.values);
     counters = reinterpret_cast<std::uint32_t*>(room + layout.counters);

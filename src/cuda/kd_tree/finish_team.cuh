@@ -6,7 +6,7 @@
 namespace kith::cuda {
 
 /// The threads that own a node: one warp or several, a power of two. Each sees the node's points at its places
-/// begin + rank + k * threads, k < 8.
+/// begin + rank + k * threads.
 struct Team {
   std::uint32_t bits = 0;  ///< the logarithm of the threads
   std::uint32_t threads = 0;
@@ -102,42 +102,41 @@ __device__ __forceinline__ Choice choose_counter(const Subtree<T, kStaged>& subt
   constexpr std::uint32_t kRow = 4 * kWarp, kMostRows = 4;
   const std::uint32_t rows = (1u << counter_bits(team)) / kRow;
   const auto* own = reinterpret_cast<const FourCounters*>(counters_of(subtree, team)) + lane_number();
-  FourCounters four[kMostRows];
-#pragma unroll
-  for (std::uint32_t j = 0; j < kMostRows; ++j) four[j] = j < rows ? own[j * kWarp] : FourCounters{0, 0, 0, 0};
   std::uint32_t sum[kMostRows], total[kMostRows];
 #pragma unroll
   for (std::uint32_t j = 0; j < kMostRows; ++j) {
-    sum[j] = four[j].a + four[j].b + four[j].c + four[j].d;
-    total[j] = sum_of_warp(sum[j]);
+    const FourCounters four = j < rows ? own[j * kWarp] : FourCounters{0, 0, 0, 0};
+    sum[j] = four.a + four.b + four.c + four.d;
   }
-  std::uint32_t counter = 0, before = 0, through_row = total[0];
+#pragma unroll
+  for (std::uint32_t j = 0; j < kMostRows; ++j) total[j] = sum_of_warp(sum[j]);
+  std::uint32_t row = 0, before = 0, through_row = total[0];
 #pragma unroll
   for (std::uint32_t j = 1; j < kMostRows; ++j) {
     if (rank >= through_row && j < rows) {  // the same for all lanes
-      four[0] = four[j];
       sum[0] = sum[j];
-      counter = j * kRow;
+      row = j;
       before = through_row;
     }
     through_row += total[j];
   }
+  const FourCounters four = own[row * kWarp];
   before += sum_through_lane(sum[0]) - sum[0];
   const std::uint32_t lane = lowest_bit(ballot(rank >= before && rank < before + sum[0]));
-  counter += 4 * lane_number();
-  std::uint32_t count = four[0].a;
+  std::uint32_t counter = row * kRow + 4 * lane_number();
+  std::uint32_t count = four.a;
   if (rank >= before + count) {
     before += count;
     ++counter;
-    count = four[0].b;
+    count = four.b;
     if (rank >= before + count) {
       before += count;
       ++counter;
-      count = four[0].c;
+      count = four.c;
       if (rank >= before + count) {
         before += count;
         ++counter;
-        count = four[0].d;
+        count = four.d;
       }
     }
   }
