@@ -1,8 +1,8 @@
-// Times the build of k-d trees on the GPU, points already there, by CUDA events: gpu_build_timer RESULTS.json [quick]
+// Times the build of k-d trees on the GPU, points already there, by CUDA events: gpu_build_timer RESULTS.json [quick [CLOUD]]
 //
 // Per case: the median of 9 builds after 3, with memory prepared and as a call, each step's time and bytes, the GPU
 // memory that a build takes, how long a plain copy of 16 bytes per point takes, and whether the tree is the contract's.
-// `quick` leaves out 100 million points.
+// `quick` leaves out 100 million points, CLOUD all other clouds.
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/build.hpp"
@@ -316,7 +316,7 @@ void print_row(const Row& row) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: gpu_build_timer RESULTS.json [quick]\n", stderr);
+    std::fputs("usage: gpu_build_timer RESULTS.json [quick [CLOUD]]\n", stderr);
     return 2;
   }
   try {
@@ -326,6 +326,7 @@ int main(int argc, char** argv) {
                 "call ms", "Mpts/s", "copy ms", "copies", "B/point", "check ms");
     bool is_first = true, is_right = true;
     for (const Case& what : all_cases(argc > 2 && std::string(argv[2]) == "quick")) {
+      if (argc > 3 && what.cloud != argv[3]) continue;
       const Row row = what.dtype == DType::f32 ? measured<float>(what) : measured<double>(what);
       append_json(json, row, is_first);
       print_row(row);

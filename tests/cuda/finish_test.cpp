@@ -64,13 +64,13 @@ void finish(const FinishParameters<T>& given, std::uint32_t rows) {
     case kFewRows:
       return finish_subtrees<T, kStaged, kFewRows>(given);
     case 10:
-      return finish_subtrees<T, kStaged, 10>(given);
+      return finish_subtrees<T, kStaged, 10, 0>(given);
     case 12:
-      return finish_subtrees<T, kStaged, 12>(given);
+      return finish_subtrees<T, kStaged, 12, 0>(given);
     case 14:
-      return finish_subtrees<T, kStaged, 14>(given);
+      return finish_subtrees<T, kStaged, 14, 0>(given);
     default:
-      return finish_subtrees<T, kStaged, kManyRows>(given);
+      return finish_subtrees<T, kStaged, kManyRows, 0>(given);
   }
 }
 
@@ -141,11 +141,14 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
   given.refused = &refused;
   given.looks_for_bad = random() % 2 == 0;
   const bool has_many = c.capacity >= kManyRows * kWarp && random() % 2 == 0;
-  const std::uint32_t most_rows = has_many ? kManyRows : kFewRows, threads = c.capacity / most_rows;
+  const std::uint32_t threads = c.capacity / (has_many ? kManyRows : kFewRows);
   std::uint32_t used = kFewRows;
   while (std::uint64_t{used} * threads < core::KdGeometry{n, top}.most_per_leaf()) used += 2;
-  if (random() % 4 == 0) used = most_rows;  // more than needed
   given.capacity = used * threads;
+  if (used > kFewRows) {  // after groups of levels, which also look for bad points
+    given.source = {columns.data(), 1, n, order.data()};
+    given.looks_for_bad = false;
+  }
   finish_all(given, used);
 
   EXPECT_EQ(refused, 0u);
@@ -288,6 +291,11 @@ TYPED_TEST(FinishTest, PlansFitTheMachineAndTheTree) {
         EXPECT_EQ(plan.threads * plan.rows, plan.capacity);
         EXPECT_TRUE(plan.rows == kFewRows || (plan.is_staged && plan.rows % 2 == 0 && plan.rows <= kManyRows));
         EXPECT_LE(plan.threads, plan.is_staged && plan.rows == kFewRows ? 512u : 256u);
+        if (plan.rows > kFewRows) {
+          EXPECT_EQ(plan.threads, kManyRowsThreads);
+          EXPECT_GT(plan.top_level, 0u);
+          EXPECT_GE(n >> plan.top_level, (plan.rows - 2) * plan.threads);
+        }
         EXPECT_GE(plan.threads, 32u);
       }
     }

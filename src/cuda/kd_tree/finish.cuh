@@ -14,10 +14,11 @@ namespace kith::cuda {
 
 /// True if the block has to stop: an earlier step or another block found bad points, or this one does. Loads the
 /// points.
-template <std::uint32_t kRows, typename T, bool kStaged>
+template <std::uint32_t kRows, std::uint32_t kThreads, typename T, bool kStaged>
 __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree) {
   const FinishParameters<T>& given = subtree.given;
-  const std::uint32_t thread = thread_number(), threads = threads_per_block();
+  const std::uint32_t thread = thread_number(), threads = kThreads > 0 ? kThreads : threads_per_block();
+  const auto is_there = [&](std::uint32_t k) { return is_sure<kRows>(k) || thread + k * threads < subtree.count; };
   std::uint32_t* was_refused = subtree.flags;
   std::uint32_t* has_bad = subtree.flags + 1;
   if (thread == 0) {
@@ -28,22 +29,20 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   if (*was_refused != 0) return true;
   bool is_bad = false;
   if (kStaged || given.looks_for_bad) {
-    const T* column = given.source.values + (subtree.base + thread) * given.source.row_stride;
-    const std::uint64_t step = threads * given.source.row_stride;
+    // With many rows a group of levels came before: coordinates of a dimension lie side by side.
+    const std::uint64_t stride = kRows > kFewRows ? 1 : given.source.row_stride, step = threads * stride;
+    const T* column = given.source.values + (subtree.base + thread) * stride;
 #pragma unroll 1
     for (std::uint32_t d = 0; d < subtree.dims; ++d, column += given.source.dim_stride) {
       T value[kRows];
-      const T* from = column;
 #pragma unroll
-      for (std::uint32_t k = 0; k < kRows; ++k, from += step) {  // all loads in flight
-        value[k] = thread + k * threads < subtree.count ? *from : T(0);
-      }
+      for (std::uint32_t k = 0; k < kRows; ++k) value[k] = is_there(k) ? column[k * step] : T(0);  // all in flight
       [[maybe_unused]] T* to = subtree.values + d * given.capacity + thread;
 #pragma unroll
       for (std::uint32_t k = 0; k < kRows; ++k) {
         if constexpr (kStaged) to[k * threads] = value[k];
       }
-      if (given.looks_for_bad) {
+      if (kRows <= kFewRows && given.looks_for_bad) {
 #pragma unroll
         for (std::uint32_t k = 0; k < kRows; ++k) is_bad = is_bad || !(value[k] - value[k] == T(0));
       }
@@ -54,25 +53,25 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   for (std::uint32_t k = 0; k < kRows; ++k) {
     index[k] = static_cast<std::uint32_t>(subtree.base) + thread + k * threads;
   }
-  if (given.source.indices != nullptr) {
+  if (kRows > kFewRows || given.source.indices != nullptr) {
     const std::uint32_t* from = given.source.indices + subtree.base + thread;
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (thread + k * threads < subtree.count) index[k] = from[k * threads];
+      if (is_there(k)) index[k] = from[k * threads];
     }
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const std::uint32_t slot = thread + k * threads;
     subtree.indices[slot] = index[k];
-    subtree.order[slot] = static_cast<std::uint16_t>(slot < subtree.count ? slot : 0);
+    subtree.order[slot] = static_cast<std::uint16_t>(is_there(k) ? slot : 0);
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {
     const T* box = given.cut_boxes + subtree.number * 2 * subtree.dims;
     for (std::uint32_t i = thread; i < 2 * subtree.dims; i += threads) subtree.team_box(0, 0)[i] = box[i];
   }
-  if (given.looks_for_bad && is_bad) {
+  if (kRows <= kFewRows && given.looks_for_bad && is_bad) {
     atomic_or(given.refused, 1u);
     atomic_or(has_bad, 1u);
   }
@@ -84,14 +83,15 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
 template <bool kStaged, std::uint32_t kRows>
 inline constexpr int kBlocksAtATime = !kStaged || (kRows > kFewRows && kRows < kManyRows) ? 3 : 2;
 
-/// One block for each subtree, as the FinishPlan says; `kRows` is the plan's.
-template <typename T, bool kStaged, std::uint32_t kRows>
-__global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? 256 : 512, kBlocksAtATime<kStaged, kRows>)
+/// One block for each subtree, as the FinishPlan says; `kRows` is the plan's. `kThreads` 0: known at run time.
+template <typename T, bool kStaged, std::uint32_t kRows,
+          std::uint32_t kThreads = kRows <= kFewRows ? 0 : kManyRowsThreads>
+__global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThreads : 512, kBlocksAtATime<kStaged, kRows>)
     finish_subtrees(FinishParameters<T> given) {
   const Subtree<T, kStaged> subtree(given);
   start_next();
   wait_for_previous();
-  if (load_subtree<kRows>(subtree)) return;
+  if (load_subtree<kRows, kThreads>(subtree)) return;
   const auto goes_on_with = [&](std::uint32_t depth, std::uint32_t least_threads) {
     return depth < subtree.levels && threads_per_block() >> depth >= least_threads;
   };

@@ -8,6 +8,16 @@ namespace kith::cuda {
 /// The most points per thread of a block that finishes a subtree. Many make little work per point, few make a block
 /// quick: for sets that give every multiprocessor hardly a block, and for leaves that are smaller.
 inline constexpr std::uint32_t kManyRows = 16, kFewRows = 8;
+/// A block with more than kFewRows points per thread has so many threads, and is one of several.
+inline constexpr std::uint32_t kManyRowsThreads = 256;
+
+/// Whether every thread has a point in row k of the node that it works on. With many rows no more are planned than the
+/// largest subtree needs, an even number: it has more than (kRows - 2) * threads points. So have the others, or as
+/// many. Halving a subtree keeps the points per thread, except for what is rounded down to an integer.
+template <std::uint32_t kRows>
+KITH_HOST_DEVICE constexpr bool is_sure(std::uint32_t k) {
+  return kRows > kFewRows && k + 2 < kRows;
+}
 
 /// What the step needs. The subtrees are the nodes of level `top_level`; none holds more than `capacity` points.
 template <typename T>
@@ -96,8 +106,8 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   while (most < geometry.most_per_leaf()) most *= 2;
   const auto held = [&] { return core::KdGeometry{points, plan.top_level}.most_per_leaf(); };
   while (held() > most) ++plan.top_level;
-  const bool has_many = plan.is_staged && points >= kFewPoints && most / kManyRows >= 32 &&
-                        most / kManyRows >= geometry.leaves() >> plan.top_level;
+  const bool has_many = plan.is_staged && points >= kFewPoints && most == kManyRows * kManyRowsThreads &&
+                        kManyRowsThreads >= geometry.leaves() >> plan.top_level;
   plan.threads = most / (has_many ? kManyRows : kFewRows);
   plan.rows = kFewRows;
   while (std::uint64_t{plan.rows} * plan.threads < held()) plan.rows += 2;

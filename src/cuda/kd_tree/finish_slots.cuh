@@ -25,7 +25,9 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
   slots.count = rows_below(node.end - node.begin, rank, bits);
   const std::uint16_t* from = subtree.order + (node.begin + rank);
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) slots.at[k] = k < slots.count ? *from : 0;
+  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) {
+    slots.at[k] = is_sure<kRows>(k) || k < slots.count ? *from : 0;
+  }
   return slots;
 }
 
@@ -33,7 +35,9 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
 template <std::uint32_t kRows>
 __device__ __forceinline__ OwnSlots<kRows> only_points(OwnSlots<kRows> slots) {
 #pragma unroll
-  for (std::uint32_t k = 1; k < kRows; ++k) slots.at[k] = k < slots.count ? slots.at[k] : slots.at[0];
+  for (std::uint32_t k = 1; k < kRows; ++k) {
+    if (!is_sure<kRows>(k)) slots.at[k] = k < slots.count ? slots.at[k] : slots.at[0];
+  }
   return slots;
 }
 
@@ -49,7 +53,7 @@ __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>&
     high = greater(high, value);
   }
   KeyRange<T> range;
-  if (slots.count > 0) range.add(ordered_key(low), ordered_key(high));
+  if (is_sure<kRows>(0) || slots.count > 0) range.add(ordered_key(low), ordered_key(high));
   return range;
 }
 

@@ -39,14 +39,9 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
     const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
     counter[k] = found < last ? found : last;
   }
-  if (any_lane(slots.count != kRows)) {
 #pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) atomic_add(counters + counter[k], 1u);
-    }
-  } else {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) atomic_add(counters + counter[k], 1u);
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    if (is_sure<kRows>(k) || k < slots.count) atomic_add(counters + counter[k], 1u);
   }
 }
 

@@ -16,18 +16,25 @@ inline constexpr std::uint32_t kScatterEach = kDims * sizeof(T) <= 16 ? 8 : 4;
 template <std::uint32_t kEach>
 struct ScatterCells {
   std::uint32_t counts[kHeap];
-  std::uint32_t offsets[kHeap];             ///< in the tile
-  std::uint32_t places[kHeap];              ///< where the tile's points of a node go, less the offset; modulo 2^32
-  std::uint32_t staged;                     ///< points in the tile that move
-  std::uint8_t node[kEach * kPassThreads];  ///< of each staged point
+  std::uint32_t offsets[kHeap];                ///< in the tile
+  std::uint32_t places[kHeap];                 ///< where the tile's points of a node go, less the offset; modulo 2^32
+  std::uint32_t staged;                        ///< points in the tile that move
+  std::uint8_t node[kEach * kScatterThreads];  ///< of each staged point
 };
 
-template <typename T, std::uint32_t kEach>
-inline constexpr std::size_t kBehindScatterCells = kBehindPassShared<T> + (sizeof(ScatterCells<kEach>) + 15) / 16 * 16;
+/// A warp has room for all its points of a tile, should they be candidates.
+template <typename T, std::uint32_t kDims>
+inline constexpr std::uint32_t kRoomInTile = kScatterEach<T, kDims> * 32;
+
+template <typename T, std::uint32_t kDims>
+inline constexpr std::size_t kScatterCells = behind_found<T, kRoomInTile<T, kDims>>(kScatterThreads);
+template <typename T, std::uint32_t kDims>
+inline constexpr std::size_t kScatterStage = kScatterCells<T, kDims> +
+                                             (sizeof(ScatterCells<kScatterEach<T, kDims>>) + 15) / 16 * 16;
 
 template <typename T, std::uint32_t kDims>
 KITH_HOST_DEVICE std::size_t scatter_shared_bytes() {
-  return kBehindScatterCells<T, kScatterEach<T, kDims>> + sizeof(T) * kScatterEach<T, kDims> * kPassThreads;
+  return kScatterStage<T, kDims> + sizeof(T) * kScatterEach<T, kDims> * kScatterThreads;
 }
 
 /// Rooms of the tile's nodes in the tile and in the output. The work of one warp.
@@ -58,15 +65,15 @@ template <bool kWhole, typename T, std::uint32_t kDims, Layout kLayout>
 __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t tile,
                                              std::uint32_t low, std::uint32_t end) {
   constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>, kVector = kTogether<T>;
-  const NodeTables<T>& tables = pass_shared<T>().tables;
-  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
-  T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T, kEach>);
+  const NodeTables<T>& tables = node_tables<T>();
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kScatterCells<T, kDims>);
+  T* stage = reinterpret_cast<T*>(shared_memory() + kScatterStage<T, kDims>);
   auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
   const std::uint32_t parents = 1u << (p.levels - 1);
   const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
   const std::uint32_t own = tile + thread_number() * kVector;
-  const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kPassThreads) + k % kVector; };
+  const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kScatterThreads) + k % kVector; };
   const auto is_inside = [&](std::uint32_t k) { return kWhole || (place_of(k) >= low && place_of(k) < end); };
   LoadedPoints<T, kDims, kLayout> points[kEach / kVector];
 #pragma unroll
@@ -103,26 +110,34 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   std::uint32_t place[kEach];
   std::uint32_t found = 0;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    const ParentBins<T> parent = tables.parent(node[k] - parents);
-    T x = 0;
-    if (is_inside(k)) {
-      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
+  for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
+    T x[kVector];
+    std::uint32_t parent_nodes[kVector], candidates = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kVector; ++i) {
+      const std::uint32_t k = v * kVector + i;
+      parent_nodes[i] = node[k] - parents;
+      const ParentBins<T> parent = tables.parent(parent_nodes[i]);
+      x[i] = 0;
+      if (is_inside(k)) {
+        x[i] = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
+      }
+      const std::uint32_t bin = bin_of(parent.bins, x[i], parent_bins);
+      if (is_inside(k) && bin == parent.median) candidates |= 1u << i;
+      const bool moves = is_inside(k) && bin != parent.median;
+      const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.median ? 1 : 0) : kWaits;
+      std::uint32_t rank = 0;
+      if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
+        if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
+        rank = shuffle(rank, 0) + lane_number();
+      } else if (moves) {
+        rank = atomic_add(&cells.counts[to], 1u);
+      }
+      sync_warp();
+      place[k] = moves ? to << 16 | rank : kWaits;
     }
-    const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-    note_candidate<false>(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x,
-                          place_of(k), found);
-    const bool moves = is_inside(k) && bin != parent.median;
-    const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
-    std::uint32_t rank = 0;
-    if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
-      if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
-      rank = shuffle(rank, 0) + lane_number();
-    } else if (moves) {
-      rank = atomic_add(&cells.counts[to], 1u);
-    }
-    sync_warp();
-    place[k] = moves ? to << 16 | rank : kWaits;
+    note_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, candidates, parent_nodes, x,
+                                                  place_of(v * kVector), found);
   }
   sync_block();
   if (warp_number() == 0) reserve_rooms(p, segment, cells);
@@ -146,14 +161,14 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     if (d == 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint32_t from = thread_number() + k * kPassThreads;
+        const std::uint32_t from = thread_number() + k * kScatterThreads;
         to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
       }
     }
     T* column = p.out_values + d * p.out_stride;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (thread_number() + k * kPassThreads < staged) column[to[k]] = stage[thread_number() + k * kPassThreads];
+      if (thread_number() + k * kScatterThreads < staged) column[to[k]] = stage[thread_number() + k * kScatterThreads];
     }
     sync_block();
   };
@@ -170,18 +185,18 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    const std::uint32_t from = thread_number() + k * kPassThreads;
+    const std::uint32_t from = thread_number() + k * kScatterThreads;
     if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates<false>(p, segment, p.levels - 1, found);
+  if (found > 0) list_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
 }
 
 /// A block for each tile; `tiles` of them for each segment.
 template <typename T, std::uint32_t kDims, Layout kLayout>
-__global__ void __launch_bounds__(kPassThreads, 2)
+__global__ void __launch_bounds__(kScatterThreads, 4)
     scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
-  constexpr std::uint32_t kEach = kScatterEach<T, kDims>, kTile = kEach * kPassThreads;
-  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
+  constexpr std::uint32_t kEach = kScatterEach<T, kDims>, kTile = kEach * kScatterThreads;
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kScatterCells<T, kDims>);
   if (thread_number() < kHeap) cells.counts[thread_number()] = 0;
   const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
   start_next();

@@ -49,11 +49,11 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
            StepLayout<T>(dims, rows, staged).bytes, each > 1, group, level - 1, each, staged);
   }
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
-  const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
+  const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kScatterThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
-         scatter_points<T, kDims, kLayout>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
+         scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
   const std::uint32_t staged = staged_for(parents, 0);
   launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents, group.levels - 1),

@@ -8,7 +8,8 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
 inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
-inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that read all points
+inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that count all points
+inline constexpr std::uint32_t kScatterThreads = 256;           ///< of the one that moves them: many blocks at a time
 inline constexpr std::uint32_t kStepThreads = 1024;             ///< of those between, at most
 inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
 inline constexpr std::uint32_t kMostBins = 2048;
