@@ -147,8 +147,8 @@ struct StepNode {
 
   __device__ __forceinline__ StepNode(const GroupParameters<T>& p, const StepTask& task, std::uint32_t counters) {
     const std::uint32_t sides = 2 * (p.shape.dims + 1);
-    const StepLayout<T> layout(p.shape.dims, counters, task.staged);
-    node = reinterpret_cast<SplitNode<T>*>(shared_memory() + layout.node);
+    const StepLayout<T> layout(p.shape.dims, counters, task.share.staged);
+    node = &step_node<T>();
     counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
     rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
     if (p.shape.dims <= kStagedDims) {
@@ -162,18 +162,6 @@ struct StepNode {
   }
 };
 
-/// The task of this block: `each` blocks for a node. A block that is not needed has none.
-template <typename T>
-__device__ __forceinline__ bool has_task(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each,
-                                         StepTask& task) {
-  const std::uint32_t number = block_number() / each;
-  task.segment = number >> level;
-  task.heap = (1u << level) + (number & ((1u << level) - 1));
-  task.level = level;
-  task.block = block_number() - number * each;
-  return task.block == 0 || p.nodes[std::uint64_t{task.segment} * kHeap + task.heap].candidates > kLongList;
-}
-
 /// The node and its box, to shared memory.
 template <typename T>
 __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const StepTask& task,
@@ -181,14 +169,6 @@ __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const St
   copy_words(known.node, &p.nodes[std::uint64_t{task.segment} * kHeap + task.heap], 1, 0);
   if (p.shape.dims > kStagedDims) return;
   copy_words(const_cast<T*>(known.box), box_of(p, task.segment, task.heap), 2 * (p.shape.dims + 1), kWarp);
-}
-
-/// What the task owes to the node.
-template <typename T>
-__device__ __forceinline__ void complete_task(StepTask& task, const StepNode<T>& known, std::uint32_t each) {
-  task.count = known.node->candidates;
-  task.dim = known.node->bins.dim;
-  task.blocks = task.count > kLongList ? each : 1;
 }
 
 /// Fetches the first candidates, one for each thread, however many there are.
@@ -199,7 +179,7 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
   if (entry >= first_place(p, task.segment, task.level, task.heap + 1)) return own;
   own.key = p.keys[entry];
   own.place = p.places[entry];
-  if (task.has_values) {
+  if (task.share.has_values) {
 #pragma unroll
     for (std::uint32_t d = 0; d < kOwnDims; ++d) {
       if (d < p.shape.dims) own.values[d] = p.candidate_values[d * p.out_stride + entry];
@@ -210,8 +190,8 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
 
 template <typename T>
 __device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own, const StepTask& task) {
-  const StepLayout<T> layout(0, 0, task.staged);
-  if (thread_number() < task.staged) {
+  const StepLayout<T> layout(0, 0, task.share.staged);
+  if (thread_number() < task.share.staged) {
     reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys)[thread_number()] = own.key;
     reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places)[thread_number()] = own.place;
   }
@@ -222,7 +202,7 @@ template <typename T>
 __device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task,
                                                  const StepNode<T>& known) {
   if (task.count > kFew || task.count > threads_per_block()) return false;
-  const StepLayout<T> layout(0, 0, task.staged);
+  const StepLayout<T> layout(0, 0, task.share.staged);
   rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(shared_memory() + layout.keys),
                  reinterpret_cast<const std::uint32_t*>(shared_memory() + layout.places), task.count,
                  known.node->needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
@@ -362,10 +342,11 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
-/// The step of a node with many candidates, or with ties among a few.
+/// What follows for a node with many candidates, or with ties among a few.
 template <typename T>
-KITH_NOINLINE __device__ void split_node_of_many(const GroupParameters<T>& p, const StepTask task) {
-  select_of_many(p, task, StepNode<T>(p, task, 0).box);
+KITH_NOINLINE __device__ void split_node_of_many(const GroupParameters<T>& p, const StepShare share) {
+  StepTask task(share);
+  task.complete<T>();
   split_node(p, task, [&](const StepNode<T>& known, const Selected<T>& split, std::uint32_t bins) {
     count_many(p, task, known, split, bins, counters_of_halves(p, task, bins));
   });
@@ -379,10 +360,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
                  std::uint32_t staged) {
   start_next();
   wait_for_previous();
-  StepTask task;
-  if (!has_task(p, parent_level, each, task)) return;
-  task.staged = staged;
-  task.has_values = true;
+  const StepShare share{parent_level, each, staged, true};
+  StepTask task(share);
+  if (!task.is_needed(p)) return;
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
   const std::uint32_t refused = *p.refused;
@@ -394,11 +374,15 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   fetched.store(known.rows);
   sync_block();
   if (refused != 0) return;
-  complete_task(task, known, each);
-  if (!find_clear_split(p, task, known)) return split_node_of_many(p, task);
-  split_node(p, task, [&](const StepNode<T>&, const Selected<T>& split, std::uint32_t) {
-    if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
-  });
+  task.complete<T>();
+  if (find_clear_split(p, task, known)) {
+    split_node(p, task, [&](const StepNode<T>&, const Selected<T>& split, std::uint32_t) {
+      if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
+    });
+  } else {  // nothing is kept across the calls, so that nothing goes to the stack
+    select_of_many(p, share);
+    split_node_of_many(p, share);
+  }
 }
 
 }  // namespace kith::cuda

@@ -254,11 +254,12 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// The last split of a node with many candidates, or with ties among a few.
+/// What follows when the last split of a node with many candidates, or with ties among a few, is found.
 template <typename T>
-KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const StepTask task) {
+KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const StepShare share) {
+  StepTask task(share);
+  task.complete<T>();
   const StepNode<T> known(p, task, 0);
-  select_of_many(p, task, known.box);
   const Selected<T> split(p.shape.dims, task.dim);
   if (task.block == 0) {
     if (thread_number() == 0) note_split(p, task, known, split);
@@ -286,10 +287,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
   start_next();
   wait_for_previous();
-  StepTask task;
-  if (!has_task(p, p.levels - 1, each, task)) return;
-  task.staged = staged;
-  task.has_values = false;
+  const StepShare share{p.levels - 1, each, staged, false};
+  StepTask task(share);
+  if (!task.is_needed(p)) return;
   const std::uint32_t dims = p.shape.dims;
   const StepNode<T> known(p, task, 0);
   const std::uint32_t refused = *p.refused;
@@ -299,7 +299,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
   if (refused != 0) return;
-  complete_task(task, known, each);
+  task.complete<T>();
   const bool is_there = thread_number() < task.count;
   std::uint32_t own_number = 0;
   if (is_there) {  // on their way while the split is found
@@ -309,7 +309,11 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     }
     own_number = p.source.index(own.place);
   }
-  if (!find_clear_split(p, task, known)) return place_many(p, task);
+  if (!find_clear_split(p, task, known)) {
+    select_of_many(p, share);
+    place_many(p, share);
+    return;
+  }
   const Selected<T> split(dims, task.dim);
   cut_child_boxes(p, task, known, split);
   const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));

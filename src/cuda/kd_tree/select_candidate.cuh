@@ -13,14 +13,42 @@
 
 namespace kith::cuda {
 
-/// The node whose split a block is about to find, and the block's share of that.
+/// How the blocks of a step share its nodes.
+struct StepShare {
+  std::uint32_t level;   ///< of the nodes whose splits are found, in the group
+  std::uint32_t each;    ///< blocks for each of them, if its list is long
+  std::uint32_t staged;  ///< a list of up to so many candidates is copied to shared memory
+  bool has_values;       ///< candidates have their coordinates: the scatter has not begun
+};
+
+/// The node whose split a block is about to find, and the block's part of that.
 struct StepTask {
-  std::uint32_t segment, heap, level;  ///< the level is that of the node, in the group
-  std::uint32_t dim;                   ///< by which its candidates are told apart
-  std::uint32_t count;                 ///< of candidates
-  std::uint32_t block, blocks;         ///< of those that share the list
-  std::uint32_t staged;                ///< a list of up to so many candidates is copied to shared memory
-  bool has_values;                     ///< candidates have their coordinates: the scatter has not begun
+  StepShare share;
+  std::uint32_t segment, heap, level;
+  std::uint32_t block, blocks;  ///< of those that share the list
+  std::uint32_t count;          ///< of candidates
+  std::uint32_t dim;            ///< by which they are told apart
+
+  __device__ __forceinline__ explicit StepTask(const StepShare& of) : share(of), level(of.level) {
+    const std::uint32_t number = block_number() / of.each;
+    segment = number >> level;
+    heap = (1u << level) + (number & ((1u << level) - 1));
+    block = block_number() - number * of.each;
+  }
+
+  template <typename T>
+  __device__ __forceinline__ bool is_needed(const GroupParameters<T>& p) const {
+    return block == 0 || p.nodes[std::uint64_t{segment} * kHeap + heap].candidates > kLongList;
+  }
+
+  /// When the node is in shared memory.
+  template <typename T>
+  __device__ __forceinline__ void complete() {
+    const SplitNode<T>& node = step_node<T>();
+    count = node.candidates;
+    dim = node.bins.dim;
+    blocks = count > kLongList ? share.each : 1;
+  }
 };
 
 /// Candidates of one node, and the part of them that this block looks at.
@@ -34,11 +62,11 @@ struct CandidateList {
 
   __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task) {
     const std::uint64_t place = first_place(p, task.segment, task.level, task.heap);
-    const StepLayout<T> layout(p.shape.dims, 0, task.staged);
-    const bool is_staged = task.count <= task.staged;
+    const StepLayout<T> layout(p.shape.dims, 0, task.share.staged);
+    const bool is_staged = task.count <= task.share.staged;
     keys = is_staged ? reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys) : p.keys + place;
     places = is_staged ? reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places) : p.places + place;
-    values = task.has_values ? p.candidate_values + place : nullptr;
+    values = task.share.has_values ? p.candidate_values + place : nullptr;
     values_stride = p.out_stride;
     first = static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks);
     end = static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks);
@@ -63,7 +91,8 @@ struct Selected {
   __device__ __forceinline__ Selected(std::uint32_t dims, std::uint32_t dim) {
     const StepShared& cells = step_shared();
     key = static_cast<OrderedKey<T>>(cells.split_key);
-    const auto first = static_cast<OrderedKey<T>>(cells.split_first);
+    const bool is_first = cells.split_stage == (dim < dims ? 0 : dims);
+    const OrderedKey<T> first = is_first ? key : static_cast<OrderedKey<T>>(cells.split_first);
     value = dim < dims ? value_of_key<T>(first) : static_cast<T>(static_cast<std::uint32_t>(first - 1));
     place = cells.split_place;
     stage = cells.split_stage;
@@ -100,7 +129,6 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
     if (i % 4 == 0 && a < count && rank - less < equal) {  // not if the rank is less than `less`
       StepShared& cells = step_shared();
       cells.split_key = own;
-      cells.split_first = own;
       cells.split_stage = stage;
       cells.split_equal = equal;
       cells.split_rank = rank - less;
@@ -147,11 +175,10 @@ class CandidateSelection {
     StepShared& cells = step_shared();
     const std::uint32_t first_stage = dim_ < dims_ ? 0 : dims_;
     std::uint32_t stage = first_stage;
-    Key first = 0;
     if (thread_number() == 0) cells.few = 0;
     while (remaining > kFew) {
       if (low == high) {
-        if (stage == first_stage) first = low;
+        if (stage == first_stage && thread_number() == 0) cells.split_first = low;
         ++stage;
         go_on_with(stage, low, high);
       } else {
@@ -165,15 +192,24 @@ class CandidateSelection {
     rank_all_pairs(keys, cells.few_places, cells.few, rank, stage);
     sync_block();
     if (cells.split_equal > 1) break_tie(p_.source, dims_, dim_, keys, cells.few_places, cells.few);
-    if (thread_number() == 0) {
-      if (stage != first_stage) cells.split_first = first;
-      cells.meetings = meetings_;
-    }
+    if (thread_number() == 0) cells.meetings = meetings_;
     sync_block();
   }
 
  private:
   __device__ __forceinline__ bool is_shared() const { return blocks_ > 1; }
+
+  /// The blocks meet, and their cells of the meeting before become those of the one after the next: nobody looks at
+  /// them now.
+  __device__ __forceinline__ void meet() {
+    meet_blocks(&shared_->arrived, blocks_, meetings_);
+    if (block_ != 0) return;
+    const std::uint32_t round = (meetings_ + 1) % 3;
+    for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
+      shared_->histogram[round][b] = 0;
+    }
+    if (thread_number() == 0) shared_->least[round] = shared_->greatest[round] = 0;
+  }
 
   /// Calls f(entry, key, is_there) for this block's part of the list; all lanes of a warp together.
   template <typename F>
@@ -218,18 +254,14 @@ class CandidateSelection {
     low = min_of_warp(is_used ? static_cast<Key>(cells.least[lane_number()]) : static_cast<Key>(~Key{0}));
     high = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
     if (is_shared()) {
-      const std::uint32_t round = extremes_++ % 3;
+      const std::uint32_t round = meetings_ % 3;
       if (thread_number() == 0) {
         atomic_max(&shared_->least[round], ~static_cast<std::uint64_t>(low));
         atomic_max(&shared_->greatest[round], static_cast<std::uint64_t>(high));
       }
-      meet_blocks(&shared_->arrived, blocks_, meetings_);
+      meet();
       low = static_cast<Key>(~load_fresh(&shared_->least[round]));
       high = static_cast<Key>(load_fresh(&shared_->greatest[round]));
-      if (thread_number() == 0 && block_ == 0) {  // for the round after the next; nobody looks at those cells now
-        shared_->least[(round + 2) % 3] = 0;
-        shared_->greatest[(round + 2) % 3] = 0;
-      }
     }
     sync_block();
   }
@@ -241,25 +273,25 @@ class CandidateSelection {
     const std::uint32_t step = threads_per_block(), end = list_.end;
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
     for (std::uint32_t i = list_.first + thread_number(); i < end; i += kTogether * step) {
-      Key keys[kTogether], next[kTogether];
+      Key next[kTogether];
+      std::uint32_t equal = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        if (i + k * step < end) keys[k] = list_.keys[i + k * step];
+        next[k] = i + k * step < end ? list_.keys[i + k * step] : Key{0};
+        equal |= (next[k] == low ? 1u : 0u) << k;
+        next[k] = next[k] < low ? Key{0} : static_cast<Key>(~Key{0});
       }
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        if (i + k * step < end && keys[k] == low) next[k] = key_of_entry(i + k * step, stage);
+        if ((equal >> k & 1) != 0) next[k] = key_of_entry(i + k * step, stage);
       }
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        if (i + k * step >= end) continue;
-        if (keys[k] == low) {
+        if ((equal >> k & 1) != 0) {
           least = next[k] < least ? next[k] : least;
           greatest = next[k] > greatest ? next[k] : greatest;
-        } else {
-          next[k] = keys[k] < low ? Key{0} : static_cast<Key>(~Key{0});
         }
-        list_.keys[i + k * step] = next[k];
+        if (i + k * step < end) list_.keys[i + k * step] = next[k];
       }
     }
     sync_warp();
@@ -315,14 +347,13 @@ class CandidateSelection {
   /// The sum of the histograms of all blocks.
   __device__ __forceinline__ void share_histogram() {
     std::uint32_t* histogram = step_shared().histogram;
-    const std::uint32_t round = histograms_++ % 3;
+    const std::uint32_t round = meetings_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       if (histogram[b] != 0) atomic_add(&shared_->histogram[round][b], histogram[b]);
     }
-    meet_blocks(&shared_->arrived, blocks_, meetings_);
+    meet();
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       histogram[b] = load_fresh(&shared_->histogram[round][b]);
-      if (block_ == 0) shared_->histogram[(round + 2) % 3][b] = 0;
     }
     sync_block();
   }
@@ -341,7 +372,7 @@ class CandidateSelection {
       keys[entry] = key;
     });
     if (is_shared()) {
-      meet_blocks(&shared_->arrived, blocks_, meetings_);
+      meet();
       for (std::uint32_t i = thread_number(); i < kFew; i += threads_per_block()) {
         cells.few_places[i] = load_fresh(&places[i]);
         own_keys[i] = load_fresh(&keys[i]);
@@ -355,16 +386,18 @@ class CandidateSelection {
   CandidateList<T> list_;
   ListCells* shared_;
   std::uint32_t dims_, dim_, block_, blocks_;
-  std::uint32_t meetings_ = 0, extremes_ = 0, histograms_ = 0;
+  std::uint32_t meetings_ = 0;
 };
 
 /// Finds the split, however many candidates there are. The first of a list to be staged, one for each thread, are.
 template <typename T>
-__device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
+KITH_NOINLINE __device__ void select_of_many(const GroupParameters<T>& p, const StepShare share) {
   using Key = OrderedKey<T>;
-  const std::uint32_t dims = p.shape.dims;
-  const auto& node = *reinterpret_cast<const SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, 0).node);
-  if (task.count <= task.staged) {
+  StepTask task(share);
+  task.complete<T>();
+  const SplitNode<T>& node = step_node<T>();
+  const std::uint32_t dims = p.shape.dims, dim = task.dim;
+  if (task.count <= share.staged) {
     const CandidateList<T> list(p, task);
     const std::uint64_t first = first_place(p, task.segment, task.level, task.heap);
 #pragma unroll 4
@@ -374,9 +407,10 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
     }
   }
   Key low = 1, high = static_cast<Key>(~Key{0}) - 1;
-  if (task.dim < dims) {
+  if (dim < dims) {
+    const T* box = box_of(p, task.segment, task.heap);
     const SplitRange<T> range = split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins),
-                                            box[task.dim], box[dims + 1 + task.dim]);
+                                            box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }

@@ -13,7 +13,7 @@ struct StepShared {
   std::uint64_t least[kWarp], greatest[kWarp];  ///< keys, by warp
   std::uint64_t few_keys[kFew];
   std::uint64_t split_key;    ///< of the split, in component `split_stage`
-  std::uint64_t split_first;  ///< in the first component
+  std::uint64_t split_first;  ///< in the first component, if that is another one
   std::uint32_t split_place, split_stage;
   std::uint32_t split_equal;  ///< keys that are equal to it, itself included
   std::uint32_t split_rank;   ///< among them
@@ -46,6 +46,12 @@ struct StepLayout {
     bytes = rows + round(4 * std::size_t{counters});
   }
 };
+
+/// The node that the block works on.
+template <typename T>
+__device__ __forceinline__ SplitNode<T>& step_node() {
+  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, 0).node);
+}
 
 /// Inclusive sum over the lanes of a warp.
 template <typename V>
