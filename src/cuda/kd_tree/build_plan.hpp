@@ -80,6 +80,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     for (std::uint32_t l = 1; l < group.levels; ++l) {
       group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
     }
+    group.segment_counters = (group.segment_counters + 3) / 4 * 4;  // vectors of 16 bytes fit
     const std::uint64_t fair = kBlocksPerProcessor * processors / segments,
                         worthwhile = (points >> level) / kWorthABlock;
     group.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min(fair, worthwhile)));

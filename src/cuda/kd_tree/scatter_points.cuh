@@ -215,52 +215,132 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
   }
 }
 
+/// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the points
+/// that are there.
+template <typename T>
+class CandidateRooms {
+ public:
+  __device__ __forceinline__ CandidateRooms(const GroupParameters<T>& p, const StepTask& task, std::uint32_t needed)
+      : is_shared_(task.blocks > 1) {
+    const std::uint32_t level = p.first_level + p.levels;
+    const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+    const std::uint64_t middle = p.shape.geometry.first(level, left + 1);
+    left_ = is_shared_ ? p.shape.geometry.first(level, left) : middle - needed;
+    right_ = is_shared_ ? middle : p.shape.geometry.first(level, left + 2) - (task.count - needed);
+    cursors_ = p.cursors + left * kCursorStride;
+  }
+
+  /// Room for one candidate of each lane that has one. Whole warps.
+  __device__ __forceinline__ std::uint64_t take(bool is_there, bool is_right) {
+    const std::uint32_t lefts = ballot(is_there && !is_right), rights = ballot(is_there && is_right);
+    std::uint32_t moved = 0;
+    if (lane_number() < 2) {  // a lane for each half
+      const std::uint32_t count = count_bits(lane_number() == 0 ? lefts : rights);
+      if (is_shared_) {
+        moved = atomic_add(&cursors_[lane_number() * kCursorStride], count);
+      } else {
+        moved = atomic_add(&step_shared().moved[lane_number()], count);
+      }
+    }
+    sync_warp();
+    const std::uint32_t before = count_bits((is_right ? rights : lefts) & ((1u << lane_number()) - 1));
+    return (is_right ? right_ : left_) + shuffle(moved, is_right ? 1 : 0) + before;
+  }
+
+ private:
+  bool is_shared_;
+  std::uint64_t left_, right_;
+  std::uint32_t* cursors_;
+};
+
+/// The boxes of the halves of a node whose split is found.
+template <typename T>
+__device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, const StepTask& task,
+                                                const StepNode<T>& known, const Selected<T>& split) {
+  const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
+  const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+  for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
+    const bool is_right = i >= 2 * sides;
+    const std::uint32_t rest = is_right ? i - 2 * sides : i;
+    const bool is_upper = rest >= sides;
+    const std::uint32_t d = is_upper ? rest - sides : rest;
+    p.child_boxes[left * 2 * sides + i] =
+        d == task.dim && is_upper != is_right ? split.value : known.box[(is_upper ? dims + 1 : 0) + d];
+  }
+}
+
+/// What follows when the last split of a node with many candidates, or with ties among a few, is found.
+template <typename T>
+KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const StepShare share) {
+  StepTask task(share);
+  task.complete<T>();
+  const StepNode<T> known(p, task, 0);
+  const Selected<T> split(p.shape.dims, task.dim);
+  if (task.block == 0) {
+    if (thread_number() == 0) note_split(p, task, known, split);
+    cut_child_boxes(p, task, known, split);
+  }
+  const CandidateList<T> list(p, task);
+  CandidateRooms<T> rooms(p, task, known.node->needed);
+  for (std::uint32_t base = list.first; base < list.end; base += threads_per_block()) {
+    const std::uint32_t i = base + thread_number();
+    const bool is_there = i < list.end;
+    const std::uint32_t from = is_there ? list.places[i] : 0;
+    const OrderedKey<T> key = is_there ? list.keys[i] : OrderedKey<T>{0};
+    const bool is_right = key == split.key ? is_right_tie(p, task.dim, split, from) : key > split.key;
+    sync_warp();
+    const std::uint64_t to = rooms.take(is_there, is_right);
+    if (!is_there) continue;
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(from, d);
+    p.out_indices[to] = p.source.index(from);
+  }
+}
+
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
     place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
   start_next();
   wait_for_previous();
-  if (*p.refused != 0) return;
-  const ParentNode parent = parent_of_block(p.levels - 1, each);
-  const FetchedNode<T> fetched = fetch_node<T>(p, parent, each, staged, nullptr, 0);
-  const CandidateList<T>& list = fetched.list;
-  if (list.blocks == 0) return;
-  const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
-  const SplitNode<T>& node = *fetched.node;
-  const Selected<T> split = find_split(p, parent, node, list);
-  const std::uint64_t left = 2 * ((std::uint64_t{parent.segment} << parent.level) + parent.heap - (1u << parent.level));
-  if (list.block == 0) {
-    for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
-      const std::uint32_t side = i / (2 * sides), rest = i % (2 * sides), d = rest % sides;
-      p.child_boxes[(left + side) * 2 * sides + rest] =
-          cut_side(p, fetched.box, parent.level, node.bins.dim, split.place, side == 1, rest >= sides, d);
+  const StepShare share{p.levels - 1, each, staged, false};
+  StepTask task(share);
+  if (!task.is_needed(p)) return;
+  const std::uint32_t dims = p.shape.dims;
+  const StepNode<T> known(p, task, 0);
+  const std::uint32_t refused = *p.refused;
+  OwnCandidate<T> own = fetch_candidate(p, task);
+  fetch_node(p, task, known);
+  store_candidate(own, task);
+  if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
+  sync_block();
+  if (refused != 0) return;
+  task.complete<T>();
+  const bool is_there = thread_number() < task.count;
+  std::uint32_t own_number = 0;
+  if (is_there) {  // on their way while the split is found
+#pragma unroll
+    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+      if (d < dims) own.values[d] = p.source.at(own.place, d);
     }
+    own_number = p.source.index(own.place);
   }
-  const std::uint64_t first[2] = {p.shape.geometry.first(p.first_level + p.levels, left),
-                                  p.shape.geometry.first(p.first_level + p.levels, left + 1)};
-  const std::uint32_t count = list.end() - list.first();
-  const std::uint32_t rounds = (count + threads_per_block() - 1) / threads_per_block();
-  for (std::uint32_t round = 0; round < rounds; ++round) {
-    const std::uint32_t i = list.first() + round * threads_per_block() + thread_number();
-    const bool is_inside = i < list.end();
-    const std::uint32_t side = is_inside && is_right_candidate(p, node.bins.dim, list, split, i) ? 1 : 0;
-    sync_warp();
-    const std::uint32_t peers = match_lanes(is_inside ? side : 2);
-    const std::uint32_t leader = lowest_bit(peers);
-    std::uint32_t moved = 0;
-    if (is_inside && lane_number() == leader) {
-      moved = atomic_add(&p.cursors[(left + side) * kCursorStride], count_bits(peers));
-    }
-    moved = shuffle(moved, leader) + count_bits(peers & ((1u << lane_number()) - 1));
-    if (is_inside) {
-      const std::uint64_t from = list.places[i], to = first[side] + moved;
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        p.out_values[d * p.out_stride + to] = p.source.at(from, d);
-      }
-      p.out_indices[to] = p.source.index(from);
-    }
+  if (!find_clear_split(p, task, known)) {
+    select_of_many(p, share);
+    place_many(p, share);
+    return;
   }
+  const Selected<T> split(dims, task.dim);
+  cut_child_boxes(p, task, known, split);
+  const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
+  if (is_there) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+      if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
+    }
+    for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
+    p.out_indices[to] = own_number;
+  }
+  if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
 }
 
 }  // namespace kith::cuda

@@ -27,7 +27,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
          root_shared_bytes<T>(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
-         StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
+         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins), 0).bytes, false, group);
   // Short lists of candidates need few threads, many nodes many blocks at a time. `level` is that of the nodes.
   const auto threads_for = [&](std::uint32_t parents, std::uint32_t level) {
     const std::uint64_t expected = (points / parents) / bins_at(level, dims, group.most_bins);
@@ -36,7 +36,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
     return expected <= 16 * kFew ? 512u : kStepThreads;
   };
   const auto staged_for = [&](std::uint32_t parents, std::uint32_t counters) {
-    std::uint32_t staged = parents > 128 ? 512 : parents > 8 ? 4096 : 12288;
+    std::uint32_t staged = parents > 128 ? 1024 : parents > 8 ? 6144 : 12288;
     while (staged > 512 && StepLayout<T>(dims, counters, staged).bytes > limits.shared_bytes) staged /= 2;
     return staged;
   };
