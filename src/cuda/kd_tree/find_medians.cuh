@@ -256,7 +256,8 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
     sync_block();
   }
   const std::uint32_t end = list.end, step = threads_per_block();
-  for (std::uint32_t i = list.first + thread_number(); i < end; i += kTogether * step) {
+  for (std::uint32_t base = list.first; base < end; base += kTogether * step) {
+    const std::uint32_t i = base + thread_number();
     std::uint32_t sides = 0, ties = 0;
     T x[kTogether];
 #pragma unroll
@@ -277,11 +278,19 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       x[k] = half_dim < p.shape.dims ? list.values[half_dim * list.values_stride + entry]
                                      : static_cast<T>(p.source.index(list.places[entry]));
     }
+    sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      if (i + k * step >= end) continue;
-      const std::uint32_t side = sides >> k & 1, slot = cells.slots[side];
-      atomic_add(known.rows + (2 * side + slot) * bins + bin_of(known.counted[side].slots[slot], x[k], bins), 1u);
+      const bool is_there = i + k * step < end;
+      const std::uint32_t side = sides >> k & 1, row = 2 * side + cells.slots[side];
+      std::uint32_t at = 4 * bins;
+      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k], bins);
+      if (all_lanes_equal(at)) {  // one addition for the warp
+        if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
+      } else if (is_there) {
+        atomic_add(known.rows + at, 1u);
+      }
+      sync_warp();
     }
   }
   if (task.blocks > 1) {

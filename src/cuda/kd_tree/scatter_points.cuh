@@ -267,17 +267,42 @@ KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const Step
   }
   const CandidateList<T> list(p, task);
   CandidateRooms<T> rooms(p, task, known.node->needed);
-  for (std::uint32_t base = list.first; base < list.end; base += threads_per_block()) {
-    const std::uint32_t i = base + thread_number();
-    const bool is_there = i < list.end;
-    const std::uint32_t from = is_there ? list.places[i] : 0;
-    const OrderedKey<T> key = is_there ? list.keys[i] : OrderedKey<T>{0};
-    const bool is_right = key == split.key ? is_right_tie(p, task.dim, split, from) : key > split.key;
+  constexpr std::uint32_t kTogether = 4;
+  const std::uint32_t step = threads_per_block();
+  for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
+    std::uint32_t from[kTogether], to[kTogether];
+    std::uint32_t there = 0, sides = 0, ties = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      const std::uint32_t i = base + k * step + thread_number();
+      from[k] = i < list.end ? list.places[i] : 0;
+      const OrderedKey<T> key = i < list.end ? list.keys[i] : OrderedKey<T>{0};
+      there |= (i < list.end ? 1u : 0u) << k;
+      sides |= (key > split.key ? 1u : 0u) << k;
+      ties |= (key == split.key ? 1u : 0u) << k;
+    }
+    for (; ties != 0; ties &= ties - 1) {
+      const std::uint32_t k = lowest_bit(ties);
+      if (is_right_tie(p, task.dim, split, list.places[base + k * step + thread_number()])) sides |= 1u << k;
+    }
     sync_warp();
-    const std::uint64_t to = rooms.take(is_there, is_right);
-    if (!is_there) continue;
-    for (std::uint32_t d = 0; d < p.shape.dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(from, d);
-    p.out_indices[to] = p.source.index(from);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      to[k] = static_cast<std::uint32_t>(rooms.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+    }
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T values[kTogether];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) values[k] = p.source.at(from[k], d);
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if ((there >> k & 1) != 0) p.out_values[d * p.out_stride + to[k]] = values[k];
+      }
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      if ((there >> k & 1) != 0) p.out_indices[to[k]] = p.source.index(from[k]);
+    }
   }
 }
 

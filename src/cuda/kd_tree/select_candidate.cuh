@@ -183,7 +183,6 @@ class CandidateSelection {
         go_on_with(stage, low, high);
       } else {
         narrow(low, high, rank, remaining);
-        if (remaining > kFew && low != high) find_extremes(low, high);
       }
     }
     sync_block();
@@ -229,19 +228,8 @@ class CandidateSelection {
     sync_warp();
   }
 
-  /// The least and the greatest key in [low, high].
-  __device__ __forceinline__ void find_extremes(Key& low, Key& high) {
-    Key least = static_cast<Key>(~Key{0}), greatest = 0;
-    for_each_key([&](std::uint32_t, Key key, bool is_there) {
-      if (!is_there || key < low || key > high) return;
-      least = key < least ? key : least;
-      greatest = key > greatest ? key : greatest;
-    });
-    join_extremes(least, greatest, low, high);
-  }
-
-  /// The least and the greatest of all threads, and of all blocks.
-  __device__ __forceinline__ void join_extremes(Key least, Key greatest, Key& low, Key& high) {
+  /// Notes the least and the greatest key of a warp, for join_extremes. The block has to meet.
+  __device__ __forceinline__ void note_extremes(Key least, Key greatest) {
     StepShared& cells = step_shared();
     least = min_of_warp(least);
     greatest = max_of_warp(greatest);
@@ -249,21 +237,28 @@ class CandidateSelection {
       cells.least[warp_number()] = least;
       cells.greatest[warp_number()] = greatest;
     }
-    sync_block();
+  }
+
+  /// The least and the greatest key of the block. The work of one warp.
+  __device__ __forceinline__ void join_extremes(Key& least, Key& greatest) const {
+    const StepShared& cells = step_shared();
     const bool is_used = lane_number() < threads_per_block() / kWarp;
-    low = min_of_warp(is_used ? static_cast<Key>(cells.least[lane_number()]) : static_cast<Key>(~Key{0}));
-    high = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
-    if (is_shared()) {
-      const std::uint32_t round = meetings_ % 3;
-      if (thread_number() == 0) {
-        atomic_max(&shared_->least[round], ~static_cast<std::uint64_t>(low));
-        atomic_max(&shared_->greatest[round], static_cast<std::uint64_t>(high));
-      }
-      meet();
-      low = static_cast<Key>(~load_fresh(&shared_->least[round]));
-      high = static_cast<Key>(load_fresh(&shared_->greatest[round]));
+    least = min_of_warp(is_used ? static_cast<Key>(cells.least[lane_number()]) : static_cast<Key>(~Key{0}));
+    greatest = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
+  }
+
+  /// Those of all blocks: before they meet, and afterwards.
+  __device__ __forceinline__ void share_extremes(std::uint32_t round) {
+    Key least, greatest;
+    join_extremes(least, greatest);
+    if (lane_number() == 0) {
+      atomic_max(&shared_->least[round], ~static_cast<std::uint64_t>(least));
+      atomic_max(&shared_->greatest[round], static_cast<std::uint64_t>(greatest));
     }
-    sync_block();
+  }
+  __device__ __forceinline__ void load_extremes(std::uint32_t round, Key& least, Key& greatest) const {
+    least = static_cast<Key>(~load_fresh(&shared_->least[round]));
+    greatest = static_cast<Key>(load_fresh(&shared_->greatest[round]));
   }
 
   /// All candidates left are equal to `low`: they get their keys of the next component, those that are decided get
@@ -295,7 +290,17 @@ class CandidateSelection {
       }
     }
     sync_warp();
-    join_extremes(least, greatest, low, high);
+    note_extremes(least, greatest);
+    sync_block();
+    if (is_shared()) {
+      const std::uint32_t round = meetings_ % 3;
+      if (warp_number() == 0) share_extremes(round);
+      meet();
+      load_extremes(round, low, high);
+    } else {
+      join_extremes(low, high);
+      sync_block();
+    }
   }
 
   __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t stage) const {
@@ -306,17 +311,23 @@ class CandidateSelection {
     return ordered_key(list_.values[axis * list_.values_stride + entry]);
   }
 
-  /// Keeps the bin of [low, high] in which the rank lies.
+  /// Keeps the bin of [low, high] in which the rank lies, as far as there are keys: where ties are it ends with low ==
+  /// high, however many bits they have.
   __device__ __forceinline__ void narrow(Key& low, Key& high, std::uint32_t& rank, std::uint32_t& remaining) {
     StepShared& cells = step_shared();
     std::uint32_t* histogram = cells.histogram;
     const std::uint32_t width = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(high - low));
-    const std::uint32_t shift = width > 10 ? width - 10 : 0;
+    const std::uint32_t shift = width > 10 ? width - 10 : 0, round = meetings_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) histogram[b] = 0;
     sync_block();
+    Key least = static_cast<Key>(~Key{0}), greatest = 0;
     for_each_key([&](std::uint32_t, Key key, bool is_there) {
       const bool is_inside = is_there && key >= low && key <= high;
       const std::uint32_t bin = is_inside ? static_cast<std::uint32_t>((key - low) >> shift) : kSelectBins;
+      if (is_inside) {
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+      }
       if (all_lanes_equal(bin)) {  // ties: one addition for the warp
         if (lane_number() == 0 && is_inside) atomic_add(&histogram[bin], kWarp);
       } else if (is_inside) {
@@ -324,30 +335,40 @@ class CandidateSelection {
       }
       sync_warp();
     });
+    note_extremes(least, greatest);
     sync_block();
-    if (is_shared()) share_histogram();
+    if (is_shared()) {
+      if (warp_number() == 0) share_extremes(round);
+      share_histogram(round);
+    }
     sum_parts(histogram, histogram, kSelectBins);
     sync_block();
     if (warp_number() == 0) {
       const FoundBin found = find_bin(histogram, kSelectBins, cells.part_sums[0], rank);
+      if (is_shared()) {
+        load_extremes(round, least, greatest);
+      } else {
+        join_extremes(least, greatest);
+      }
       if (lane_number() == 0) {
-        cells.found_bin = found.bin;
-        cells.found_below = found.below;
-        cells.found_count = found.count;
+        cells.found = found;
+        cells.found_least = least;
+        cells.found_greatest = greatest;
       }
     }
     sync_block();
-    rank -= cells.found_below;
-    remaining = cells.found_count;
-    low += static_cast<Key>(static_cast<Key>(cells.found_bin) << shift);
+    rank -= cells.found.below;
+    remaining = cells.found.count;
+    low += static_cast<Key>(static_cast<Key>(cells.found.bin) << shift);
     const Key span = static_cast<Key>((Key{1} << shift) - 1);  // low + span may be too large for a key
     if (high - low > span) high = low + span;
+    if (low < cells.found_least) low = static_cast<Key>(cells.found_least);
+    if (high > cells.found_greatest) high = static_cast<Key>(cells.found_greatest);
   }
 
   /// The sum of the histograms of all blocks.
-  __device__ __forceinline__ void share_histogram() {
+  __device__ __forceinline__ void share_histogram(std::uint32_t round) {
     std::uint32_t* histogram = step_shared().histogram;
-    const std::uint32_t round = meetings_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       if (histogram[b] != 0) atomic_add(&shared_->histogram[round][b], histogram[b]);
     }
@@ -406,7 +427,7 @@ KITH_NOINLINE __device__ void select_of_many(const GroupParameters<T>& p, const 
       list.places[i] = p.places[first + i];
     }
   }
-  Key low = 1, high = static_cast<Key>(~Key{0}) - 1;
+  Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
     const T* box = box_of(p, task.segment, task.heap);
     const SplitRange<T> range = split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins),

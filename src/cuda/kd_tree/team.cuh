@@ -8,9 +8,15 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kPartBins = 4 * kWarp;  ///< of a histogram, that a warp looks through at once
 
+/// A bin of a histogram.
+struct FoundBin {
+  std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
+};
+
 /// The shared memory of a block that works on a node. Behind it lie histograms of its halves, boxes and candidates.
 struct StepShared {
   std::uint64_t least[kWarp], greatest[kWarp];  ///< keys, by warp
+  std::uint64_t found_least, found_greatest;    ///< of all keys in the bins
   std::uint64_t few_keys[kFew];
   std::uint64_t split_key;    ///< of the split, in component `split_stage`
   std::uint64_t split_first;  ///< in the first component, if that is another one
@@ -19,7 +25,7 @@ struct StepShared {
   std::uint32_t split_rank;   ///< among them
   std::uint32_t few_places[kFew];
   std::uint32_t few;
-  std::uint32_t found_bin, found_below, found_count;
+  FoundBin found;
   std::uint32_t slots[2];
   std::uint32_t moved[2];
   std::uint32_t meetings;  ///< of the blocks that share a list
@@ -75,10 +81,6 @@ __device__ __forceinline__ void sum_parts(const std::uint32_t* row0, const std::
     if (lane_number() == 0) step_shared().part_sums[row][part] = sum;
   }
 }
-
-struct FoundBin {
-  std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
-};
 
 /// The bin of a histogram in which rank `target` lies. A histogram of more than kPartBins bins has a power of two of
 /// them, and the sums of its parts are known. The work of one warp.
