@@ -254,19 +254,11 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// What follows when the last split of a node with many candidates, or with ties among a few, is found.
+/// Moves the candidates of this block's part of a list.
 template <typename T>
-KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const StepShare share) {
-  StepTask task(share);
-  task.complete<T>();
-  const StepNode<T> known(p, task, 0);
-  const Selected<T> split(p.shape.dims, task.dim);
-  if (task.block == 0) {
-    if (thread_number() == 0) note_split(p, task, known, split);
-    cut_child_boxes(p, task, known, split);
-  }
+__device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
   const CandidateList<T> list(p, task);
-  CandidateRooms<T> rooms(p, task, known.node->needed);
+  CandidateRooms<T> rooms(p, task, step_node<T>().needed);
   constexpr std::uint32_t kTogether = 4;
   const std::uint32_t step = threads_per_block();
   for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
@@ -309,18 +301,17 @@ KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const Step
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
-    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
+    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each) {
+  StepTask task(p.levels - 1, each);
+  const StepNode<T> known(p, task, 0);
+  const std::uint32_t dims = p.shape.dims;
   start_next();
   wait_for_previous();
-  const StepShare share{p.levels - 1, each, staged, false};
-  StepTask task(share);
   if (!task.is_needed(p)) return;
-  const std::uint32_t dims = p.shape.dims;
-  const StepNode<T> known(p, task, 0);
   const std::uint32_t refused = *p.refused;
-  OwnCandidate<T> own = fetch_candidate(p, task);
+  OwnCandidate<T> own = fetch_candidate<false>(p, task);
   fetch_node(p, task, known);
-  store_candidate(own, task);
+  store_candidate(own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
   if (refused != 0) return;
@@ -334,23 +325,25 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     }
     own_number = p.source.index(own.place);
   }
-  if (!find_clear_split(p, task, known)) {
-    select_of_many(p, share);
-    place_many(p, share);
-    return;
-  }
+  const bool is_clear = find_clear_split(p, task);
+  if (!is_clear) [[unlikely]] select_of_many<false>(p, task, known.box);
   const Selected<T> split(dims, task.dim);
-  cut_child_boxes(p, task, known, split);
-  const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
-  if (is_there) {
+  if (task.block == 0) {
+    if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
+    cut_child_boxes(p, task, known, split);
+  }
+  if (is_clear) [[likely]] {
+    const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
+    if (!is_there) return;
 #pragma unroll
     for (std::uint32_t d = 0; d < kOwnDims; ++d) {
       if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
     }
     for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
     p.out_indices[to] = own_number;
+  } else {
+    move_many(p, task, split);
   }
-  if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
 }
 
 }  // namespace kith::cuda

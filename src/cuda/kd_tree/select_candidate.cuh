@@ -4,7 +4,7 @@
 // that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times the
 // rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
 //
-// What is found lies in StepShared. What is rare is not inlined: the steps are short, and code must be fetched, too.
+// What is found lies in StepShared.
 #pragma once
 
 #include "cuda/kd_tree/publish_node.cuh"
@@ -13,27 +13,21 @@
 
 namespace kith::cuda {
 
-/// How the blocks of a step share its nodes.
-struct StepShare {
-  std::uint32_t level;   ///< of the nodes whose splits are found, in the group
-  std::uint32_t each;    ///< blocks for each of them, if its list is long
-  std::uint32_t staged;  ///< a list of up to so many candidates is copied to shared memory
-  bool has_values;       ///< candidates have their coordinates: the scatter has not begun
-};
-
 /// The node whose split a block is about to find, and the block's part of that.
 struct StepTask {
-  StepShare share;
-  std::uint32_t segment, heap, level;
+  std::uint32_t level;  ///< of the node, in the group
+  std::uint32_t each;   ///< blocks for each node, if its list is long
+  std::uint32_t segment, heap;
   std::uint32_t block, blocks;  ///< of those that share the list
   std::uint32_t count;          ///< of candidates
   std::uint32_t dim;            ///< by which they are told apart
 
-  __device__ __forceinline__ explicit StepTask(const StepShare& of) : share(of), level(of.level) {
-    const std::uint32_t number = block_number() / of.each;
+  __device__ __forceinline__ StepTask(std::uint32_t level_of_nodes, std::uint32_t blocks_each)
+      : level(level_of_nodes), each(blocks_each) {
+    const std::uint32_t number = block_number() / each;
     segment = number >> level;
     heap = (1u << level) + (number & ((1u << level) - 1));
-    block = block_number() - number * of.each;
+    block = block_number() - number * each;
   }
 
   template <typename T>
@@ -47,7 +41,7 @@ struct StepTask {
     const SplitNode<T>& node = step_node<T>();
     count = node.candidates;
     dim = node.bins.dim;
-    blocks = count > kLongList ? share.each : 1;
+    blocks = count > kLongList ? each : 1;
   }
 };
 
@@ -56,18 +50,12 @@ template <typename T>
 struct CandidateList {
   OrderedKey<T>* keys;
   std::uint32_t* places;
-  const T* values;  ///< coordinate d of an entry at d * values_stride + entry; null: ask the source
-  std::uint64_t values_stride;
   std::uint32_t first, end;
 
   __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task) {
     const std::uint64_t place = first_place(p, task.segment, task.level, task.heap);
-    const StepLayout<T> layout(p.shape.dims, 0, task.share.staged);
-    const bool is_staged = task.count <= task.share.staged;
-    keys = is_staged ? reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys) : p.keys + place;
-    places = is_staged ? reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places) : p.places + place;
-    values = task.share.has_values ? p.candidate_values + place : nullptr;
-    values_stride = p.out_stride;
+    keys = p.keys + place;
+    places = p.places + place;
     first = static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks);
     end = static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks);
   }
@@ -155,14 +143,16 @@ __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uin
   sync_block();
 }
 
-/// The rounds that leave but a few of many.
-template <typename T>
+/// The rounds that leave but a few of many. `kHasValues`: candidates have their coordinates, because the scatter has not
+/// begun.
+template <bool kHasValues, typename T>
 class CandidateSelection {
  public:
   using Key = OrderedKey<T>;
 
   __device__ __forceinline__ CandidateSelection(const GroupParameters<T>& p, const StepTask& task)
       : p_(p),
+        values_(p.candidate_values + first_place(p, task.segment, task.level, task.heap)),
         list_(p, task),
         shared_(task.blocks > 1 ? &shared_cells(p, task) : nullptr),
         dims_(p.shape.dims),
@@ -304,11 +294,9 @@ class CandidateSelection {
   }
 
   __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t stage) const {
-    if (list_.values == nullptr || stage >= dims_) {
-      return component_key(p_.source, dims_, list_.places[entry], dim_, stage);
-    }
+    if (!kHasValues || stage >= dims_) return component_key(p_.source, dims_, list_.places[entry], dim_, stage);
     const std::uint32_t axis = dim_ + stage < dims_ ? dim_ + stage : dim_ + stage - dims_;
-    return ordered_key(list_.values[axis * list_.values_stride + entry]);
+    return ordered_key(values_[axis * p_.out_stride + entry]);
   }
 
   /// Keeps the bin of [low, high] in which the rank lies, as far as there are keys: where ties are it ends with low ==
@@ -404,38 +392,27 @@ class CandidateSelection {
   }
 
   const GroupParameters<T>& p_;
+  const T* values_;  ///< coordinate d of an entry at d * out_stride + entry
   CandidateList<T> list_;
   ListCells* shared_;
   std::uint32_t dims_, dim_, block_, blocks_;
   std::uint32_t meetings_ = 0;
 };
 
-/// Finds the split, however many candidates there are. The first of a list to be staged, one for each thread, are.
-template <typename T>
-KITH_NOINLINE __device__ void select_of_many(const GroupParameters<T>& p, const StepShare share) {
+/// Finds the split, however many candidates there are.
+template <bool kHasValues, typename T>
+__device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
   using Key = OrderedKey<T>;
-  StepTask task(share);
-  task.complete<T>();
   const SplitNode<T>& node = step_node<T>();
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
-  if (task.count <= share.staged) {
-    const CandidateList<T> list(p, task);
-    const std::uint64_t first = first_place(p, task.segment, task.level, task.heap);
-#pragma unroll 4
-    for (std::uint32_t i = threads_per_block() + thread_number(); i < task.count; i += threads_per_block()) {
-      list.keys[i] = p.keys[first + i];
-      list.places[i] = p.places[first + i];
-    }
-  }
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const T* box = box_of(p, task.segment, task.heap);
     const SplitRange<T> range = split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins),
                                             box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }
-  CandidateSelection<T>(p, task).run(node.needed, task.count, low, high);
+  CandidateSelection<kHasValues, T>(p, task).run(node.needed, task.count, low, high);
 }
 
 }  // namespace kith::cuda
