@@ -41,9 +41,9 @@ struct GpuLimits {
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
 /// blocks must be there at the same time.
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
-  constexpr std::uint32_t kMost = 128;
+  constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to meet as they save
   const std::uint32_t each = processors / parents;
-  return each < 2 ? 1 : each < kMost ? each : kMost;
+  return each < kLeast ? 1 : each < kMost ? each : kMost;
 }
 
 /// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   StepShared& shared = step_shared();
   const std::uint32_t segment = block_number();
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins);
-  const StepLayout<T> layout(dims, (dims + 1) * bins, 0);
+  const StepLayout<T> layout(dims, (dims + 1) * bins);
   std::uint32_t* const all = p.histogram + std::uint64_t{segment} * p.segment_counters;
   auto* rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
   T* known = box_of(p, segment, 1);
@@ -147,7 +147,7 @@ struct StepNode {
 
   __device__ __forceinline__ StepNode(const GroupParameters<T>& p, const StepTask& task, std::uint32_t counters) {
     const std::uint32_t sides = 2 * (p.shape.dims + 1);
-    const StepLayout<T> layout(p.shape.dims, counters, task.share.staged);
+    const StepLayout<T> layout(p.shape.dims, counters);
     node = &step_node<T>();
     counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
     rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
@@ -172,14 +172,14 @@ __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const St
 }
 
 /// Fetches the first candidates, one for each thread, however many there are.
-template <typename T>
+template <bool kHasValues, typename T>
 __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task) {
   const std::uint64_t entry = first_place(p, task.segment, task.level, task.heap) + thread_number();
   OwnCandidate<T> own;
   if (entry >= first_place(p, task.segment, task.level, task.heap + 1)) return own;
   own.key = p.keys[entry];
   own.place = p.places[entry];
-  if (task.share.has_values) {
+  if constexpr (kHasValues) {
 #pragma unroll
     for (std::uint32_t d = 0; d < kOwnDims; ++d) {
       if (d < p.shape.dims) own.values[d] = p.candidate_values[d * p.out_stride + entry];
@@ -188,26 +188,23 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
   return own;
 }
 
+/// To where a few are ranked.
 template <typename T>
-__device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own, const StepTask& task) {
-  const StepLayout<T> layout(0, 0, task.share.staged);
-  if (thread_number() < task.share.staged) {
-    reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys)[thread_number()] = own.key;
-    reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places)[thread_number()] = own.place;
-  }
+__device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own) {
+  if (thread_number() >= kFew) return;
+  reinterpret_cast<OrderedKey<T>*>(step_shared().few_keys)[thread_number()] = own.key;
+  step_shared().few_places[thread_number()] = own.place;
 }
 
 /// Finds the split of a node with a few candidates, if no others are equal to it.
 template <typename T>
-__device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task,
-                                                 const StepNode<T>& known) {
+__device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task) {
+  const StepShared& cells = step_shared();
   if (task.count > kFew || task.count > threads_per_block()) return false;
-  const StepLayout<T> layout(0, 0, task.share.staged);
-  rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(shared_memory() + layout.keys),
-                 reinterpret_cast<const std::uint32_t*>(shared_memory() + layout.places), task.count,
-                 known.node->needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
+  rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(cells.few_keys), cells.few_places, task.count,
+                 step_node<T>().needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
   sync_block();
-  return step_shared().split_equal == 1;
+  return cells.split_equal == 1;
 }
 
 /// Notes a split in the tree. The work of one thread.
@@ -251,12 +248,14 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
   constexpr std::uint32_t kTogether = 4;
   const StepShared& cells = step_shared();
   const CandidateList<T> list(p, task);
+  const T* const values = p.candidate_values + first_place(p, task.segment, task.level, task.heap);
   if (task.blocks > 1) {  // those of the pass are added only once
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) known.rows[i] = 0;
     sync_block();
   }
   const std::uint32_t end = list.end, step = threads_per_block();
-  for (std::uint32_t i = list.first + thread_number(); i < end; i += kTogether * step) {
+  for (std::uint32_t base = list.first; base < end; base += kTogether * step) {
+    const std::uint32_t i = base + thread_number();
     std::uint32_t sides = 0, ties = 0;
     T x[kTogether];
 #pragma unroll
@@ -274,14 +273,22 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       const std::uint32_t entry = i + k * step, side = sides >> k & 1;
       if (entry >= end) continue;
       const std::uint32_t half_dim = known.counted[side].slots[cells.slots[side]].dim;
-      x[k] = half_dim < p.shape.dims ? list.values[half_dim * list.values_stride + entry]
+      x[k] = half_dim < p.shape.dims ? values[half_dim * p.out_stride + entry]
                                      : static_cast<T>(p.source.index(list.places[entry]));
     }
+    sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      if (i + k * step >= end) continue;
-      const std::uint32_t side = sides >> k & 1, slot = cells.slots[side];
-      atomic_add(known.rows + (2 * side + slot) * bins + bin_of(known.counted[side].slots[slot], x[k], bins), 1u);
+      const bool is_there = i + k * step < end;
+      const std::uint32_t side = sides >> k & 1, row = 2 * side + cells.slots[side];
+      std::uint32_t at = 4 * bins;
+      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k], bins);
+      if (all_lanes_equal(at)) {  // one addition for the warp
+        if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
+      } else if (is_there) {
+        atomic_add(known.rows + at, 1u);
+      }
+      sync_warp();
     }
   }
   if (task.blocks > 1) {
@@ -305,12 +312,12 @@ __device__ __forceinline__ std::uint32_t* counters_of_halves(const GroupParamete
          4 * (task.heap - (1u << task.level)) * std::uint64_t{bins};
 }
 
-/// What follows when the split of a node is found: it is noted, `count(split, bins)` adds its candidates to the
-/// histograms of its halves, and the bins of their medians are found.
+/// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
+/// its halves, and the bins of their medians are found. `all` are the counters of the pass.
 template <typename T, typename Count>
-__device__ __forceinline__ void split_node(const GroupParameters<T>& p, const StepTask& task, Count&& count) {
+__device__ __forceinline__ void split_node(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
+                                           std::uint32_t* all, Count&& count) {
   const std::uint32_t dims = p.shape.dims, level = task.level + 1, bins = bins_at(level, dims, p.most_bins);
-  const StepNode<T> known(p, task, 4 * bins);
   const Selected<T> split(dims, task.dim);
   StepShared& shared = step_shared();
   const std::uint32_t side = warp_number(), half_heap = 2 * task.heap + side;  // of the two warps that work on one
@@ -324,7 +331,7 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     note_split(p, task, known, split);
   }
   sync_block();
-  count(known, split, bins);
+  count(split);
   if (task.block != 0) return;
   sync_block();
   const std::uint32_t* const left = known.rows + shared.slots[0] * bins;
@@ -339,49 +346,38 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     publish_node(p, task.segment, level, half_heap, half, known.counted[side].slots[shared.slots[side]], found.bin,
                  target - found.below);
   }
-  if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
-}
-
-/// What follows for a node with many candidates, or with ties among a few.
-template <typename T>
-KITH_NOINLINE __device__ void split_node_of_many(const GroupParameters<T>& p, const StepShare share) {
-  StepTask task(share);
-  task.complete<T>();
-  split_node(p, task, [&](const StepNode<T>& known, const Selected<T>& split, std::uint32_t bins) {
-    count_many(p, task, known, split, bins, counters_of_halves(p, task, bins));
-  });
+  if (p.parts > 1) clear_counters(all, 4 * bins, 2 * kWarp);
 }
 
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
 /// node; if there are several, the launch is a cooperative one.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
-    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each,
-                 std::uint32_t staged) {
-  start_next();
-  wait_for_previous();
-  const StepShare share{parent_level, each, staged, true};
-  StepTask task(share);
-  if (!task.is_needed(p)) return;
+    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each) {
+  StepTask task(parent_level, each);
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
+  std::uint32_t* const all = counters_of_halves(p, task, bins);
+  start_next();
+  wait_for_previous();
+  if (!task.is_needed(p)) return;
   const std::uint32_t refused = *p.refused;
-  const OwnCandidate<T> own = fetch_candidate(p, task);
-  const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
+  const OwnCandidate<T> own = fetch_candidate<true>(p, task);
+  const FetchedCounters fetched(all, 4 * bins);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
-  store_candidate(own, task);
+  store_candidate(own);
   fetched.store(known.rows);
   sync_block();
   if (refused != 0) return;
   task.complete<T>();
-  if (find_clear_split(p, task, known)) {
-    split_node(p, task, [&](const StepNode<T>&, const Selected<T>& split, std::uint32_t) {
+  if (find_clear_split(p, task)) [[likely]] {
+    split_node(p, task, known, all, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
-  } else {  // nothing is kept across the calls, so that nothing goes to the stack
-    select_of_many(p, share);
-    split_node_of_many(p, share);
+  } else {
+    select_of_many<true>(p, task, known.box);
+    split_node(p, task, known, all, [&](const Selected<T>& split) { count_many(p, task, known, split, bins, all); });
   }
 }
 

@@ -269,48 +269,64 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// What follows when the last split of a node with many candidates, or with ties among a few, is found.
+/// Moves the candidates of this block's part of a list.
 template <typename T>
-KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, const StepShare share) {
-  StepTask task(share);
-  task.complete<T>();
-  const StepNode<T> known(p, task, 0);
-  const Selected<T> split(p.shape.dims, task.dim);
-  if (task.block == 0) {
-    if (thread_number() == 0) note_split(p, task, known, split);
-    cut_child_boxes(p, task, known, split);
-  }
+__device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
   const CandidateList<T> list(p, task);
-  CandidateRooms<T> rooms(p, task, known.node->needed);
-  for (std::uint32_t base = list.first; base < list.end; base += threads_per_block()) {
-    const std::uint32_t i = base + thread_number();
-    const bool is_there = i < list.end;
-    const std::uint32_t from = is_there ? list.places[i] : 0;
-    const OrderedKey<T> key = is_there ? list.keys[i] : OrderedKey<T>{0};
-    const bool is_right = key == split.key ? is_right_tie(p, task.dim, split, from) : key > split.key;
+  CandidateRooms<T> rooms(p, task, step_node<T>().needed);
+  constexpr std::uint32_t kTogether = 4;
+  const std::uint32_t step = threads_per_block();
+  for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
+    std::uint32_t from[kTogether], to[kTogether];
+    std::uint32_t there = 0, sides = 0, ties = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      const std::uint32_t i = base + k * step + thread_number();
+      from[k] = i < list.end ? list.places[i] : 0;
+      const OrderedKey<T> key = i < list.end ? list.keys[i] : OrderedKey<T>{0};
+      there |= (i < list.end ? 1u : 0u) << k;
+      sides |= (key > split.key ? 1u : 0u) << k;
+      ties |= (key == split.key ? 1u : 0u) << k;
+    }
+    for (; ties != 0; ties &= ties - 1) {
+      const std::uint32_t k = lowest_bit(ties);
+      if (is_right_tie(p, task.dim, split, list.places[base + k * step + thread_number()])) sides |= 1u << k;
+    }
     sync_warp();
-    const std::uint64_t to = rooms.take(is_there, is_right);
-    if (!is_there) continue;
-    for (std::uint32_t d = 0; d < p.shape.dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(from, d);
-    p.out_indices[to] = p.source.index(from);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      to[k] = static_cast<std::uint32_t>(rooms.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+    }
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T values[kTogether];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) values[k] = p.source.at(from[k], d);
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if ((there >> k & 1) != 0) p.out_values[d * p.out_stride + to[k]] = values[k];
+      }
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      if ((there >> k & 1) != 0) p.out_indices[to[k]] = p.source.index(from[k]);
+    }
   }
 }
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
-    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
+    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each) {
+  StepTask task(p.levels - 1, each);
+  const StepNode<T> known(p, task, 0);
+  const std::uint32_t dims = p.shape.dims;
   start_next();
   wait_for_previous();
-  const StepShare share{p.levels - 1, each, staged, false};
-  StepTask task(share);
   if (!task.is_needed(p)) return;
-  const std::uint32_t dims = p.shape.dims;
-  const StepNode<T> known(p, task, 0);
   const std::uint32_t refused = *p.refused;
-  OwnCandidate<T> own = fetch_candidate(p, task);
+  OwnCandidate<T> own = fetch_candidate<false>(p, task);
   fetch_node(p, task, known);
-  store_candidate(own, task);
+  store_candidate(own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
   if (refused != 0) return;
@@ -324,23 +340,25 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     }
     own_number = p.source.index(own.place);
   }
-  if (!find_clear_split(p, task, known)) {
-    select_of_many(p, share);
-    place_many(p, share);
-    return;
-  }
+  const bool is_clear = find_clear_split(p, task);
+  if (!is_clear) [[unlikely]] select_of_many<false>(p, task, known.box);
   const Selected<T> split(dims, task.dim);
-  cut_child_boxes(p, task, known, split);
-  const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
-  if (is_there) {
+  if (task.block == 0) {
+    if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
+    cut_child_boxes(p, task, known, split);
+  }
+  if (is_clear) [[likely]] {
+    const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
+    if (!is_there) return;
 #pragma unroll
     for (std::uint32_t d = 0; d < kOwnDims; ++d) {
       if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
     }
     for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
     p.out_indices[to] = own_number;
+  } else {
+    move_many(p, task, split);
   }
-  if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
 }
 
 }  // namespace kith::cuda

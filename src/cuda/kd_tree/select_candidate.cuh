@@ -4,7 +4,7 @@
 // that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times the
 // rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
 //
-// What is found lies in StepShared. What is rare is not inlined: the steps are short, and code must be fetched, too.
+// What is found lies in StepShared.
 #pragma once
 
 #include "cuda/kd_tree/publish_node.cuh"
@@ -13,27 +13,21 @@
 
 namespace kith::cuda {
 
-/// How the blocks of a step share its nodes.
-struct StepShare {
-  std::uint32_t level;   ///< of the nodes whose splits are found, in the group
-  std::uint32_t each;    ///< blocks for each of them, if its list is long
-  std::uint32_t staged;  ///< a list of up to so many candidates is copied to shared memory
-  bool has_values;       ///< candidates have their coordinates: the scatter has not begun
-};
-
 /// The node whose split a block is about to find, and the block's part of that.
 struct StepTask {
-  StepShare share;
-  std::uint32_t segment, heap, level;
+  std::uint32_t level;  ///< of the node, in the group
+  std::uint32_t each;   ///< blocks for each node, if its list is long
+  std::uint32_t segment, heap;
   std::uint32_t block, blocks;  ///< of those that share the list
   std::uint32_t count;          ///< of candidates
   std::uint32_t dim;            ///< by which they are told apart
 
-  __device__ __forceinline__ explicit StepTask(const StepShare& of) : share(of), level(of.level) {
-    const std::uint32_t number = block_number() / of.each;
+  __device__ __forceinline__ StepTask(std::uint32_t level_of_nodes, std::uint32_t blocks_each)
+      : level(level_of_nodes), each(blocks_each) {
+    const std::uint32_t number = block_number() / each;
     segment = number >> level;
     heap = (1u << level) + (number & ((1u << level) - 1));
-    block = block_number() - number * of.each;
+    block = block_number() - number * each;
   }
 
   template <typename T>
@@ -47,7 +41,7 @@ struct StepTask {
     const SplitNode<T>& node = step_node<T>();
     count = node.candidates;
     dim = node.bins.dim;
-    blocks = count > kLongList ? share.each : 1;
+    blocks = count > kLongList ? each : 1;
   }
 };
 
@@ -56,18 +50,12 @@ template <typename T>
 struct CandidateList {
   OrderedKey<T>* keys;
   std::uint32_t* places;
-  const T* values;  ///< coordinate d of an entry at d * values_stride + entry; null: ask the source
-  std::uint64_t values_stride;
   std::uint32_t first, end;
 
   __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task) {
     const std::uint64_t place = first_place(p, task.segment, task.level, task.heap);
-    const StepLayout<T> layout(p.shape.dims, 0, task.share.staged);
-    const bool is_staged = task.count <= task.share.staged;
-    keys = is_staged ? reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys) : p.keys + place;
-    places = is_staged ? reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places) : p.places + place;
-    values = task.share.has_values ? p.candidate_values + place : nullptr;
-    values_stride = p.out_stride;
+    keys = p.keys + place;
+    places = p.places + place;
     first = static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks);
     end = static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks);
   }
@@ -155,14 +143,16 @@ __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uin
   sync_block();
 }
 
-/// The rounds that leave but a few of many.
-template <typename T>
+/// The rounds that leave but a few of many. `kHasValues`: candidates have their coordinates, because the scatter has not
+/// begun.
+template <bool kHasValues, typename T>
 class CandidateSelection {
  public:
   using Key = OrderedKey<T>;
 
   __device__ __forceinline__ CandidateSelection(const GroupParameters<T>& p, const StepTask& task)
       : p_(p),
+        values_(p.candidate_values + first_place(p, task.segment, task.level, task.heap)),
         list_(p, task),
         shared_(task.blocks > 1 ? &shared_cells(p, task) : nullptr),
         dims_(p.shape.dims),
@@ -183,7 +173,6 @@ class CandidateSelection {
         go_on_with(stage, low, high);
       } else {
         narrow(low, high, rank, remaining);
-        if (remaining > kFew && low != high) find_extremes(low, high);
       }
     }
     sync_block();
@@ -229,19 +218,8 @@ class CandidateSelection {
     sync_warp();
   }
 
-  /// The least and the greatest key in [low, high].
-  __device__ __forceinline__ void find_extremes(Key& low, Key& high) {
-    Key least = static_cast<Key>(~Key{0}), greatest = 0;
-    for_each_key([&](std::uint32_t, Key key, bool is_there) {
-      if (!is_there || key < low || key > high) return;
-      least = key < least ? key : least;
-      greatest = key > greatest ? key : greatest;
-    });
-    join_extremes(least, greatest, low, high);
-  }
-
-  /// The least and the greatest of all threads, and of all blocks.
-  __device__ __forceinline__ void join_extremes(Key least, Key greatest, Key& low, Key& high) {
+  /// Notes the least and the greatest key of a warp, for join_extremes. The block has to meet.
+  __device__ __forceinline__ void note_extremes(Key least, Key greatest) {
     StepShared& cells = step_shared();
     least = min_of_warp(least);
     greatest = max_of_warp(greatest);
@@ -249,21 +227,28 @@ class CandidateSelection {
       cells.least[warp_number()] = least;
       cells.greatest[warp_number()] = greatest;
     }
-    sync_block();
+  }
+
+  /// The least and the greatest key of the block. The work of one warp.
+  __device__ __forceinline__ void join_extremes(Key& least, Key& greatest) const {
+    const StepShared& cells = step_shared();
     const bool is_used = lane_number() < threads_per_block() / kWarp;
-    low = min_of_warp(is_used ? static_cast<Key>(cells.least[lane_number()]) : static_cast<Key>(~Key{0}));
-    high = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
-    if (is_shared()) {
-      const std::uint32_t round = meetings_ % 3;
-      if (thread_number() == 0) {
-        atomic_max(&shared_->least[round], ~static_cast<std::uint64_t>(low));
-        atomic_max(&shared_->greatest[round], static_cast<std::uint64_t>(high));
-      }
-      meet();
-      low = static_cast<Key>(~load_fresh(&shared_->least[round]));
-      high = static_cast<Key>(load_fresh(&shared_->greatest[round]));
+    least = min_of_warp(is_used ? static_cast<Key>(cells.least[lane_number()]) : static_cast<Key>(~Key{0}));
+    greatest = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
+  }
+
+  /// Those of all blocks: before they meet, and afterwards.
+  __device__ __forceinline__ void share_extremes(std::uint32_t round) {
+    Key least, greatest;
+    join_extremes(least, greatest);
+    if (lane_number() == 0) {
+      atomic_max(&shared_->least[round], ~static_cast<std::uint64_t>(least));
+      atomic_max(&shared_->greatest[round], static_cast<std::uint64_t>(greatest));
     }
-    sync_block();
+  }
+  __device__ __forceinline__ void load_extremes(std::uint32_t round, Key& least, Key& greatest) const {
+    least = static_cast<Key>(~load_fresh(&shared_->least[round]));
+    greatest = static_cast<Key>(load_fresh(&shared_->greatest[round]));
   }
 
   /// All candidates left are equal to `low`: they get their keys of the next component, those that are decided get
@@ -295,28 +280,42 @@ class CandidateSelection {
       }
     }
     sync_warp();
-    join_extremes(least, greatest, low, high);
+    note_extremes(least, greatest);
+    sync_block();
+    if (is_shared()) {
+      const std::uint32_t round = meetings_ % 3;
+      if (warp_number() == 0) share_extremes(round);
+      meet();
+      load_extremes(round, low, high);
+    } else {
+      join_extremes(low, high);
+      sync_block();
+    }
   }
 
   __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t stage) const {
-    if (list_.values == nullptr || stage >= dims_) {
-      return component_key(p_.source, dims_, list_.places[entry], dim_, stage);
-    }
+    if (!kHasValues || stage >= dims_) return component_key(p_.source, dims_, list_.places[entry], dim_, stage);
     const std::uint32_t axis = dim_ + stage < dims_ ? dim_ + stage : dim_ + stage - dims_;
-    return ordered_key(list_.values[axis * list_.values_stride + entry]);
+    return ordered_key(values_[axis * p_.out_stride + entry]);
   }
 
-  /// Keeps the bin of [low, high] in which the rank lies.
+  /// Keeps the bin of [low, high] in which the rank lies, as far as there are keys: where ties are it ends with low ==
+  /// high, however many bits they have.
   __device__ __forceinline__ void narrow(Key& low, Key& high, std::uint32_t& rank, std::uint32_t& remaining) {
     StepShared& cells = step_shared();
     std::uint32_t* histogram = cells.histogram;
     const std::uint32_t width = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(high - low));
-    const std::uint32_t shift = width > 10 ? width - 10 : 0;
+    const std::uint32_t shift = width > 10 ? width - 10 : 0, round = meetings_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) histogram[b] = 0;
     sync_block();
+    Key least = static_cast<Key>(~Key{0}), greatest = 0;
     for_each_key([&](std::uint32_t, Key key, bool is_there) {
       const bool is_inside = is_there && key >= low && key <= high;
       const std::uint32_t bin = is_inside ? static_cast<std::uint32_t>((key - low) >> shift) : kSelectBins;
+      if (is_inside) {
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+      }
       if (all_lanes_equal(bin)) {  // ties: one addition for the warp
         if (lane_number() == 0 && is_inside) atomic_add(&histogram[bin], kWarp);
       } else if (is_inside) {
@@ -324,30 +323,40 @@ class CandidateSelection {
       }
       sync_warp();
     });
+    note_extremes(least, greatest);
     sync_block();
-    if (is_shared()) share_histogram();
+    if (is_shared()) {
+      if (warp_number() == 0) share_extremes(round);
+      share_histogram(round);
+    }
     sum_parts(histogram, histogram, kSelectBins);
     sync_block();
     if (warp_number() == 0) {
       const FoundBin found = find_bin(histogram, kSelectBins, cells.part_sums[0], rank);
+      if (is_shared()) {
+        load_extremes(round, least, greatest);
+      } else {
+        join_extremes(least, greatest);
+      }
       if (lane_number() == 0) {
-        cells.found_bin = found.bin;
-        cells.found_below = found.below;
-        cells.found_count = found.count;
+        cells.found = found;
+        cells.found_least = least;
+        cells.found_greatest = greatest;
       }
     }
     sync_block();
-    rank -= cells.found_below;
-    remaining = cells.found_count;
-    low += static_cast<Key>(static_cast<Key>(cells.found_bin) << shift);
+    rank -= cells.found.below;
+    remaining = cells.found.count;
+    low += static_cast<Key>(static_cast<Key>(cells.found.bin) << shift);
     const Key span = static_cast<Key>((Key{1} << shift) - 1);  // low + span may be too large for a key
     if (high - low > span) high = low + span;
+    if (low < cells.found_least) low = static_cast<Key>(cells.found_least);
+    if (high > cells.found_greatest) high = static_cast<Key>(cells.found_greatest);
   }
 
   /// The sum of the histograms of all blocks.
-  __device__ __forceinline__ void share_histogram() {
+  __device__ __forceinline__ void share_histogram(std::uint32_t round) {
     std::uint32_t* histogram = step_shared().histogram;
-    const std::uint32_t round = meetings_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       if (histogram[b] != 0) atomic_add(&shared_->histogram[round][b], histogram[b]);
     }
@@ -383,38 +392,27 @@ class CandidateSelection {
   }
 
   const GroupParameters<T>& p_;
+  const T* values_;  ///< coordinate d of an entry at d * out_stride + entry
   CandidateList<T> list_;
   ListCells* shared_;
   std::uint32_t dims_, dim_, block_, blocks_;
   std::uint32_t meetings_ = 0;
 };
 
-/// Finds the split, however many candidates there are. The first of a list to be staged, one for each thread, are.
-template <typename T>
-KITH_NOINLINE __device__ void select_of_many(const GroupParameters<T>& p, const StepShare share) {
+/// Finds the split, however many candidates there are.
+template <bool kHasValues, typename T>
+__device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
   using Key = OrderedKey<T>;
-  StepTask task(share);
-  task.complete<T>();
   const SplitNode<T>& node = step_node<T>();
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
-  if (task.count <= share.staged) {
-    const CandidateList<T> list(p, task);
-    const std::uint64_t first = first_place(p, task.segment, task.level, task.heap);
-#pragma unroll 4
-    for (std::uint32_t i = threads_per_block() + thread_number(); i < task.count; i += threads_per_block()) {
-      list.keys[i] = p.keys[first + i];
-      list.places[i] = p.places[first + i];
-    }
-  }
-  Key low = 1, high = static_cast<Key>(~Key{0}) - 1;
+  Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const T* box = box_of(p, task.segment, task.heap);
     const SplitRange<T> range = split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins),
                                             box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }
-  CandidateSelection<T>(p, task).run(node.needed, task.count, low, high);
+  CandidateSelection<kHasValues, T>(p, task).run(node.needed, task.count, low, high);
 }
 
 }  // namespace kith::cuda

@@ -8,9 +8,16 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kPartBins = 4 * kWarp;  ///< of a histogram, that a warp looks through at once
 
-/// The shared memory of a block that works on a node. Behind it lie histograms of its halves, boxes and candidates.
+/// A bin of a histogram.
+struct FoundBin {
+  std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
+};
+
+/// The shared memory of a block that works on a node. Behind it lie the node, boxes, and histograms of
+/// its halves.
 struct StepShared {
   std::uint64_t least[kWarp], greatest[kWarp];  ///< keys, by warp
+  std::uint64_t found_least, found_greatest;    ///< of all keys in the bins
   std::uint64_t few_keys[kFew];
   std::uint64_t split_key;    ///< of the split, in component `split_stage`
   std::uint64_t split_first;  ///< in the first component, if that is another one
@@ -19,7 +26,7 @@ struct StepShared {
   std::uint32_t split_rank;   ///< among them
   std::uint32_t few_places[kFew];
   std::uint32_t few;
-  std::uint32_t found_bin, found_below, found_count;
+  FoundBin found;
   std::uint32_t slots[2];
   std::uint32_t moved[2];
   std::uint32_t meetings;  ///< of the blocks that share a list
@@ -32,16 +39,14 @@ __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<
 /// Where the parts behind StepShared begin.
 template <typename T>
 struct StepLayout {
-  std::size_t node, counted, keys, places, boxes, rows, bytes;
+  std::size_t node, counted, boxes, rows, bytes;
 
-  /// `counters` of histograms, `staged` candidates.
-  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, std::uint32_t staged) {
+  /// `counters` of histograms.
+  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters) {
     const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
-    keys = counted + round(2 * sizeof(CountedBins<T>));
-    places = keys + round(sizeof(OrderedKey<T>) * staged);
-    boxes = places + round(4 * std::size_t{staged});
+    boxes = counted + round(2 * sizeof(CountedBins<T>));
     rows = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
     bytes = rows + round(4 * std::size_t{counters});
   }
@@ -50,7 +55,7 @@ struct StepLayout {
 /// The node that the block works on.
 template <typename T>
 __device__ __forceinline__ SplitNode<T>& step_node() {
-  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, 0).node);
+  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0).node);
 }
 
 /// Inclusive sum over the lanes of a warp.
@@ -75,10 +80,6 @@ __device__ __forceinline__ void sum_parts(const std::uint32_t* row0, const std::
     if (lane_number() == 0) step_shared().part_sums[row][part] = sum;
   }
 }
-
-struct FoundBin {
-  std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
-};
 
 /// The bin of a histogram in which rank `target` lies. A histogram of more than kPartBins bins has a power of two of
 /// them, and the sums of its parts are known. The work of one warp.
