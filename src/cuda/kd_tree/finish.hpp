@@ -91,7 +91,7 @@ inline constexpr std::uint32_t kMostSharedBytes = 227 << 10;
 template <typename T>
 FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size,
                        std::uint32_t most_shared_bytes = kMostSharedBytes) {
-  constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 16, kManyPoints = std::uint64_t{1} << 18;
   constexpr std::uint32_t kLeastCapacity = 256;
   const std::uint64_t row = std::uint64_t{dims} * sizeof(T);
   const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size);
@@ -106,7 +106,7 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   while (most < geometry.most_per_leaf()) most *= 2;
   const auto held = [&] { return core::KdGeometry{points, plan.top_level}.most_per_leaf(); };
   while (held() > most) ++plan.top_level;
-  const bool has_many = plan.is_staged && points >= kFewPoints && most == kManyRows * kManyRowsThreads &&
+  const bool has_many = plan.is_staged && points >= kManyPoints && most == kManyRows * kManyRowsThreads &&
                         kManyRowsThreads >= geometry.leaves() >> plan.top_level;
   plan.threads = most / (has_many ? kManyRows : kFewRows);
   plan.rows = kFewRows;
