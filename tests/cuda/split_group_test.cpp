@@ -146,6 +146,16 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
   const auto points = this->rows(40000, 2, [&](auto, auto) { return this->below(2); });
   expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 4});
+  // The halves of the root have long lists, too.
+  const auto crowd = this->rows(36000, 2, [&](auto i, auto) { return i % 1000 == 0 ? this->unit() : 0.25; });
+  expect_the_tree_of_the_cpu(crowd, 2, {.leaf_size = 200, .top_level = 8, .processors = 8});
+}
+
+TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {
+  // Outliers push all other points into few bins; the blocks of 16 nodes and more have but 128 threads.
+  const auto points =
+      this->rows(30000, 3, [&](auto i, auto) { return i % 500 == 0 ? 400 * this->unit() : this->unit(); });
+  expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 200, .top_level = 7, .capacity = 256, .processors = 2});
 }
 
 TYPED_TEST(SplitGroup, RangesOfAllSizes) {

@@ -212,9 +212,8 @@ template <typename T>
 __device__ __forceinline__ void note_split(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
                                            const Selected<T>& split) {
   const std::uint32_t noted = noted_dim(p, task.level, task.dim);
-  const std::uint64_t number =
-      core::KdGeometry::node(p.first_level + task.level,
-                             (std::uint64_t{task.segment} << task.level) + (task.heap - (1u << task.level)));
+  const std::uint64_t number = core::KdGeometry::node(
+      p.first_level + task.level, (std::uint64_t{task.segment} << task.level) + (task.heap - (1u << task.level)));
   p.tree.split_dims[number] = static_cast<std::uint16_t>(noted);
   // The box is a point if all are equal.
   p.tree.split_values[number] = task.dim < p.shape.dims ? split.value : known.box[noted];
@@ -241,14 +240,21 @@ __device__ __forceinline__ void count_own(const GroupParameters<T>& p, const Ste
   atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, x, bins), 1u);
 }
 
+/// The counters [side][slot][bin] of the halves of a node.
+template <typename T>
+__device__ __forceinline__ std::uint32_t* counters_of_halves(const GroupParameters<T>& p, const StepTask& task,
+                                                             std::uint32_t bins) {
+  return p.histogram + std::uint64_t{task.segment} * p.segment_counters +
+         4 * (task.heap - (1u << task.level)) * std::uint64_t{bins};
+}
+
 /// Adds the candidates of this block's part of a list to the histograms of the halves in which they lie.
 template <typename T>
 __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
-                                           const Selected<T>& split, std::uint32_t bins, std::uint32_t* all) {
+                                           const Selected<T>& split, std::uint32_t bins) {
   constexpr std::uint32_t kTogether = 4;
   const StepShared& cells = step_shared();
-  const CandidateList<T> list(p, task);
-  const T* const values = p.candidate_values + first_place(p, task.segment, task.level, task.heap);
+  const CandidateList list(p, task);
   if (task.blocks > 1) {  // those of the pass are added only once
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) known.rows[i] = 0;
     sync_block();
@@ -260,21 +266,21 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
     T x[kTogether];
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const OrderedKey<T> key = i + k * step < end ? list.keys[i + k * step] : OrderedKey<T>{0};
+      const OrderedKey<T> key = i + k * step < end ? p.keys[list.base + i + k * step] : OrderedKey<T>{0};
       sides |= (key > split.key ? 1u : 0u) << k;
       ties |= (key == split.key ? 1u : 0u) << k;
     }
     for (; ties != 0; ties &= ties - 1) {
       const std::uint32_t k = lowest_bit(ties);
-      if (is_right_tie(p, task.dim, split, list.places[i + k * step])) sides |= 1u << k;
+      if (is_right_tie(p, task.dim, split, p.places[list.base + i + k * step])) sides |= 1u << k;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
       const std::uint32_t entry = i + k * step, side = sides >> k & 1;
       if (entry >= end) continue;
       const std::uint32_t half_dim = known.counted[side].slots[cells.slots[side]].dim;
-      x[k] = half_dim < p.shape.dims ? values[half_dim * p.out_stride + entry]
-                                     : static_cast<T>(p.source.index(list.places[entry]));
+      x[k] = half_dim < p.shape.dims ? p.candidate_values[half_dim * p.out_stride + list.base + entry]
+                                     : static_cast<T>(p.source.index(p.places[list.base + entry]));
     }
     sync_warp();
 #pragma unroll
@@ -292,6 +298,7 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
     }
   }
   if (task.blocks > 1) {
+    std::uint32_t* const all = counters_of_halves(p, task, bins);
     sync_block();
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
       if (known.rows[i] != 0) atomic_add(&all[i], known.rows[i]);
@@ -304,19 +311,11 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
   }
 }
 
-/// The counters [side][slot][bin] of the halves of a node.
-template <typename T>
-__device__ __forceinline__ std::uint32_t* counters_of_halves(const GroupParameters<T>& p, const StepTask& task,
-                                                             std::uint32_t bins) {
-  return p.histogram + std::uint64_t{task.segment} * p.segment_counters +
-         4 * (task.heap - (1u << task.level)) * std::uint64_t{bins};
-}
-
 /// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
-/// its halves, and the bins of their medians are found. `all` are the counters of the pass.
+/// its halves, and the bins of their medians are found.
 template <typename T, typename Count>
 __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
-                                           std::uint32_t* all, Count&& count) {
+                                           Count&& count) {
   const std::uint32_t dims = p.shape.dims, level = task.level + 1, bins = bins_at(level, dims, p.most_bins);
   const Selected<T> split(dims, task.dim);
   StepShared& shared = step_shared();
@@ -327,9 +326,8 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     // Which dimension is the widest now.
     const std::uint32_t dim = working_dim(p, half, level);
     if (lane_number() == 0) shared.slots[side] = known.counted[side].slots[0].dim == dim ? 0 : 1;
-  } else if (thread_number() == 2 * kWarp && task.block == 0) {
-    note_split(p, task, known, split);
   }
+  if (thread_number() == 2 * kWarp && task.block == 0) note_split(p, task, known, split);
   sync_block();
   count(split);
   if (task.block != 0) return;
@@ -346,7 +344,7 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     publish_node(p, task.segment, level, half_heap, half, known.counted[side].slots[shared.slots[side]], found.bin,
                  target - found.below);
   }
-  if (p.parts > 1) clear_counters(all, 4 * bins, 2 * kWarp);
+  if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
@@ -357,13 +355,12 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   StepTask task(parent_level, each);
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
-  std::uint32_t* const all = counters_of_halves(p, task, bins);
   start_next();
   wait_for_previous();
   if (!task.is_needed(p)) return;
   const std::uint32_t refused = *p.refused;
   const OwnCandidate<T> own = fetch_candidate<true>(p, task);
-  const FetchedCounters fetched(all, 4 * bins);
+  const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   store_candidate(own);
@@ -372,12 +369,12 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   if (refused != 0) return;
   task.complete<T>();
   if (find_clear_split(p, task)) [[likely]] {
-    split_node(p, task, known, all, [&](const Selected<T>& split) {
+    split_node(p, task, known, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
     select_of_many<true>(p, task, known.box);
-    split_node(p, task, known, all, [&](const Selected<T>& split) { count_many(p, task, known, split, bins, all); });
+    split_node(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
   }
 }
 

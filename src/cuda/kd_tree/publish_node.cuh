@@ -44,7 +44,8 @@ __device__ __forceinline__ std::uint32_t working_dim(const GroupParameters<T>& p
 
 /// The dimension that the tree notes for a node.
 template <typename T>
-__device__ __forceinline__ std::uint32_t noted_dim(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t dim) {
+__device__ __forceinline__ std::uint32_t noted_dim(const GroupParameters<T>& p, std::uint32_t level,
+                                                   std::uint32_t dim) {
   if (p.shape.cycles) return (p.first_level + level) % p.shape.dims;
   return dim < p.shape.dims ? dim : 0;
 }
@@ -79,8 +80,8 @@ __device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::u
   return range;
 }
 
-/// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may be
-/// the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
+/// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
+/// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <typename T>
 __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins<T>* halves,
                                                        const T* box, std::uint32_t level, std::uint32_t dim,

@@ -215,8 +215,8 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
   }
 }
 
-/// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the points
-/// that are there.
+/// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the
+/// points that are there.
 template <typename T>
 class CandidateRooms {
  public:
@@ -272,7 +272,7 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
 /// Moves the candidates of this block's part of a list.
 template <typename T>
 __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
-  const CandidateList<T> list(p, task);
+  const CandidateList list(p, task);
   CandidateRooms<T> rooms(p, task, step_node<T>().needed);
   constexpr std::uint32_t kTogether = 4;
   const std::uint32_t step = threads_per_block();
@@ -282,15 +282,15 @@ __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const Ste
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
       const std::uint32_t i = base + k * step + thread_number();
-      from[k] = i < list.end ? list.places[i] : 0;
-      const OrderedKey<T> key = i < list.end ? list.keys[i] : OrderedKey<T>{0};
+      from[k] = i < list.end ? p.places[list.base + i] : 0;
+      const OrderedKey<T> key = i < list.end ? p.keys[list.base + i] : OrderedKey<T>{0};
       there |= (i < list.end ? 1u : 0u) << k;
       sides |= (key > split.key ? 1u : 0u) << k;
       ties |= (key == split.key ? 1u : 0u) << k;
     }
     for (; ties != 0; ties &= ties - 1) {
       const std::uint32_t k = lowest_bit(ties);
-      if (is_right_tie(p, task.dim, split, list.places[base + k * step + thread_number()])) sides |= 1u << k;
+      if (is_right_tie(p, task.dim, split, p.places[list.base + base + k * step + thread_number()])) sides |= 1u << k;
     }
     sync_warp();
 #pragma unroll
@@ -340,14 +340,14 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     }
     own_number = p.source.index(own.place);
   }
-  const bool is_clear = find_clear_split(p, task);
-  if (!is_clear) [[unlikely]] select_of_many<false>(p, task, known.box);
-  const Selected<T> split(dims, task.dim);
-  if (task.block == 0) {
+  const auto note = [&](const Selected<T>& split) {
+    if (task.block != 0) return;
     if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
     cut_child_boxes(p, task, known, split);
-  }
-  if (is_clear) [[likely]] {
+  };
+  if (find_clear_split(p, task)) [[likely]] {
+    const Selected<T> split(dims, task.dim);
+    note(split);
     const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
     if (!is_there) return;
 #pragma unroll
@@ -357,6 +357,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
     p.out_indices[to] = own_number;
   } else {
+    select_of_many<false>(p, task, known.box);
+    const Selected<T> split(dims, task.dim);
+    note(split);
     move_many(p, task, split);
   }
 }

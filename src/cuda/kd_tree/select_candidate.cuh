@@ -1,8 +1,8 @@
 // Which of the candidates of a node is the first point of its right half: the one of a given rank by the super-key.
 //
 // A few are ranked by comparing all pairs. Of more, rounds of a histogram over the ordered keys leave a few; candidates
-// that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times the
-// rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
+// that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times
+// the rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
 //
 // What is found lies in StepShared.
 #pragma once
@@ -45,20 +45,16 @@ struct StepTask {
   }
 };
 
-/// Candidates of one node, and the part of them that this block looks at.
-template <typename T>
+/// The part of a node's candidates that a block looks at: entries of keys, places and candidate_values.
 struct CandidateList {
-  OrderedKey<T>* keys;
-  std::uint32_t* places;
+  std::uint64_t base;  ///< of the node
   std::uint32_t first, end;
 
-  __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task) {
-    const std::uint64_t place = first_place(p, task.segment, task.level, task.heap);
-    keys = p.keys + place;
-    places = p.places + place;
-    first = static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks);
-    end = static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks);
-  }
+  template <typename T>
+  __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task)
+      : base(first_place(p, task.segment, task.level, task.heap)),
+        first(static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks)),
+        end(static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks)) {}
 };
 
 /// What the blocks that work on a list share.
@@ -71,8 +67,8 @@ __device__ __forceinline__ ListCells& shared_cells(const GroupParameters<T>& p, 
 /// The split of a node: its first point to the right.
 template <typename T>
 struct Selected {
-  OrderedKey<T> key;    ///< in the component that the keys of the list hold now
-  T value;              ///< in the dimension by which the node is split; -0 is +0
+  OrderedKey<T> key;  ///< in the component that the keys of the list hold now
+  T value;            ///< in the dimension by which the node is split; -0 is +0
   std::uint32_t place;
   std::uint32_t stage;  ///< that component
 
@@ -128,7 +124,7 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
 /// Which of the equal ones has the rank.
 template <typename T>
 __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uint32_t dims, std::uint32_t dim,
-                                        const OrderedKey<T>* keys, const std::uint32_t* places, std::uint32_t count) {
+                                          const OrderedKey<T>* keys, const std::uint32_t* places, std::uint32_t count) {
   StepShared& cells = step_shared();
   const auto key = static_cast<OrderedKey<T>>(cells.split_key);
   const std::uint32_t rank = cells.split_rank, stage = cells.split_stage + 1;
@@ -143,8 +139,8 @@ __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uin
   sync_block();
 }
 
-/// The rounds that leave but a few of many. `kHasValues`: candidates have their coordinates, because the scatter has not
-/// begun.
+/// The rounds that leave but a few of many. `kHasValues`: candidates have their coordinates, because the scatter has
+/// not begun.
 template <bool kHasValues, typename T>
 class CandidateSelection {
  public:
@@ -152,10 +148,8 @@ class CandidateSelection {
 
   __device__ __forceinline__ CandidateSelection(const GroupParameters<T>& p, const StepTask& task)
       : p_(p),
-        values_(p.candidate_values + first_place(p, task.segment, task.level, task.heap)),
         list_(p, task),
         shared_(task.blocks > 1 ? &shared_cells(p, task) : nullptr),
-        dims_(p.shape.dims),
         dim_(task.dim),
         block_(task.block),
         blocks_(task.blocks) {}
@@ -163,7 +157,7 @@ class CandidateSelection {
   /// The candidate that `rank` of `remaining` precede; their keys lie in [low, high].
   __device__ __forceinline__ void run(std::uint32_t rank, std::uint32_t remaining, Key low, Key high) {
     StepShared& cells = step_shared();
-    const std::uint32_t first_stage = dim_ < dims_ ? 0 : dims_;
+    const std::uint32_t first_stage = dim_ < p_.shape.dims ? 0 : p_.shape.dims;
     std::uint32_t stage = first_stage;
     if (thread_number() == 0) cells.few = 0;
     while (remaining > kFew) {
@@ -180,7 +174,7 @@ class CandidateSelection {
     const auto* keys = reinterpret_cast<const Key*>(cells.few_keys);
     rank_all_pairs(keys, cells.few_places, cells.few, rank, stage);
     sync_block();
-    if (cells.split_equal > 1) break_tie(p_.source, dims_, dim_, keys, cells.few_places, cells.few);
+    if (cells.split_equal > 1) break_tie(p_.source, p_.shape.dims, dim_, keys, cells.few_places, cells.few);
     if (thread_number() == 0) cells.meetings = meetings_;
     sync_block();
   }
@@ -205,11 +199,12 @@ class CandidateSelection {
   __device__ __forceinline__ void for_each_key(F&& f) {
     constexpr std::uint32_t kTogether = 32 / sizeof(Key);  // so many keys are on their way at a time
     const std::uint32_t step = threads_per_block(), end = list_.end;
+    const Key* const from = p_.keys + list_.base;
     for (std::uint32_t base = list_.first; base < end; base += kTogether * step) {
       const std::uint32_t i = base + thread_number();
       Key keys[kTogether];
 #pragma unroll
-      for (std::uint32_t k = 0; k < kTogether; ++k) keys[k] = i + k * step < end ? list_.keys[i + k * step] : Key{0};
+      for (std::uint32_t k = 0; k < kTogether; ++k) keys[k] = i + k * step < end ? from[i + k * step] : Key{0};
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
         if (base + k * step < end) f(i + k * step, keys[k], i + k * step < end);
@@ -256,13 +251,14 @@ class CandidateSelection {
   __device__ __forceinline__ void go_on_with(std::uint32_t stage, Key& low, Key& high) {
     constexpr std::uint32_t kTogether = 4;
     const std::uint32_t step = threads_per_block(), end = list_.end;
+    Key* const keys = p_.keys + list_.base;
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
     for (std::uint32_t i = list_.first + thread_number(); i < end; i += kTogether * step) {
       Key next[kTogether];
       std::uint32_t equal = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        next[k] = i + k * step < end ? list_.keys[i + k * step] : Key{0};
+        next[k] = i + k * step < end ? keys[i + k * step] : Key{0};
         equal |= (next[k] == low ? 1u : 0u) << k;
         next[k] = next[k] < low ? Key{0} : static_cast<Key>(~Key{0});
       }
@@ -276,7 +272,7 @@ class CandidateSelection {
           least = next[k] < least ? next[k] : least;
           greatest = next[k] > greatest ? next[k] : greatest;
         }
-        if (i + k * step < end) list_.keys[i + k * step] = next[k];
+        if (i + k * step < end) keys[i + k * step] = next[k];
       }
     }
     sync_warp();
@@ -294,9 +290,12 @@ class CandidateSelection {
   }
 
   __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t stage) const {
-    if (!kHasValues || stage >= dims_) return component_key(p_.source, dims_, list_.places[entry], dim_, stage);
-    const std::uint32_t axis = dim_ + stage < dims_ ? dim_ + stage : dim_ + stage - dims_;
-    return ordered_key(values_[axis * p_.out_stride + entry]);
+    const std::uint32_t dims = p_.shape.dims;
+    if (!kHasValues || stage >= dims) {
+      return component_key(p_.source, dims, p_.places[list_.base + entry], dim_, stage);
+    }
+    const std::uint32_t axis = dim_ + stage < dims ? dim_ + stage : dim_ + stage - dims;
+    return ordered_key(p_.candidate_values[axis * p_.out_stride + list_.base + entry]);
   }
 
   /// Keeps the bin of [low, high] in which the rank lies, as far as there are keys: where ties are it ends with low ==
@@ -377,7 +376,7 @@ class CandidateSelection {
     for_each_key([&](std::uint32_t i, Key key, bool is_there) {
       if (!is_there || key < low || key > high) return;
       const std::uint32_t entry = atomic_add(count, 1u);
-      places[entry] = list_.places[i];
+      places[entry] = p_.places[list_.base + i];
       keys[entry] = key;
     });
     if (is_shared()) {
@@ -392,10 +391,9 @@ class CandidateSelection {
   }
 
   const GroupParameters<T>& p_;
-  const T* values_;  ///< coordinate d of an entry at d * out_stride + entry
-  CandidateList<T> list_;
+  CandidateList list_;
   ListCells* shared_;
-  std::uint32_t dims_, dim_, block_, blocks_;
+  std::uint32_t dim_, block_, blocks_;
   std::uint32_t meetings_ = 0;
 };
 
@@ -407,8 +405,8 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const SplitRange<T> range = split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins),
-                                            box[dim], box[dims + 1 + dim]);
+    const SplitRange<T> range =
+        split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins), box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }
