@@ -250,7 +250,7 @@ class CandidateSelection {
   /// All candidates left are equal to `low`: they get their keys of the next component, those that are decided get
   /// keys that no component has. Afterwards [low, high] is the range of the new ones.
   __device__ __forceinline__ void go_on_with(std::uint32_t stage, Key& low, Key& high) {
-    constexpr std::uint32_t kTogether = 4;
+    constexpr std::uint32_t kTogether = 16 / sizeof(Key);
     const std::uint32_t step = threads_per_block(), end = list_.end;
     Key* const keys = p_.keys + list_.base;
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
