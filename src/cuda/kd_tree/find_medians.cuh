@@ -27,6 +27,7 @@ class FetchedCounters {
     for (std::uint32_t k = 0; k < 2; ++k) {
       if (at(k) < vectors_) store_vector(to + 4 * at(k), loaded_[k]);
     }
+#pragma unroll 1
     for (std::uint32_t i = at(2); i < vectors_; i += threads_per_block()) {
       std::uint32_t counters[4];
       load_vector(from_ + 4 * i, counters);
@@ -48,6 +49,7 @@ class FetchedCounters {
 __device__ __forceinline__ void clear_counters(std::uint32_t* all, std::uint32_t counters, std::uint32_t first) {
   constexpr std::uint32_t kZeros[4] = {0, 0, 0, 0};
   if (thread_number() < first) return;
+#pragma unroll 1
   for (std::uint32_t i = thread_number() - first; i < (counters + 3) / 4; i += threads_per_block() - first) {
     store_vector(all + 4 * i, kZeros);
   }
@@ -73,6 +75,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
     bool is_wide = false;
+#pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
       const Key least = static_cast<Key>(~tight[d]), greatest = tight[dims + 1 + d];
       const T range_low = range_side(p, segment, d, false), range_high = range_side(p, segment, d, true);
@@ -131,6 +134,7 @@ __device__ __forceinline__ void copy_words(V* to, const V* from, std::uint32_t c
   const std::uint32_t words = count * static_cast<std::uint32_t>(sizeof(V) / 4);
   const std::uint32_t i =
       thread_number() >= first ? thread_number() - first : thread_number() + threads_per_block() - first;
+#pragma unroll 1
   for (std::uint32_t w = i; w < words; w += threads_per_block()) {
     reinterpret_cast<std::uint32_t*>(to)[w] = reinterpret_cast<const std::uint32_t*>(from)[w];
   }
@@ -188,9 +192,10 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
   return own;
 }
 
-/// To where a few are ranked.
+/// To where a few are ranked; of many, those that are left are gathered there later.
 template <typename T>
 __device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own) {
+  if (thread_number() == 0) step_shared().few = 0;
   if (thread_number() >= kFew) return;
   reinterpret_cast<OrderedKey<T>*>(step_shared().few_keys)[thread_number()] = own.key;
   step_shared().few_places[thread_number()] = own.place;

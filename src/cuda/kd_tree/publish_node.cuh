@@ -19,6 +19,7 @@ __device__ __forceinline__ WidestSide<T> widest_side(const T* box, std::uint32_t
   using Key = OrderedKey<T>;
   Key widest = 0;
   std::uint32_t dim = dims;
+#pragma unroll 1
   for (std::uint32_t d = lane_number(); d < dims; d += kWarp) {
     if (d == except) continue;
     const Key side = ordered_key(box[dims + 1 + d] - box[d]);
@@ -54,6 +55,7 @@ __device__ __forceinline__ std::uint32_t noted_dim(const GroupParameters<T>& p, 
 template <typename T>
 __device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::uint32_t dims, std::uint32_t dim, T split,
                                         bool is_right) {
+#pragma unroll 1
   for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
     const T low = d == dim && is_right ? split : box[d];
     const T high = d == dim && !is_right ? split : box[dims + 1 + d];

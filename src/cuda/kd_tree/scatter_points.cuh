@@ -259,6 +259,7 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
                                                 const StepNode<T>& known, const Selected<T>& split) {
   const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
   const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+#pragma unroll 1
   for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
     const bool is_right = i >= 2 * sides;
     const std::uint32_t rest = is_right ? i - 2 * sides : i;
@@ -354,6 +355,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     for (std::uint32_t d = 0; d < kOwnDims; ++d) {
       if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
     }
+#pragma unroll 1
     for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
     p.out_indices[to] = own_number;
   } else {

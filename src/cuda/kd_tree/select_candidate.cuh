@@ -97,6 +97,7 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
                                                std::uint32_t rank, std::uint32_t stage) {
   // Four threads for each of them; whole warps, so that the four can add up.
   const std::uint32_t quarters = (4 * count + kWarp - 1) / kWarp * kWarp;
+#pragma unroll 1
   for (std::uint32_t i = thread_number(); i < quarters; i += threads_per_block()) {
     const std::uint32_t a = i / 4;
     const Key own = keys[a < count ? a : 0];
@@ -159,7 +160,6 @@ class CandidateSelection {
     StepShared& cells = step_shared();
     const std::uint32_t first_stage = dim_ < p_.shape.dims ? 0 : p_.shape.dims;
     std::uint32_t stage = first_stage;
-    if (thread_number() == 0) cells.few = 0;
     while (remaining > kFew) {
       if (low == high) {
         if (stage == first_stage && thread_number() == 0) cells.split_first = low;
@@ -169,14 +169,15 @@ class CandidateSelection {
         narrow(low, high, rank, remaining);
       }
     }
-    sync_block();
     collect_few(low, high);
     const auto* keys = reinterpret_cast<const Key*>(cells.few_keys);
     rank_all_pairs(keys, cells.few_places, cells.few, rank, stage);
     sync_block();
     if (cells.split_equal > 1) break_tie(p_.source, p_.shape.dims, dim_, keys, cells.few_places, cells.few);
-    if (thread_number() == 0) cells.meetings = meetings_;
-    sync_block();
+    if (is_shared()) {
+      if (thread_number() == 0) cells.meetings = meetings_;
+      sync_block();
+    }
   }
 
  private:
@@ -249,7 +250,7 @@ class CandidateSelection {
   /// All candidates left are equal to `low`: they get their keys of the next component, those that are decided get
   /// keys that no component has. Afterwards [low, high] is the range of the new ones.
   __device__ __forceinline__ void go_on_with(std::uint32_t stage, Key& low, Key& high) {
-    constexpr std::uint32_t kTogether = 4;
+    constexpr std::uint32_t kTogether = 16 / sizeof(Key);
     const std::uint32_t step = threads_per_block(), end = list_.end;
     Key* const keys = p_.keys + list_.base;
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
