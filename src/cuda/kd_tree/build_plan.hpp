@@ -62,7 +62,7 @@ template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t processors,
                                 std::byte* memory) {
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
-  constexpr std::uint32_t kWorthABlock = 4096;      // points that pay for clearing and adding up histograms
+  constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
   ScratchParts parts(memory);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;

@@ -175,12 +175,13 @@ __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const St
   copy_words(const_cast<T*>(known.box), box_of(p, task.segment, task.heap), 2 * (p.shape.dims + 1), kWarp);
 }
 
-/// Fetches the first candidates, one for each thread, however many there are.
+/// Fetches the first of `count` candidates, one for each thread.
 template <bool kHasValues, typename T>
-__device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task) {
+__device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task,
+                                                           std::uint32_t count) {
   const std::uint64_t entry = first_place(p, task.segment, task.level, task.heap) + thread_number();
   OwnCandidate<T> own;
-  if (entry >= first_place(p, task.segment, task.level, task.heap + 1)) return own;
+  if (thread_number() >= count) return own;
   own.key = p.keys[entry];
   own.place = p.places[entry];
   if constexpr (kHasValues) {
@@ -362,10 +363,10 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 4 * bins);
   start_next();
   wait_for_previous();
-  if (!task.is_needed(p)) return;
-  const std::uint32_t refused = *p.refused;
-  const OwnCandidate<T> own = fetch_candidate<true>(p, task);
+  const std::uint32_t candidates = task.candidates(p), refused = *p.refused;
+  if (!task.is_needed(candidates)) return;
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
+  const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   store_candidate(own);

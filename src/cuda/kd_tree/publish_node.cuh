@@ -74,8 +74,10 @@ struct SplitRange {
 template <typename T>
 __device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, std::uint32_t count,
                                                      T box_low, T box_high) {
-  // A bin more on both sides makes up for all rounding.
+  constexpr T kMost = sizeof(T) == 4 ? T(1e34) : T(1e300);  // times all bins is a number
   const T width = T(1) / bins.scale;
+  if (!(width < kMost)) return {box_low, box_high};
+  // A bin more on both sides makes up for all rounding.
   SplitRange<T> range{bins.low + (static_cast<T>(bin) - T(1)) * width, bins.low + (static_cast<T>(bin) + T(2)) * width};
   if (bin == 0 || !(range.low > box_low)) range.low = box_low;
   if (bin + 1 == count || !(range.high < box_high)) range.high = box_high;

@@ -323,9 +323,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const std::uint32_t dims = p.shape.dims;
   start_next();
   wait_for_previous();
-  if (!task.is_needed(p)) return;
-  const std::uint32_t refused = *p.refused;
-  OwnCandidate<T> own = fetch_candidate<false>(p, task);
+  const std::uint32_t candidates = task.candidates(p), refused = *p.refused;
+  if (!task.is_needed(candidates)) return;
+  OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
   store_candidate(own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;

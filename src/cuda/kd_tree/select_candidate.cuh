@@ -31,9 +31,10 @@ struct StepTask {
   }
 
   template <typename T>
-  __device__ __forceinline__ bool is_needed(const GroupParameters<T>& p) const {
-    return block == 0 || p.nodes[std::uint64_t{segment} * kHeap + heap].candidates > kLongList;
+  __device__ __forceinline__ std::uint32_t candidates(const GroupParameters<T>& p) const {
+    return p.nodes[std::uint64_t{segment} * kHeap + heap].candidates;
   }
+  __device__ __forceinline__ bool is_needed(std::uint32_t found) const { return block == 0 || found > kLongList; }
 
   /// When the node is in shared memory.
   template <typename T>

@@ -167,10 +167,13 @@ V load_fresh(const V* from) {
 }
 
 inline std::uint32_t to_unsigned(double value) {
+  if (std::isnan(value)) return 0x80000000u;
   if (!(value > 0)) return 0;
   return value >= 4294967295.0 ? 0xffffffffu : static_cast<std::uint32_t>(value);
 }
-inline std::uint32_t to_unsigned(float value) { return to_unsigned(static_cast<double>(value)); }
+inline std::uint32_t to_unsigned(float value) {
+  return std::isnan(value) ? 0 : to_unsigned(static_cast<double>(value));
+}
 
 /// The lesser and the greater of two numbers; of -0 and +0 either.
 inline float lesser(float a, float b) { return std::fmin(a, b); }
