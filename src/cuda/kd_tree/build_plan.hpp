@@ -88,6 +88,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
     if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
+    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
     for (std::uint32_t l = 0; l < group.levels; ++l) {
@@ -114,7 +115,6 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.keys = keys;
     group.places = places;
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
-    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     group.counted = parts.take<CountedBins<T>>(segments * kHeap);
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
     group.segment_boxes = boxes;

@@ -363,8 +363,8 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 4 * bins);
   start_next();
   wait_for_previous();
-  const std::uint32_t candidates = task.candidates(p), refused = *p.refused;
-  if (!task.is_needed(candidates)) return;
+  const std::uint32_t candidates = task.candidates(p);
+  if (*p.refused != 0 || !task.is_needed(candidates)) return;
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
@@ -372,7 +372,6 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   store_candidate(own);
   fetched.store(known.rows);
   sync_block();
-  if (refused != 0) return;
   task.complete<T>();
   if (find_clear_split(p, task)) [[likely]] {
     split_node(p, task, known, [&](const Selected<T>& split) {

@@ -323,14 +323,13 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const std::uint32_t dims = p.shape.dims;
   start_next();
   wait_for_previous();
-  const std::uint32_t candidates = task.candidates(p), refused = *p.refused;
-  if (!task.is_needed(candidates)) return;
+  const std::uint32_t candidates = task.candidates(p);
+  if (*p.refused != 0 || !task.is_needed(candidates)) return;
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
   store_candidate(own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
-  if (refused != 0) return;
   task.complete<T>();
   const bool is_there = thread_number() < task.count;
   std::uint32_t own_number = 0;

@@ -79,7 +79,7 @@ struct GroupParameters {
   T* child_boxes = nullptr;          ///< [segment << levels][lower, upper][child_sides]
   std::uint32_t child_sides = 0;     ///< dims, or dims + 1
 
-  // Scratch. Zero at the start: tight, sampled, histogram, cursors, lists.
+  // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
   std::uint32_t* places = nullptr;  ///< the same

@@ -21,7 +21,7 @@ struct StepShared {
   std::uint64_t few_keys[kFew];
   std::uint64_t split_key;    ///< of the split, in component `split_stage`
   std::uint64_t split_first;  ///< in the first component, if that is another one
-  std::uint32_t split_place, split_stage;
+  std::uint32_t split_stage;
   std::uint32_t split_equal;  ///< keys that are equal to it, itself included
   std::uint32_t split_rank;   ///< among them
   std::uint32_t few_places[kFew];
@@ -31,6 +31,7 @@ struct StepShared {
   std::uint32_t moved[2];
   std::uint32_t meetings;  ///< of the blocks that share a list
   std::uint32_t part_sums[2][kMostBins / kPartBins];
+  std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
   std::uint32_t histogram[kSelectBins];
 };
 
