@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          atomic_add(counts + bin_of(range, x[k], bins), 1u);
+          atomic_add(counts + bin_of(range, x[k]), 1u);
         }
       }
       sync_warp();
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const NodeTables<T>& tables = node_tables<T>();
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
-  const std::uint32_t parent_bins = bins_at(level - 1, dims, p.most_bins), bins = bins_at(level, dims, p.most_bins);
+  const std::uint32_t bins = bins_at(level, dims, p.most_bins), wide_bins = wide_bins_at(level, p.most_bins);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
   wait_for_previous();
@@ -365,22 +365,23 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const ParentBins<T> parent = tables.parent(node[k]);
       if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
-      const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
+      const std::uint32_t bin = bin_of(parent.bins, x[k]);
       half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
       if (is_inside(k) && bin == parent.median) candidates |= 1u << k;
-      if constexpr (kLayout == Layout::any) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
+      if constexpr (kLayout == Layout::any)
+        y[k] = is_inside(k) ? value(k, tables.child(half[k], bins, wide_bins).bins.dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const bool is_candidate = (candidates >> k & 1) != 0;
       heap[k] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
       if (is_inside(k) && !is_candidate) {
-        const ChildBins<T> child = tables.child(half[k]);
+        const ChildBins<T> child = tables.child(half[k], bins, wide_bins);
         if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
-        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
+        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k]), 1u);
         if (child.has_second) {
           const Bins<T>& second = tables.seconds[half[k]];
-          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
+          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim)), 1u);
         }
       }
       if constexpr (!kWhole) {

@@ -102,13 +102,13 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   const bool is_uncounted = shared.slots[1] != 0;
   const std::uint32_t* row = rows + dim * bins;
   if (bins > kPartBins) {
-    sum_parts(row, row, bins);
+    sum_parts(row, bins, row, 0);
     sync_block();
   }
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
     if (is_uncounted) {
-      publish_node(p, segment, 0, 1, box, Bins<T>{T(0), T(0), dim}, 0, target);
+      publish_node(p, segment, 0, 1, box, Bins<T>{T(0), T(0), dim, bins}, 0, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
       const Bins<T> used = bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
@@ -243,7 +243,7 @@ __device__ __forceinline__ void count_own(const GroupParameters<T>& p, const Ste
     x = p.candidate_values[half.dim * p.out_stride + first_place(p, task.segment, task.level, task.heap) +
                            thread_number()];
   }
-  atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, x, bins), 1u);
+  atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, x), 1u);
 }
 
 /// The counters [side][slot][bin] of the halves of a node.
@@ -294,7 +294,7 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       const bool is_there = i + k * step < end;
       const std::uint32_t side = sides >> k & 1, row = 2 * side + cells.slots[side];
       std::uint32_t at = 4 * bins;
-      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k], bins);
+      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k]);
       if (all_lanes_equal(at)) {  // one addition for the warp
         if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
       } else if (is_there) {
@@ -340,13 +340,16 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   sync_block();
   const std::uint32_t* const left = known.rows + shared.slots[0] * bins;
   const std::uint32_t* const right = known.rows + (2 + shared.slots[1]) * bins;
-  if (bins > kPartBins) {
-    sum_parts(left, right, bins);
+  const std::uint32_t left_bins = known.counted[0].slots[shared.slots[0]].count;
+  const std::uint32_t right_bins = known.counted[1].slots[shared.slots[1]].count;
+  if (left_bins > kPartBins || right_bins > kPartBins) {
+    sum_parts(left, left_bins, right, right_bins);
     sync_block();
   }
   if (side < 2) {
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
-    const FoundBin found = find_bin(side == 0 ? left : right, bins, shared.part_sums[side], target);
+    const FoundBin found =
+        find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
     publish_node(p, task.segment, level, half_heap, half, known.counted[side].slots[shared.slots[side]], found.bin,
                  target - found.below);
   }

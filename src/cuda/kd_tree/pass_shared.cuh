@@ -37,25 +37,30 @@ struct NodeTables {
   Bins<T> seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
 
-  // Medians are bins, which take 11 bits; dims take 13.
-  static constexpr std::uint32_t kMedianBits = 12;
+  // Medians are bins, which take 11 bits, the logarithm of their number takes 4, dims take 13.
+  static constexpr std::uint32_t kMedianBits = 12, kCountBits = 4;
   static_assert(kMostBins <= 1u << kMedianBits);
 
   __device__ __forceinline__ ParentBins<T> parent(std::uint32_t node) const {
     const std::uint32_t packed = parent_dims_and_medians[node];
-    return {{parent_lows[node], parent_scales[node], packed >> kMedianBits}, packed & ((1u << kMedianBits) - 1)};
+    const std::uint32_t count = 1u << (packed >> kMedianBits & ((1u << kCountBits) - 1));
+    return {{parent_lows[node], parent_scales[node], packed >> (kMedianBits + kCountBits), count},
+            packed & ((1u << kMedianBits) - 1)};
   }
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const {
-    return parent_dims_and_medians[node] >> kMedianBits;
+    return parent_dims_and_medians[node] >> (kMedianBits + kCountBits);
   }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
     parent_lows[node] = known.bins.low;
     parent_scales[node] = known.bins.scale;
-    parent_dims_and_medians[node] = known.bins.dim << kMedianBits | known.median_bin;
+    parent_dims_and_medians[node] = known.bins.dim << (kMedianBits + kCountBits) |
+                                    (31 - leading_zeros(known.bins.count)) << kMedianBits | known.median_bin;
   }
-  __device__ __forceinline__ ChildBins<T> child(std::uint32_t node) const {
+  /// `bins` is the number if there is another way, `wide_bins` if there is none.
+  __device__ __forceinline__ ChildBins<T> child(std::uint32_t node, std::uint32_t bins, std::uint32_t wide_bins) const {
     const std::uint32_t packed = child_dims[node];
-    return {{child_lows[node], child_scales[node], packed >> 1}, (packed & 1) != 0};
+    const bool has_second = (packed & 1) != 0;
+    return {{child_lows[node], child_scales[node], packed >> 1, has_second ? bins : wide_bins}, has_second};
   }
   __device__ void set_child(std::uint32_t node, const CountedBins<T>& counted) {
     child_lows[node] = counted.slots[0].low;

@@ -72,15 +72,14 @@ struct SplitRange {
 };
 
 template <typename T>
-__device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, std::uint32_t count,
-                                                     T box_low, T box_high) {
+__device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, T box_low, T box_high) {
   constexpr T kMost = sizeof(T) == 4 ? T(1e34) : T(1e300);  // times all bins is a number
   const T width = T(1) / bins.scale;
   if (!(width < kMost)) return {box_low, box_high};
   // A bin more on both sides makes up for all rounding.
   SplitRange<T> range{bins.low + (static_cast<T>(bin) - T(1)) * width, bins.low + (static_cast<T>(bin) + T(2)) * width};
   if (bin == 0 || !(range.low > box_low)) range.low = box_low;
-  if (bin + 1 == count || !(range.high < box_high)) range.high = box_high;
+  if (bin + 1 == bins.count || !(range.high < box_high)) range.high = box_high;
   return range;
 }
 
@@ -114,8 +113,10 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   const T low = way == dim && is_right ? split.low : box[way];
   const T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
   CountedBins<T>& half = halves[is_right ? 1 : 0];
-  half.slots[slot] = bins_over(low, high, way, bins_at(level + 1, dims, p.most_bins));
-  (slot == 0 ? half.used : half.unused) = slot == 0 ? (is_first && is_second ? 2 : 1) : 0;
+  const std::uint32_t used = is_first && is_second ? 2 : 1;
+  const std::uint32_t bins = used == 2 ? bins_at(level + 1, dims, p.most_bins) : wide_bins_at(level + 1, p.most_bins);
+  half.slots[slot] = bins_over(low, high, way, bins);
+  (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 
 /// Makes known node `heap`, `level` levels below its segment, with its box and its median's bin.
@@ -133,8 +134,7 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, std::u
   }
   if (level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims;
-  const SplitRange<T> split =
-      split_range(bins, median_bin, bins_at(level, dims, p.most_bins), box[bins.dim], box[dims + 1 + bins.dim]);
+  const SplitRange<T> split = split_range(bins, median_bin, box[bins.dim], box[dims + 1 + bins.dim]);
   const WidestSide<T> other = widest_side(box, dims, bins.dim);
   publish_bins_of_halves(p, &p.counted[at + heap], box, level, bins.dim, other, split);
 }

@@ -71,7 +71,6 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
   const std::uint32_t parents = 1u << (p.levels - 1);
-  const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
   const std::uint32_t own = tile + thread_number() * kVector;
   const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kScatterThreads) + k % kVector; };
   const auto is_inside = [&](std::uint32_t k) { return kWhole || (place_of(k) >= low && place_of(k) < end); };
@@ -122,7 +121,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       if (is_inside(k)) {
         x[i] = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
       }
-      const std::uint32_t bin = bin_of(parent.bins, x[i], parent_bins);
+      const std::uint32_t bin = bin_of(parent.bins, x[i]);
       if (is_inside(k) && bin == parent.median) candidates |= 1u << i;
       const bool moves = is_inside(k) && bin != parent.median;
       const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.median ? 1 : 0) : kWaits;

@@ -330,7 +330,7 @@ class CandidateSelection {
       if (warp_number() == 0) share_extremes(round);
       share_histogram(round);
     }
-    sum_parts(histogram, histogram, kSelectBins);
+    sum_parts(histogram, kSelectBins, histogram, 0);
     sync_block();
     if (warp_number() == 0) {
       const FoundBin found = find_bin(histogram, kSelectBins, cells.part_sums[0], rank);
@@ -407,8 +407,7 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const SplitRange<T> range =
-        split_range(node.bins, node.median_bin, bins_at(task.level, dims, p.most_bins), box[dim], box[dims + 1 + dim]);
+    const SplitRange<T> range = split_range(node.bins, node.median_bin, box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }

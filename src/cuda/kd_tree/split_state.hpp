@@ -26,7 +26,7 @@ struct Bins {
   T low = 0;
   T scale = 0;
   std::uint32_t dim = 0;
-  std::uint32_t unused = 0;  ///< no gap that is copied without a value
+  std::uint32_t count = 0;  ///< of bins
 };
 
 /// A node whose median is known down to a bin, and later exactly.
@@ -98,10 +98,15 @@ struct GroupParameters {
   std::uint32_t* refused = nullptr;  ///< set if a coordinate is not finite
 };
 
-/// Bins of each histogram at local level l: the root counts every dimension, other nodes at most two.
+/// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.
 KITH_HOST_DEVICE inline std::uint32_t bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most) {
   std::uint32_t bins = level == 0 ? kMostBins : kCounters >> (level + 1);
   while (level == 0 && bins > 1 && bins * (std::uint64_t{dims} + 1) > kCounters) bins /= 2;
+  return bins < most ? bins : most;
+}
+/// Bins of a node that is counted by one dimension: it has the room of both.
+KITH_HOST_DEVICE inline std::uint32_t wide_bins_at(std::uint32_t level, std::uint32_t most) {
+  const std::uint32_t bins = kCounters >> level;
   return bins < most ? bins : most;
 }
 

@@ -14,9 +14,9 @@ __device__ __forceinline__ T coordinate(const PointSource<T>& source, std::uint3
 }
 
 template <typename T>
-__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x, std::uint32_t count) {
+__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x) {
   const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
-  return bin < count ? bin : count - 1;
+  return bin < bins.count ? bin : bins.count - 1;
 }
 
 /// Bins for values in [low, high]; others fall into the first or the last.
@@ -25,7 +25,7 @@ __device__ Bins<T> bins_over(T low, T high, std::uint32_t dim, std::uint32_t cou
   constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
   T scale = high > low ? static_cast<T>(count) / (high - low) : T(0);
   if (!(scale < kMost)) scale = kMost;
-  return {low, scale, dim};
+  return {low, scale, dim, count};
 }
 
 /// Component `stage` of the super-key of dimension d as an unsigned number that is neither 0 nor the largest.

@@ -70,11 +70,11 @@ __device__ __forceinline__ V sum_to_lane(V value) {
   return value;
 }
 
-/// Adds up the parts of two histograms, kPartBins bins each, for find_bin; of one, if both are the same. The work of
-/// the block, which then has to meet.
-__device__ __forceinline__ void sum_parts(const std::uint32_t* row0, const std::uint32_t* row1, std::uint32_t bins) {
-  const std::uint32_t parts = bins / kPartBins, all = row0 == row1 ? parts : 2 * parts;
-#pragma unroll 1
+/// Adds up the parts of two histograms, kPartBins bins each, for find_bin. The work of the block, which then has to
+/// meet.
+__device__ __forceinline__ void sum_parts(const std::uint32_t* row0, std::uint32_t bins0, const std::uint32_t* row1,
+                                          std::uint32_t bins1) {
+  const std::uint32_t parts = bins0 / kPartBins, all = parts + bins1 / kPartBins;
   for (std::uint32_t i = warp_number(); i < all; i += threads_per_block() / kWarp) {
     const std::uint32_t row = i < parts ? 0 : 1, part = i < parts ? i : i - parts;
     const std::uint32_t* own = (row == 0 ? row0 : row1) + part * kPartBins + lane_number();
