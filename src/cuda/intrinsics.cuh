@@ -99,14 +99,6 @@ __device__ __forceinline__ std::uint32_t sum_of_warp(std::uint32_t value) {
   return value;
 #endif
 }
-__device__ __forceinline__ std::uint32_t or_of_warp(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(0xffffffffu, value);
-#else
-  for (std::uint32_t step = 16; step > 0; step /= 2) value |= shuffle_xor(value, step);
-  return value;
-#endif
-}
 __device__ __forceinline__ std::uint32_t min_of_warp(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(0xffffffffu, value);

@@ -20,26 +20,18 @@ __device__ __forceinline__ bool load_tables(const GroupParameters<T>& p, std::ui
   const std::uint32_t t = thread_number() % kMost, dims = p.shape.dims, parents = 1u << (level - 1);
   const std::uint64_t base = std::uint64_t{segment} * kHeap;
   bool uses_numbers = false;
-  std::uint32_t used_dims = 0;
   if (thread_number() < kMost) {  // a warp for each of three levels
     if (t < parents) {
       const SplitNode<T>& node = p.nodes[base + parents + t];
       tables.set_parent(t, node);
       uses_numbers = node.bins.dim == dims;
-      used_dims = 1u << node.bins.dim % 32;
     }
-    used_dims = or_of_warp(used_dims);
-    if (t == 0) tables.used_dims[0] = used_dims;
   } else if (thread_number() < 2 * kMost) {
     if (t < 2 * parents && level < p.levels) {
       const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
-      const std::uint32_t first = counted.slots[0].dim, second = counted.used > 1 ? counted.slots[1].dim : first;
       tables.set_child(t, counted);
-      uses_numbers = first == dims || second == dims;
-      used_dims = 1u << first % 32 | 1u << second % 32;
+      uses_numbers = counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims);
     }
-    used_dims = or_of_warp(used_dims);
-    if (t == 0) tables.used_dims[1] = used_dims;
   } else if (thread_number() < 3 * kMost) {
     if (t < parents / 2) {
       const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
@@ -89,11 +81,10 @@ class LoadedPoints {
  public:
   static constexpr std::uint32_t kEach = kTogether<T>;
 
-  /// `first` is a multiple of kEach. Only the points in [low, end) are there; `kWhole`: all are. Dimensions that are
-  /// not among `used`, a bit for each, need not be loaded.
+  /// `first` is a multiple of kEach. Only the points in [low, end) are there; `kWhole`: all are.
   template <bool kWhole>
   __device__ __forceinline__ void load(const PointSource<T>& source, std::uint32_t first, std::uint32_t low,
-                                       std::uint32_t end, std::uint32_t used = ~0u) {
+                                       std::uint32_t end) {
     if constexpr (kLayout == Layout::any) {
       stride_ = static_cast<std::uint32_t>(source.row_stride);
       dim_stride_ = source.dim_stride;
@@ -113,9 +104,7 @@ class LoadedPoints {
       }
     } else if constexpr (kWhole) {
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) {
-        if ((used >> d & 1) != 0) load_vector(source.values + d * source.dim_stride + first, values_[d]);
-      }
+      for (std::uint32_t d = 0; d < kDims; ++d) load_vector(source.values + d * source.dim_stride + first, values_[d]);
     } else {
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
@@ -339,14 +328,13 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   const bool uses_numbers = load_tables(p, slice.segment, level);
-  const std::uint32_t used_dims = tables.used_dims[0] | tables.used_dims[1];
   std::uint32_t found = 0;
   // Whole tiles of segments without numbers need no conditions.
   const auto count_tile = [&](std::uint32_t own, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     const auto is_inside = [&](std::uint32_t k) { return kWhole || (own + k >= first && own + k < end); };
     LoadedPoints<T, kDims, kLayout> points;
-    points.template load<kWhole>(p.source, own, first, end, used_dims);
+    points.template load<kWhole>(p.source, own, first, end);
     const auto value = [&](std::uint32_t k, std::uint32_t dim) {
       if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k));
       return points.at(k, dim);

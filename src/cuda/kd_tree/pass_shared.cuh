@@ -36,7 +36,6 @@ struct NodeTables {
   std::uint32_t child_dims[kMost];
   Bins<T> seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
-  std::uint32_t used_dims[2];  ///< by parents and by children: bit d % 32 for dimension d
 
   // Medians are bins, which take 11 bits, the logarithm of their number takes 4, dims take 13.
   static constexpr std::uint32_t kMedianBits = 12, kCountBits = 4;

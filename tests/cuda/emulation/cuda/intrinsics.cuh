@@ -122,9 +122,6 @@ V reduce(const char* what, V value, Join join) {
 inline std::uint32_t sum_of_warp(std::uint32_t value) {
   return emulation::reduce("sum", value, [](std::uint32_t a, std::uint32_t b) { return a + b; });
 }
-inline std::uint32_t or_of_warp(std::uint32_t value) {
-  return emulation::reduce("or", value, [](std::uint32_t a, std::uint32_t b) { return a | b; });
-}
 template <typename V>
 V min_of_warp(V value) {
   return emulation::reduce("min", value, [](V a, V b) { return b < a ? b : a; });
