@@ -166,6 +166,14 @@ TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {
   expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 200, .top_level = 7, .capacity = 256, .processors = 2});
 }
 
+TYPED_TEST(SplitGroup, ManyPointsForEachBlock) {  // then histograms use all their room
+  for (const double power : {1.0, 6.0}) {
+    const auto points = this->rows(40000, 3, [&](auto, auto) { return std::pow(this->unit(), power); });
+    expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 24, .top_level = 6, .capacity = 1024, .processors = 1});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(SplitGroup, RangesOfAllSizes) {
   constexpr double kMost = std::numeric_limits<TypeParam>::max();
   constexpr double kDenormal = std::numeric_limits<TypeParam>::denorm_min();

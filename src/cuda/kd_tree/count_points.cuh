@@ -320,7 +320,8 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const NodeTables<T>& tables = node_tables<T>();
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
-  const std::uint32_t bins = bins_at(level, dims, p.most_bins), wide_bins = wide_bins_at(level, p.most_bins);
+  const std::uint32_t bins = bins_at(level, dims, p.most_bins),
+                      wide_bins = wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
   wait_for_previous();
@@ -365,9 +366,9 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const ParentBins<T> parent = tables.parent(node[k]);
       if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
-      const std::uint32_t bin = bin_of(parent.bins, x[k]);
-      half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
-      if (is_inside(k) && bin == parent.median) candidates |= 1u << k;
+      const std::uint32_t bin = parent.bin_of(x[k]);
+      half[k] = 2 * node[k] + (bin > parent.last ? 1 : 0);
+      if (is_inside(k) && bin >= parent.median && bin <= parent.last) candidates |= 1u << k;
       if constexpr (kLayout == Layout::any)
         y[k] = is_inside(k) ? value(k, tables.child(half[k], bins, wide_bins).bins.dim) : T(0);
     }

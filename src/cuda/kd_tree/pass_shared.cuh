@@ -6,11 +6,14 @@
 
 namespace kith::cuda {
 
-/// A node whose median is known down to a bin.
+/// A node whose median is known down to a bin: a point in bins up to `last` but not before `median` may be it. What
+/// lies behind the last bin counts as in it.
 template <typename T>
 struct ParentBins {
   Bins<T> bins;
-  std::uint32_t median;
+  std::uint32_t median, last;
+
+  __device__ __forceinline__ std::uint32_t bin_of(T x) const { return to_unsigned((x - bins.low) * bins.scale); }
 };
 
 /// How a child is counted.
@@ -37,24 +40,25 @@ struct NodeTables {
   Bins<T> seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
 
-  // Medians are bins, which take 11 bits, the logarithm of their number takes 4, dims take 13.
-  static constexpr std::uint32_t kMedianBits = 12, kCountBits = 4;
-  static_assert(kMostBins <= 1u << kMedianBits);
+  // Medians are bins, which take 11 bits; whether one is the last takes 1, dims take 13.
+  static constexpr std::uint32_t kMedianBits = 12, kIsLast = 1u << kMedianBits;
+  static_assert(kMostBins <= kIsLast);
 
   __device__ __forceinline__ ParentBins<T> parent(std::uint32_t node) const {
     const std::uint32_t packed = parent_dims_and_medians[node];
-    const std::uint32_t count = 1u << (packed >> kMedianBits & ((1u << kCountBits) - 1));
-    return {{parent_lows[node], parent_scales[node], packed >> (kMedianBits + kCountBits), count},
-            packed & ((1u << kMedianBits) - 1)};
+    const std::uint32_t median = packed & (kIsLast - 1);
+    return {{parent_lows[node], parent_scales[node], packed >> (kMedianBits + 1)},
+            median,
+            (packed & kIsLast) != 0 ? 0xffffffffu : median};
   }
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const {
-    return parent_dims_and_medians[node] >> (kMedianBits + kCountBits);
+    return parent_dims_and_medians[node] >> (kMedianBits + 1);
   }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
     parent_lows[node] = known.bins.low;
     parent_scales[node] = known.bins.scale;
-    parent_dims_and_medians[node] = known.bins.dim << (kMedianBits + kCountBits) |
-                                    (31 - leading_zeros(known.bins.count)) << kMedianBits | known.median_bin;
+    parent_dims_and_medians[node] = known.bins.dim << (kMedianBits + 1) |
+                                    (known.median_bin + 1 == known.bins.count ? kIsLast : 0) | known.median_bin;
   }
   /// `bins` is the number if there is another way, `wide_bins` if there is none.
   __device__ __forceinline__ ChildBins<T> child(std::uint32_t node, std::uint32_t bins, std::uint32_t wide_bins) const {

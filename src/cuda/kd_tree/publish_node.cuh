@@ -114,7 +114,8 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   const T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
   CountedBins<T>& half = halves[is_right ? 1 : 0];
   const std::uint32_t used = is_first && is_second ? 2 : 1;
-  const std::uint32_t bins = used == 2 ? bins_at(level + 1, dims, p.most_bins) : wide_bins_at(level + 1, p.most_bins);
+  const std::uint32_t bins =
+      used == 2 ? bins_at(level + 1, dims, p.most_bins) : wide_bins_at(level + 1, dims, p.most_bins, p.uses_all_room);
   half.slots[slot] = bins_over(low, high, way, bins);
   (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }

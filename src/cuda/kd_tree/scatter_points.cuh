@@ -121,10 +121,11 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       if (is_inside(k)) {
         x[i] = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
       }
-      const std::uint32_t bin = bin_of(parent.bins, x[i]);
-      if (is_inside(k) && bin == parent.median) candidates |= 1u << i;
-      const bool moves = is_inside(k) && bin != parent.median;
-      const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.median ? 1 : 0) : kWaits;
+      const std::uint32_t bin = parent.bin_of(x[i]);
+      const bool is_candidate = is_inside(k) && bin >= parent.median && bin <= parent.last;
+      if (is_candidate) candidates |= 1u << i;
+      const bool moves = is_inside(k) && !is_candidate;
+      const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.last ? 1 : 0) : kWaits;
       std::uint32_t rank = 0;
       if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
         if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
