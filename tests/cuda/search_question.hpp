@@ -46,8 +46,8 @@ struct SearchQuestion {
   std::string text() const {
     std::ostringstream out;
     out << tree.geometry.points << " x " << tree.dims << ", leaves of " << tree.leaf_size << ", " << batch.count
-        << (batch.is_self() ? " own" : " other") << " queries, " << metric.name() << (period.empty() ? "" : ", periodic")
-        << (batch.filter.is_open() ? "" : ", filtered");
+        << (batch.is_self() ? " own" : " other") << " queries, " << metric.name()
+        << (period.empty() ? "" : ", periodic") << (batch.filter.is_open() ? "" : ", filtered");
     return out.str();
   }
 };
@@ -90,8 +90,8 @@ std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std:
     }
   }
   const T* values = question->points.template values<T>().data();
-  question->tree = cpu::build_kd_tree(
-      values, rows, dims, {.leaf_size = leaf_size, .cycles = random() % 4 == 0, .threads = 1});
+  question->tree =
+      cpu::build_kd_tree(values, rows, dims, {.leaf_size = leaf_size, .cycles = random() % 4 == 0, .threads = 1});
   engine::QueryBatch<T>& batch = question->batch;
   if (rows <= 3 * most_queries && random() % 2 == 0) {
     batch.count = rows;

@@ -1,4 +1,5 @@
-// The GPU's searches, their kernels run on the host: the bytes of the CPU's answers, whatever the tree and the question.
+// The GPU's searches, their kernels run on the host: the bytes of the CPU's answers, whatever the tree and the
+// question.
 #include "cuda/kd_tree/search/search_steps.cuh"
 
 #include "cuda/emulation/grid.hpp"
@@ -159,7 +160,8 @@ TYPED_TEST(EmulatedSearch, KnnEqualsTheCpuOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
     constexpr std::uint32_t kSizes[] = {1, 2, 5, 8, 31, 32, 33, 64, 65, 100, 300};
     const std::uint32_t k = kSizes[random() % std::size(kSizes)];
-    const TypeParam bound = random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+    const TypeParam bound =
+        random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
     expect_knn_of_cpu(*question, k, bound, random() % 2 == 0, 1 << 20);
   }
 }

@@ -11,8 +11,8 @@ namespace kith::cuda {
 /// Where the lists of NearestInMemory are.
 template <typename T>
 struct ListMemory {
-  std::uint32_t capacity = 0;       ///< 0: the lists are in the lanes
-  Candidate<T>* memory = nullptr;   ///< 2 * capacity for each warp of the grid; null: in shared memory
+  std::uint32_t capacity = 0;      ///< 0: the lists are in the lanes
+  Candidate<T>* memory = nullptr;  ///< 2 * capacity for each warp of the grid; null: in shared memory
 
   KITH_HOST_DEVICE std::uint32_t shared_bytes() const {
     return memory == nullptr ? 2 * capacity * static_cast<std::uint32_t>(sizeof(Candidate<T>)) : 0;
@@ -26,8 +26,8 @@ KITH_HOST_DEVICE inline std::uint32_t entries_of_list(std::uint32_t k, std::uint
 }
 
 template <typename T, std::uint32_t kDims, template <typename> class List>
-__global__ void __launch_bounds__(kSearchThreads) knn_by_warps(const __grid_constant__ KnnTask<T> task,
-                                                               ListMemory<T> lists) {
+__global__ void __launch_bounds__(kSearchThreads)
+    knn_by_warps(const __grid_constant__ KnnTask<T> task, ListMemory<T> lists) {
   const WarpRoom<T> room(kDims == 0 ? task.tree.dims : 0, lists.shared_bytes());
   std::byte* shared = shared_memory() + warp_number() * room.bytes;
   auto* list_memory = lists.memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared + room.list_at)

@@ -1,7 +1,7 @@
 // Distances from a query to points and boxes under a metric that is known at run time only.
 //
-// With kDims = 0 the dims are read at run time, the query lies in memory and any metric goes; otherwise the metric is L2
-// on plain axes, and the query stays in registers.
+// With kDims = 0 the dims are read at run time, the query lies in memory and any metric goes; otherwise the metric is
+// L2 on plain axes, and the query stays in registers.
 #pragma once
 
 #include "core/chain.hpp"

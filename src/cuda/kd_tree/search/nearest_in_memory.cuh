@@ -6,8 +6,8 @@
 namespace kith::cuda {
 
 /// A sorted list and a list of fresh candidates of the same capacity, a power of two of at least k. When the fresh ones
-/// are full they are sorted and joined: a candidate costs O(log^2 k / 32) steps of the warp, whatever the order in which
-/// they come.
+/// are full they are sorted and joined: a candidate costs O(log^2 k / 32) steps of the warp, whatever the order in
+/// which they come.
 template <typename T>
 class NearestInMemory {
  public:

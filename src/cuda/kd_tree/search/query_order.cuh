@@ -20,9 +20,9 @@ __device__ std::uint32_t near_leaf(const SearchTree<T>& tree, const T* query) {
 
 /// Finds the leaf of each row and counts the rows of each leaf; `counts` begin as zeros. A thread per row.
 template <typename T>
-__global__ void __launch_bounds__(kSearchThreads) count_in_leaves(SearchTree<T> tree, const T* rows,
-                                                                  std::uint64_t row_stride, std::uint64_t count,
-                                                                  std::uint32_t* leaf_of, std::uint32_t* counts) {
+__global__ void __launch_bounds__(kSearchThreads)
+    count_in_leaves(SearchTree<T> tree, const T* rows, std::uint64_t row_stride, std::uint64_t count,
+                    std::uint32_t* leaf_of, std::uint32_t* counts) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < count; i += step) {
     const std::uint32_t leaf = near_leaf(tree, rows + i * row_stride);
@@ -32,20 +32,20 @@ __global__ void __launch_bounds__(kSearchThreads) count_in_leaves(SearchTree<T> 
 }
 
 /// Rows by leaf; `starts` has where each leaf begins, and where it ends when all is done.
-__global__ inline void __launch_bounds__(kSearchThreads) order_by_leaf(const std::uint32_t* leaf_of,
-                                                                       std::uint64_t count, std::uint32_t* starts,
-                                                                       std::uint32_t* order) {
+template <typename Number>
+__global__ void __launch_bounds__(kSearchThreads)
+    order_by_leaf(const Number* leaf_of, std::uint64_t count, Number* starts, Number* order) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < count; i += step) {
-    order[atomic_add(starts + leaf_of[i], 1u)] = static_cast<std::uint32_t>(i);
+    order[atomic_add(starts + leaf_of[i], Number{1})] = static_cast<Number>(i);
   }
 }
 
 /// The places of the points numbered from `first` to `end`, about in their order. A warp per leaf; `count` begins as 0.
 template <typename T>
-__global__ void __launch_bounds__(kSearchThreads) choose_places(SearchTree<T> tree, std::uint32_t first,
-                                                                std::uint32_t end, std::uint32_t* chosen,
-                                                                std::uint32_t* count) {
+__global__ void __launch_bounds__(kSearchThreads)
+    choose_places(SearchTree<T> tree, std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
+                  std::uint32_t* count) {
   for (std::uint64_t number = search_warp(); number < tree.geometry.leaves(); number += search_warps()) {
     const SearchLeaf<T> leaf = tree.leaf(number);
     const std::uint64_t place = tree.geometry.first(tree.geometry.levels, number);

@@ -15,9 +15,7 @@ inline constexpr std::uint32_t kSearchThreads = 128;
 __device__ inline std::uint64_t search_warp() {
   return (std::uint64_t{block_number()} * threads_per_block() + thread_number()) / kWarp;
 }
-__device__ inline std::uint64_t search_warps() {
-  return std::uint64_t{blocks_in_grid()} * threads_per_block() / kWarp;
-}
+__device__ inline std::uint64_t search_warps() { return std::uint64_t{blocks_in_grid()} * threads_per_block() / kWarp; }
 
 /// What a warp has of shared memory: the bounds of the walk, the query if the dims are a run-time value, and room for a
 /// list.
@@ -61,8 +59,7 @@ struct FoundQuery {
     } else {
       const std::uint64_t leaf_number = tree.leaf_of_place(chosen);
       const SearchLeaf<T> leaf = tree.leaf(leaf_number);
-      const auto slot =
-          static_cast<std::uint32_t>(chosen - tree.geometry.first(tree.geometry.levels, leaf_number));
+      const auto slot = static_cast<std::uint32_t>(chosen - tree.geometry.first(tree.geometry.levels, leaf_number));
       values = leaf.values + slot;
       stride = leaf.count;
       asking.number = leaf.numbers[slot];

@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(kScanThreads) scan_sums(V* sums, std::uint64_t
 
 /// A block per tile. `out` may be `values` itself; it gets one entry more, the sum of all, if `has_end`.
 template <typename V>
-__global__ void __launch_bounds__(kScanThreads) scan_tiles(const std::uint32_t* values, std::uint64_t count,
-                                                           const V* sums, V* out, bool has_end) {
+__global__ void __launch_bounds__(kScanThreads)
+    scan_tiles(const std::uint32_t* values, std::uint64_t count, const V* sums, V* out, bool has_end) {
   V* warp_sums = reinterpret_cast<V*>(shared_memory());
   const std::uint64_t first = std::uint64_t{block_number()} * kScanTile + thread_number() * kScanPerThread;
   V own[kScanPerThread], sum = 0;

@@ -27,8 +27,8 @@ struct WarpsPlan {
 /// The lists of a kNN search.
 struct ListsPlan {
   WarpsPlan warps;
-  std::uint32_t capacity = 0;      ///< of a list in memory; 0: in the lanes
-  bool is_shared = true;           ///< where lists in memory are
+  std::uint32_t capacity = 0;       ///< of a list in memory; 0: in the lanes
+  bool is_shared = true;            ///< where lists in memory are
   std::uint64_t scratch_bytes = 0;  ///< in global memory
 };
 
@@ -64,7 +64,8 @@ ListsPlan plan_lists(std::uint64_t queries, std::uint32_t entries, std::uint32_t
   constexpr std::uint32_t kBlocksPerProcessor = 8;
   const std::uint32_t warps_per_block = plan_warps(1, bytes_per_warp).warps_per_block;
   const std::uint64_t fitting = limits.scratch_bytes / (list_bytes * warps_per_block);
-  const std::uint64_t most = std::clamp<std::uint64_t>(fitting, 1, std::uint64_t{limits.processors} * kBlocksPerProcessor);
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>(fitting, 1, std::uint64_t{limits.processors} * kBlocksPerProcessor);
   plan.warps = plan_warps(queries, bytes_per_warp, static_cast<std::uint32_t>(most));
   plan.scratch_bytes = list_bytes * warps_per_block * plan.warps.blocks;
   return plan;

@@ -19,10 +19,15 @@ template <typename T, typename F>
 void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
   const bool is_plain_l2 =
       (metric.kind == Metric::Kind::l2 || metric.kind == Metric::Kind::cosine) && metric.lengths == nullptr;
-  if (is_plain_l2 && tree.dims == 3) {
-    f(std::integral_constant<std::uint32_t, 3>{});
-  } else {
-    f(std::integral_constant<std::uint32_t, 0>{});
+  switch (is_plain_l2 ? tree.dims : 0) {
+    case 2:
+      return f(std::integral_constant<std::uint32_t, 2>{});
+    case 3:
+      return f(std::integral_constant<std::uint32_t, 3>{});
+    case 4:
+      return f(std::integral_constant<std::uint32_t, 4>{});
+    default:
+      return f(std::integral_constant<std::uint32_t, 0>{});
   }
 }
 
@@ -116,7 +121,8 @@ void launch_order_steps(const SearchTree<T>& tree, const T* rows, std::uint64_t 
       static_cast<std::uint32_t>(std::min<std::uint64_t>((count + kSearchThreads - 1) / kSearchThreads, kMostBlocks));
   launch(count_in_leaves<T>, blocks, kSearchThreads, std::size_t{0}, tree, rows, row_stride, count, leaf_of, counts);
   launch_scan_steps(static_cast<const std::uint32_t*>(counts), leaves, scratch + layout.sums_at, counts, false, launch);
-  launch(order_by_leaf, blocks, kSearchThreads, std::size_t{0}, static_cast<const std::uint32_t*>(leaf_of), count, counts, order);
+  launch(order_by_leaf<std::uint32_t>, blocks, kSearchThreads, std::size_t{0},
+         static_cast<const std::uint32_t*>(leaf_of), count, counts, order);
 }
 
 /// `chosen_count` begins as 0.

@@ -125,9 +125,9 @@ struct RadiusTask {
   SearchFilter filter;
   QuerySource<T> queries;
   T bound = 0;
-  std::uint32_t* counts = nullptr;         ///< written by the first kernel
-  const std::uint64_t* starts = nullptr;   ///< read by the second one: where each list begins
-  std::uint64_t starts_base = 0;           ///< subtracted from `starts`
+  std::uint32_t* counts = nullptr;        ///< written by the first kernel
+  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins
+  std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
 };
@@ -136,7 +136,7 @@ struct RadiusTask {
 template <typename T>
 struct BoxTask {
   SearchTree<T> tree;
-  SearchFilter filter;  ///< `allowed` and `below` only
+  SearchFilter filter;       ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;
