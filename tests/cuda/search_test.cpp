@@ -99,6 +99,53 @@ void expect_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bou
   expect_same_bytes(chains, expected_chains, "chain");
 }
 
+/// By packets and what cleans up after them. Returns how many queries failed.
+template <typename T>
+std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bound) {
+  const std::uint64_t entries = question.batch.count * k;
+  std::vector<std::uint32_t> expected_indices(entries), indices(entries + 4, 0xdeadbeef);
+  std::vector<T> expected_chains(entries), chains(entries + 4, T(-1));
+  question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
+                         expected_chains.data(), nullptr);
+  std::vector<std::uint32_t> order, scratch(question.batch.count + 1, 0xdeadbeef);
+  scratch[0] = 0;
+  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
+                              .metric = search_metric(question),
+                              .filter = search_filter(question.batch.filter),
+                              .queries = query_source(question, true, order),
+                              .k = k,
+                              .bound = bound,
+                              .indices = indices.data(),
+                              .chains = chains.data()};
+  cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+  indices.resize(entries);
+  chains.resize(entries);
+  expect_same_bytes(indices, expected_indices, "index");
+  expect_same_bytes(chains, expected_chains, "chain");
+  return scratch[0];
+}
+
+/// A question of the kind that packets answer.
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows) {
+  auto question = std::make_unique<SearchQuestion<T>>();
+  const auto dims = static_cast<std::uint32_t>(2 + random() % 3),
+             leaf_size = static_cast<std::uint32_t>(8 + random() % 25);
+  question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
+  question->tree = cpu::build_kd_tree(question->points.template values<T>().data(), rows, dims,
+                                      {.leaf_size = leaf_size, .threads = 1});
+  question->batch.count = rows;
+  if (random() % 3 == 0) {
+    question->queries = nasty_points(shape, dtype_of<T>, rows / (1 + random() % 3) + 1, dims, random);
+    question->batch.rows = question->queries.template values<T>().data();
+    question->batch.row_stride = dims;
+    question->batch.count = question->queries.rows();
+  } else {
+    question->batch.filter.exclude_self = random() % 2 == 0;
+  }
+  return question;
+}
+
 template <typename T>
 void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_ordered) {
   const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, bound, 0, {.threads = 1});
@@ -175,6 +222,39 @@ TYPED_TEST(EmulatedSearch, KnnOfManyNeighboursEqualsTheCpu) {
     const auto k = static_cast<std::uint32_t>(300 + random() % 2800);
     expect_knn_of_cpu(*question, k, std::numeric_limits<TypeParam>::infinity(), false, seed % 2 == 0 ? 1 : 1 << 20);
   }
+}
+
+TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 3000; seed < 3048 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1200);
+    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
+      question = packet_question<TypeParam>(random, shape, 300 + random() % 1200);
+    }
+    constexpr std::uint32_t kSizes[] = {1, 2, 4, 7, 8, 12, 16, 20, 29};
+    const std::uint32_t k = kSizes[random() % std::size(kSizes)];
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k);
+    const TypeParam bound =
+        random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+    expect_packets_like_cpu(*question, k, bound);
+  }
+}
+
+/// Else the fast way would not be fast.
+TYPED_TEST(EmulatedSearch, PacketsAnswerMostUniformQueriesThemselves) {
+  std::uint64_t queries = 0, failed = 0;
+  for (std::uint64_t seed = 4000; seed < 4012 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    auto question = packet_question<TypeParam>(random, NastyShape::uniform, 4000);
+    while (!question->batch.is_self() || question->tree.dims != 3 || question->tree.geometry.most_per_leaf() < 12) {
+      question = packet_question<TypeParam>(random, NastyShape::uniform, 4000);
+    }
+    queries += question->batch.count;
+    const std::uint32_t k = seed % 3 == 0 ? 8 : seed % 3 == 1 ? 16 : 29;
+    failed += expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+  }
+  EXPECT_LT(failed * 10, queries) << failed << " of " << queries << " failed";
 }
 
 TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {

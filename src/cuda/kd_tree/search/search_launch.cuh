@@ -34,7 +34,14 @@ inline SearchLimits search_limits(int device) {
 
 template <typename T>
 void search_knn(const KnnTask<T>& task, const Stream& stream) {
-  const ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, search_limits(stream.device()));
+  const SearchLimits limits = search_limits(stream.device());
+  if (packets_pay(task)) {
+    DeviceBuffer<std::uint32_t> scratch(task.queries.count + 1, stream);
+    check(cudaMemsetAsync(scratch.data(), 0, sizeof(std::uint32_t), stream.get()), "searching");
+    launch_packet_steps(task, scratch.data(), limits, SearchLauncher(stream));
+    return;
+  }
+  const ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);
   DeviceBuffer<std::byte> scratch(plan.scratch_bytes, stream);
   launch_knn_steps(task, plan, scratch.data(), SearchLauncher(stream));
 }

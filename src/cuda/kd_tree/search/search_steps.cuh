@@ -4,6 +4,7 @@
 
 #include "cuda/kd_tree/search/box.cuh"
 #include "cuda/kd_tree/search/knn.cuh"
+#include "cuda/kd_tree/search/packet.cuh"
 #include "cuda/kd_tree/search/query_order.cuh"
 #include "cuda/kd_tree/search/radius.cuh"
 #include "cuda/kd_tree/search/scan.cuh"
@@ -56,6 +57,53 @@ void launch_knn_steps(const KnnTask<T>& task, const ListsPlan& plan, std::byte* 
              plan.warps.shared_bytes, task, lists);
     }
   });
+}
+
+/// The clean-up of a search by packets: a warp for each query that failed; how many they are the device knows.
+template <typename T, typename Launch>
+void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limits, Launch&& launch) {
+  constexpr std::uint32_t kBlocksPerProcessor = 16;
+  KnnTask<T> task = packets.knn;
+  task.queries.chosen = packets.failed;
+  task.queries.chosen_count = packets.failed_count;
+  ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);
+  plan.warps.blocks = std::min(plan.warps.blocks, limits.processors * kBlocksPerProcessor);
+  launch_knn_steps(task, plan, nullptr, launch);
+}
+
+template <typename T, std::uint32_t kDims, typename Launch>
+void launch_packets_of_dims(const PacketTask<T>& task, Launch&& launch) {
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  const auto run = [&](auto kept) {
+    launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
+  };
+  switch (kept_keys(task.wanted)) {
+    case 10:
+      return run(std::integral_constant<std::uint32_t, 10>{});
+    case 18:
+      return run(std::integral_constant<std::uint32_t, 18>{});
+    default:
+      return run(std::integral_constant<std::uint32_t, 32>{});
+  }
+}
+
+/// kNN by packets; `scratch` has a word per query and one more. Only if packets_pay.
+template <typename T, typename Launch>
+void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
+  const PacketTask<T> task = packet_task(knn, scratch + 1, scratch);
+  switch (knn.tree.dims) {
+    case 2:
+      launch_packets_of_dims<T, 2>(task, launch);
+      break;
+    case 3:
+      launch_packets_of_dims<T, 3>(task, launch);
+      break;
+    default:
+      launch_packets_of_dims<T, 4>(task, launch);
+      break;
+  }
+  launch_failed_steps(task, limits, launch);
 }
 
 template <typename T, typename Launch>

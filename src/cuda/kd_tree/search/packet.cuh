@@ -1,0 +1,642 @@
+// kNN by packets: a warp searches for 32 queries that lie close together, each for a lane.
+//
+// 1. A radius is guessed that holds somewhat more neighbours than are wanted: from one query of the packet and the
+// points
+//    around it.
+// 2. The tree is walked once for all, from the packet's own bottom node outward: a lane looks at a node. Each query is
+//    then compared with each leaf that the packet reaches; what is near enough becomes a pair.
+// 3. Pairs are shared out to the lanes, whosever they are: a lane takes a leaf and a query and writes the points within
+//    the query's radius into the query's buffer, as 32-bit keys: the leading bits of the distance, then which point. So
+//    no lane waits for the query that has the most leaves.
+// 4. Buffers are merged into the query's sorted list of keys, which may shrink its radius.
+// 5. At the end the keys' points are looked up, and their exact distances and numbers decide.
+//
+// It is exact, or the query is handed on to a search that is: truncation is monotone, so if the list holds a key beyond
+// those that tie with the last wanted one, then every neighbour is in the list. A query fails if its radius holds too
+// few points, if a buffer runs over, or if the list ends within such a tie; a packet fails if it is too large for its
+// radius or reaches too many leaves.
+#pragma once
+
+#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/kd_tree/search/nearest_walk.cuh"
+#include "cuda/kd_tree/search/packet_types.hpp"
+#include "cuda/kd_tree/search/query_order.cuh"
+#include "cuda/kd_tree/search/query_warp.cuh"
+#include "cuda/kd_tree/search/sorting_network.cuh"
+#include "cuda/kd_tree/search/wide_tree.hpp"
+
+#include <bit>
+#include <cfloat>
+
+namespace kith::cuda {
+
+/// Warps of a block; each has its own packet.
+inline constexpr std::uint32_t kPacketWarps = 2;
+
+/// What a packet has in shared memory.
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+struct PacketRoom {
+  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : 48;  ///< keys of a query that wait for their merge
+  static constexpr std::uint32_t kHistory = 256;
+  static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
+
+  T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
+  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
+  std::uint32_t counts[kPacketQueries];  ///< keys in the buffers
+  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
+  std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
+  std::uint32_t buffers[kBuffer][kPacketQueries];
+};
+
+/// A corner pair of a box, in as few loads as its alignment allows.
+template <typename T, std::uint32_t kDims>
+__device__ __forceinline__ void load_box(const T* from, T (&box)[2 * kDims]) {
+  constexpr std::uint32_t kBytes = 2 * kDims * sizeof(T);
+  constexpr std::uint32_t kVector = kBytes % 16 == 0 ? 16 : 8;
+  constexpr std::uint32_t kPer = kVector / sizeof(T);
+  struct alignas(kVector) Vector {
+    T values[kPer];
+  };
+#pragma unroll
+  for (std::uint32_t i = 0; i < 2 * kDims / kPer; ++i) {
+    const Vector vector = reinterpret_cast<const Vector*>(from)[i];
+#pragma unroll
+    for (std::uint32_t j = 0; j < kPer; ++j) box[i * kPer + j] = vector.values[j];
+  }
+}
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+class Packet {
+ public:
+  using Room = PacketRoom<T, kDims, kKept>;
+
+  __device__ Packet(const PacketTask<T>& task, Room& room)
+      : task_(task),
+        tree_(task.knn.tree),
+        room_(room),
+        wide_(task.knn.tree.geometry.levels),
+        most_(static_cast<std::uint32_t>(task.knn.tree.geometry.most_per_leaf())) {}
+
+  __device__ __forceinline__ void run(std::uint32_t packet) {
+    if (!load_queries(packet)) return;
+    span_packet();
+    const float guess = guess_radius();
+    bool is_searched = guess < FLT_MAX && !is_larger_than(guess);
+    if (is_searched) {
+      begin(static_cast<T>(guess));
+      is_searched = walk();
+    }
+    const bool has_answer = is_searched && is_there_ && is_certain();
+    hand_on(is_there_ && !has_answer);
+    if (is_searched) answer(has_answer);
+  }
+
+ private:
+  static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
+  static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
+  static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
+  static constexpr std::uint32_t kNearlyFull = Room::kBuffer - 12;
+  static constexpr std::uint32_t kGuessRows = 10;
+
+  // --- the queries ---
+
+  /// False if there are none.
+  __device__ bool load_queries(std::uint32_t packet) {
+    const QuerySource<T>& source = task_.knn.queries;
+    std::uint64_t first = 0, end = 0;
+    if (task_.packets_per_node > 0) {
+      const std::uint32_t node = packet / task_.packets_per_node, part = packet % task_.packets_per_node;
+      const core::KdGeometry& geometry = tree_.geometry;
+      const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
+      const std::uint64_t size = geometry.first(geometry.levels - 5, node + 1) - begin;
+      first = begin + part * size / task_.packets_per_node;
+      end = begin + (part + 1) * size / task_.packets_per_node;
+    } else {
+      first = std::uint64_t{packet} * kPacketQueries;
+      end = first + kPacketQueries < source.count ? first + kPacketQueries : source.count;
+    }
+    if (first >= end) return false;
+    const std::uint64_t own = first + lane_number() < end ? first + lane_number() : end - 1;
+    is_there_ = first + lane_number() < end;
+    chosen_ = source.chosen == nullptr ? static_cast<std::uint32_t>(own) : source.chosen[own];
+    const FoundQuery<T> query(tree_, source, SearchFilter{}, own);
+    row_ = query.asking.row;
+    number_ = query.asking.number;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = query.values[d * query.stride];
+    // The bottom node in the midst of the packet.
+    const std::uint32_t middle = static_cast<std::uint32_t>(end - first) / 2;
+    if (source.rows == nullptr) {
+      leaf_ = tree_.leaf_of_place(shuffle(chosen_, middle));
+    } else {
+      T row[kDims];
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) row[d] = shuffle(query_[d], middle);
+      leaf_ = near_leaf_of(row);
+    }
+    return true;
+  }
+
+  __device__ std::uint64_t near_leaf_of(const T (&row)[kDims]) const {
+    std::uint64_t node = 0;
+    for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
+      const std::uint32_t split_dim = tree_.split_dims[node];
+      T value = row[0];
+#pragma unroll
+      for (std::uint32_t d = 1; d < kDims; ++d) value = split_dim == d ? row[d] : value;
+      node = 2 * node + 1 + (value < tree_.split_values[node] ? 0 : 1);
+    }
+    return node - (tree_.geometry.leaves() - 1);
+  }
+
+  __device__ void span_packet() {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      lower_[d] = upper_[d] = query_[d];
+#pragma unroll
+      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
+        lower_[d] = lesser(lower_[d], shuffle_xor(lower_[d], step));
+        upper_[d] = greater(upper_[d], shuffle_xor(upper_[d], step));
+      }
+    }
+  }
+
+  // --- the radius ---
+
+  /// A chain value that holds about as many points as are expected, seen from the query in the midst of the packet; not
+  /// finite if there is none. Any value is right.
+  __device__ __forceinline__ float guess_radius() {
+    T from_middle = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T difference = query_[d] - (lower_[d] / 2 + upper_[d] / 2);
+      from_middle = core::L2Chain{}.step(from_middle, difference);
+    }
+    const std::uint32_t order = rough_order(from_middle);
+    const std::uint32_t middle = lowest_bit(ballot(order == min_of_warp(order)));
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle);
+
+    const std::uint64_t first_leaf = leaf_ >> task_.guess_levels << task_.guess_levels;
+    const std::uint32_t slots = most_ << task_.guess_levels;
+    const std::uint32_t reciprocal = 65536 / most_ + 1;  // exact for so few slots
+    float distances[kGuessRows];
+    std::uint32_t farthest = 0;
+#pragma unroll
+    for (std::uint32_t row = 0; row < kGuessRows; ++row) {
+      const std::uint32_t slot = row * kWarp + lane_number();
+      distances[row] = std::numeric_limits<float>::infinity();
+      if (slot < slots) {
+        const std::uint32_t leaf_slot = slot * reciprocal >> 16, i = slot - leaf_slot * most_;
+        const SearchLeaf<T> leaf = tree_.leaf(first_leaf + leaf_slot);
+        if (i < leaf.count) {
+          T sum = T(0);
+#pragma unroll
+          for (std::uint32_t d = 0; d < kDims; ++d) {
+            sum = core::L2Chain{}.step(sum, T(query[d] - leaf.values[d * leaf.count + i]));
+          }
+          distances[row] = toward_zero(sum);
+          const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
+          farthest = bits > farthest ? bits : farthest;
+        }
+      }
+    }
+    // By bisection of the bits, which order like the numbers, over twelve powers of two.
+    constexpr std::uint32_t kRange = 12u << 23, kRounds = 7;
+    std::uint32_t high = max_of_warp(farthest), low = high > kRange ? high - kRange : 0;
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      const std::uint32_t middle_bits = low + (high - low) / 2;
+      const float value = std::bit_cast<float>(middle_bits);
+      std::uint32_t within = 0;
+#pragma unroll
+      for (std::uint32_t row = 0; row < kGuessRows; ++row) within += distances[row] <= value ? 1 : 0;
+      if (sum_of_warp(within) >= task_.expected) {
+        high = middle_bits;
+      } else {
+        low = middle_bits;
+      }
+    }
+    return std::bit_cast<float>(high);
+  }
+
+  /// Whether so many leaves would have to be looked at that the queries are better off alone.
+  __device__ bool is_larger_than(float radius) const {
+    constexpr float kMost = 256;
+    T diagonal = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));
+    return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
+  }
+
+  __device__ void begin(T radius) {
+    is_bounded_ = !(radius < task_.knn.bound);
+    radius_ = is_bounded_ ? task_.knn.bound : radius;
+    reach_ = radius_;
+    sync_warp();  // the packet before is done with the room
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
+    if (!is_there_) radius_ = T(-1);
+    room_.queries[kDims][lane_number()] = radius_;
+    room_.counts[lane_number()] = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
+    leaves_ = pairs_ = 0;
+    has_failed_ = false;
+    sync_warp();
+  }
+
+  // --- the walk ---
+
+  /// The least chain between the packet and a box.
+  __device__ T between(const T (&box)[2 * kDims]) const {
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T below = box[d] - upper_[d], above = lower_[d] - box[kDims + d];
+      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+    }
+    return sum;
+  }
+  /// The same from this lane's query.
+  __device__ T to_box(const T (&box)[2 * kDims]) const {
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
+      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+    }
+    return sum;
+  }
+
+  __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
+    bool is_within = lane_number() < wide_.children(depth);
+    if (is_within) {
+      const std::uint64_t node =
+          core::KdGeometry::node(wide_.child_level(depth), std::uint64_t{group} * kWarp + lane_number());
+      T box[2 * kDims];
+      load_box<T, kDims>(tree_.lower(node), box);
+      is_within = between(box) <= reach_;
+    }
+    return ballot(is_within);
+  }
+
+  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
+  __device__ __forceinline__ bool walk() {
+    own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
+    top_ = depth_ = wide_.last;
+    group_ = own_;
+    left_ = masks_ = 0;
+    for (bool is_last = false;;) {  // a last round without leaves
+      std::uint32_t count = 0;
+      if (!is_last && !look_at_node(count)) return false;
+      for (std::uint32_t j = 0;; ++j) {
+        if (j == count || pairs_ > Room::kPairs) work_off(is_last);
+        if (j == count) break;
+        pair_with_leaf(j);
+      }
+      leaves_ += count;
+      if (is_last) return true;
+      is_last = !find_next_bottom();
+    }
+  }
+
+  /// Sets bottom_ to the next bottom node in reach; false if there is none.
+  __device__ bool find_next_bottom() {
+    for (;;) {
+      if (left_ == 0) {
+        if (depth_ == top_) {
+          if (top_ == 0) return false;
+          --top_;
+          depth_ = top_;
+          group_ = own_ >> (WideTree::kStep * (wide_.last - top_));
+          const std::uint32_t from = own_ >> (WideTree::kStep * (wide_.last - top_ - 1)) & (kWarp - 1);
+          left_ = children_within(depth_, group_) & ~(1u << from);
+        } else {
+          --depth_;
+          group_ /= kWarp;
+          left_ = shuffle(masks_, depth_);
+        }
+        continue;
+      }
+      const std::uint32_t child = group_ * kWarp + lowest_bit(left_);
+      left_ &= left_ - 1;
+      if (depth_ + 1 == wide_.last) {
+        bottom_ = child;
+        return true;
+      }
+      if (lane_number() == depth_) masks_ = left_;
+      ++depth_;
+      group_ = child;
+      left_ = children_within(depth_, group_);
+    }
+  }
+
+  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
+  __device__ bool look_at_node(std::uint32_t& count) {
+    const core::KdGeometry& geometry = tree_.geometry;
+    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
+    T box[2 * kDims];
+    load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
+    const bool is_within = between(box) <= reach_;
+    const std::uint32_t within = ballot(is_within);
+    count = count_bits(within);
+    if (leaves_ + count > most_leaves()) return false;
+    if (is_within) {
+      const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
+      const std::uint64_t first = geometry.first(geometry.levels, leaf);
+      const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
+#pragma unroll
+      for (std::uint32_t i = 0; i < 2 * kDims; ++i) room_.boxes[at][i] = box[i];
+      room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
+    }
+    sync_warp();
+    return true;
+  }
+
+  /// Leaf j of those that look_at_node has found, and the queries that it may be near.
+  __device__ void pair_with_leaf(std::uint32_t j) {
+    T box[2 * kDims];
+#pragma unroll
+    for (std::uint32_t i = 0; i < 2 * kDims; ++i) box[i] = room_.boxes[j][i];
+    const bool is_pair = to_box(box) <= radius_;
+    const std::uint32_t all = ballot(is_pair);
+    if (is_pair) {
+      room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
+          static_cast<std::uint16_t>((leaves_ + j) << 5 | lane_number());
+    }
+    pairs_ += count_bits(all);
+  }
+
+  /// How many leaves have names.
+  __device__ std::uint32_t most_leaves() const {
+    const std::uint32_t named = most_ <= 16 ? 256 : 128;
+    return named < Room::kHistory ? named : Room::kHistory;
+  }
+  /// Bits that name a point of a leaf.
+  __device__ std::uint32_t point_bits() const { return most_ <= 16 ? 4 : 5; }
+
+  // --- pairs ---
+
+  /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
+  __device__ __forceinline__ void work_off(bool is_last) {
+    std::uint32_t first = 0;
+    sync_warp();
+    for (;; first += kWarp) {
+      const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
+      if (has_pairs) {
+        const bool is_pair = first + lane_number() < pairs_;
+        look_at_pair(is_pair ? room_.pairs[first + lane_number()] : 0, is_pair);
+      }
+      const bool is_end = is_last && first + kWarp >= pairs_;
+      const std::uint32_t enough = is_end ? 0 : kNearlyFull;
+      while (any_lane(room_.counts[lane_number()] > enough)) merge();
+      if (is_end) {
+        pairs_ = 0;
+        return;
+      }
+      if (!has_pairs) break;
+    }
+    const std::uint32_t rest = pairs_ - first;
+    if (first > 0 && rest > 0) {
+      const std::uint16_t pair = lane_number() < rest ? room_.pairs[first + lane_number()] : 0;
+      sync_warp();
+      if (lane_number() < rest) room_.pairs[lane_number()] = pair;
+    }
+    pairs_ = rest;
+    sync_warp();
+  }
+
+  __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
+    return (std::bit_cast<std::uint32_t>(toward_zero(distance)) & ~kNameMask) | name;
+  }
+  /// No distance with this key, but for the name, is above it.
+  __device__ T most_of_key(std::uint32_t key) const {
+    if constexpr (sizeof(T) == 4) return std::bit_cast<T>(key | kNameMask);
+    return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
+  }
+
+  __device__ __forceinline__ void look_at_pair(std::uint32_t pair, bool is_pair) {
+    const std::uint32_t asking = pair & 31, seen = pair >> 5;
+    const std::uint32_t place = room_.history[seen];
+    const std::uint32_t count = most_ - (place >> 31);
+    const T* values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+    const T radius = room_.queries[kDims][asking];
+    const T* columns[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) columns[d] = values + d * count;
+
+    constexpr std::uint32_t kAtOnce = 4;
+    std::uint32_t within = 0;
+    for (std::uint32_t i = 0; i < most_; i += kAtOnce) {  // a few too many, in what follows the column
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        T sum = T(0);
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][i + j]));
+        within |= (sum <= radius ? 1u : 0u) << (i + j);
+      }
+    }
+    within &= 0xffffffffu >> (32 - count);
+    if (!is_pair) within = 0;
+    if (within != 0) {
+      const std::uint32_t found = count_bits(within);
+      std::uint32_t at = atomic_add(&room_.counts[asking], found);
+      if (at + found <= Room::kBuffer) {
+        for (; within != 0; within &= within - 1, ++at) {
+          const std::uint32_t i = lowest_bit(within);
+          T sum = T(0);
+#pragma unroll
+          for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][i]));
+          room_.buffers[at][asking] = key_of(sum, seen << point_bits() | i);
+        }
+      }
+    }
+    sync_warp();
+    const std::uint32_t waiting = room_.counts[lane_number()];
+    if (waiting > Room::kBuffer) {  // something found no room
+      has_failed_ = true;
+      room_.counts[lane_number()] = 0;
+      radius_ = T(-1);
+      room_.queries[kDims][lane_number()] = radius_;
+    }
+    sync_warp();
+  }
+
+  /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.
+  __device__ __forceinline__ void merge() {
+    const std::uint32_t waiting = room_.counts[lane_number()];
+    std::uint32_t fresh[kMerged];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMerged; ++i) {
+      fresh[i] = i < waiting ? room_.buffers[waiting - 1 - i][lane_number()] : kNoKey;
+    }
+    room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
+    sort_in_registers(fresh);
+    merge_in_registers(keys_, fresh);
+    const std::uint32_t last = key_at(task_.wanted - 1);
+    if (last < kNoKey && !has_failed_) {
+      const T most = most_of_key(last);
+      if (most < radius_) {
+        radius_ = most;
+        room_.queries[kDims][lane_number()] = most;
+      }
+    }
+    sync_warp();
+  }
+
+  __device__ std::uint32_t key_at(std::uint32_t place) const {
+    std::uint32_t key = keys_[0];
+#pragma unroll
+    for (std::uint32_t i = 1; i < kKept; ++i) key = i == place ? keys_[i] : key;
+    return key;
+  }
+
+  // --- the answer ---
+
+  __device__ bool is_certain() const {
+    const std::uint32_t last = key_at(task_.wanted - 1);
+    if (has_failed_) return false;
+    if (last >= kNoKey) return is_bounded_;  // all within the bound, or too small a radius
+    return (keys_[kKept - 1] & ~kNameMask) != (last & ~kNameMask);
+  }
+
+  __device__ void hand_on(bool is_handed_on) {
+    const std::uint32_t all = ballot(is_handed_on);
+    if (all == 0) return;
+    std::uint32_t at = lane_number() == 0 ? atomic_add(task_.failed_count, count_bits(all)) : 0;
+    at = shuffle(at, 0) + count_bits(all & ((1u << lane_number()) - 1));
+    if (is_handed_on) task_.failed[at] = chosen_;
+  }
+
+  /// Looks the points up, sorts them by what they really are, and writes the row.
+  __device__ __forceinline__ void answer(bool has_answer) {
+    Candidate<T> found[kKept];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) {
+      found[i] = last_candidate<T>();
+      if (has_answer && keys_[i] < kNoKey) {
+        const std::uint32_t name = keys_[i] & kNameMask, place = room_.history[name >> point_bits()];
+        const std::uint32_t at = name & ((1u << point_bits()) - 1), count = most_ - (place >> 31);
+        const T* values =
+            reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+        T sum = T(0);
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d)
+          sum = core::L2Chain{}.step(sum, T(query_[d] - values[d * count + at]));
+        found[i] = {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
+      }
+    }
+    // Sorted already but for keys that were equal before truncation: a round or two.
+    for (;;) {
+      bool is_sorted = true;
+#pragma unroll
+      for (std::uint32_t i = 0; i + 1 < kKept; ++i) is_sorted = is_sorted && !(found[i + 1] < found[i]);
+      if (!any_lane(!is_sorted)) break;
+#pragma unroll
+      for (std::uint32_t i = 0; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
+#pragma unroll
+      for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
+    }
+    if (task_.knn.filter.exclude_self) leave_out_self(found);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) {
+      if (found[i].index == kNoNumber) found[i].index = static_cast<std::uint32_t>(tree_.geometry.points);
+    }
+    if (has_answer) write(found);
+  }
+
+  __device__ static void put_in_order(Candidate<T>& a, Candidate<T>& b) {
+    if (b < a) {
+      const Candidate<T> lesser_one = b;
+      b = a;
+      a = lesser_one;
+    }
+  }
+
+  /// Those behind it move up; the list has one more than is wanted.
+  __device__ void leave_out_self(Candidate<T> (&found)[kKept]) const {
+    bool is_past = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i + 1 < kKept; ++i) {
+      is_past = is_past || found[i].index == number_;
+      if (is_past) found[i] = found[i + 1];
+    }
+  }
+
+  __device__ void write(const Candidate<T> (&found)[kKept]) const {
+    const std::uint32_t k = task_.knn.k;
+    std::uint32_t* indices = task_.knn.indices + row_ * k;
+    T* chains = task_.knn.chains + row_ * k;
+    if (k % 4 == 0) {  // whole vectors: a quarter of the transactions
+      struct alignas(16) Numbers {
+        std::uint32_t values[4];
+      };
+      struct alignas(16) Chains {
+        T values[16 / sizeof(T)];
+      };
+#pragma unroll
+      for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
+        if (i >= k) break;
+        *reinterpret_cast<Numbers*>(indices +
+                                    i) = {{found[i].index, found[i + 1].index, found[i + 2].index, found[i + 3].index}};
+        if constexpr (sizeof(T) == 4) {
+          *reinterpret_cast<Chains*>(chains + i) = {
+              {found[i].distance, found[i + 1].distance, found[i + 2].distance, found[i + 3].distance}};
+        } else {
+          *reinterpret_cast<Chains*>(chains + i) = {{found[i].distance, found[i + 1].distance}};
+          *reinterpret_cast<Chains*>(chains + i + 2) = {{found[i + 2].distance, found[i + 3].distance}};
+        }
+      }
+      return;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) {
+      if (i < k) {
+        indices[i] = found[i].index;
+        chains[i] = found[i].distance;
+      }
+    }
+  }
+
+  const PacketTask<T>& task_;
+  const SearchTree<T>& tree_;
+  Room& room_;
+  WideTree wide_;
+  std::uint32_t most_;  ///< points of a leaf; some have one fewer
+
+  // the packet
+  std::uint64_t leaf_ = 0;  ///< in its midst
+  T lower_[kDims], upper_[kDims];
+  T reach_ = 0;               ///< no query looks farther
+  bool is_bounded_ = false;   ///< by the search's own bound, not by a guess
+  std::uint32_t leaves_ = 0;  ///< in the history
+  std::uint32_t pairs_ = 0;   ///< that wait
+
+  // the walk: where it is, how far up it went, which children are left here and, in lane d, at depth d
+  std::uint32_t own_ = 0, bottom_ = 0, top_ = 0, depth_ = 0, group_ = 0, left_ = 0, masks_ = 0;
+
+  // this lane's query
+  bool is_there_ = false;
+  bool has_failed_ = false;
+  std::uint32_t chosen_ = 0;
+  std::uint32_t number_ = 0;
+  std::uint64_t row_ = 0;
+  T query_[kDims];
+  T radius_ = 0;
+  std::uint32_t keys_[kKept];
+};
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+__global__ void __launch_bounds__(kPacketWarps* kWarp) knn_by_packets(const __grid_constant__ PacketTask<T> task) {
+  using Room = PacketRoom<T, kDims, kKept>;
+  Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
+  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
+    Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
+  }
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,79 @@
+// kNN by packets: what the kernel gets, and when it is the one to take. packet.cuh tells how it works.
+#pragma once
+
+#include "cuda/kd_tree/search/search_types.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Queries of a packet: a lane each.
+inline constexpr std::uint32_t kPacketQueries = 32;
+/// Bits of a key that name the point: the leaf's place in the packet's history, and the point's in its leaf.
+inline constexpr std::uint32_t kNameBits = 12;
+/// Leaves that the fast way knows: fuller ones have no name, in emptier ones reading a few points too many would leave
+/// the leaf.
+inline constexpr std::uint32_t kFewestPerLeaf = 8, kMostPerLeaf = 32;
+
+template <typename T>
+struct PacketTask {
+  KnnTask<T> knn;
+  std::uint32_t wanted = 0;    ///< neighbours to find: k, and the query itself if it does not count
+  std::uint32_t expected = 0;  ///< how many a guessed radius should hold
+  std::uint32_t packets = 0;
+  std::uint32_t packets_per_node =
+      0;                            ///< of a whole self-search: that share a bottom node; 0: 32 queries each in order
+  std::uint32_t guess_levels = 0;   ///< levels above the leaves of the subtree that a radius is guessed from
+  std::uint32_t* failed = nullptr;  ///< queries that need another search, as QuerySource::chosen
+  std::uint32_t* failed_count = nullptr;  ///< begins as 0
+};
+
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
+inline std::uint32_t kept_keys(std::uint32_t wanted) {
+  if (wanted <= 8) return 10;
+  if (wanted <= 16) return 18;
+  return wanted <= 30 ? 32 : 0;
+}
+
+/// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
+template <typename T>
+bool packets_pay(const KnnTask<T>& task) {
+  constexpr std::uint64_t kFewestQueries = 2048, kPointsPerQuery = 8;
+  const core::KdGeometry& geometry = task.tree.geometry;
+  const std::uint64_t most = geometry.most_per_leaf();
+  const bool is_plain_l2 = (task.metric.kind == Metric::Kind::l2 || task.metric.kind == Metric::Kind::cosine) &&
+                           task.metric.lengths == nullptr;
+  const bool is_filtered = task.filter.earlier_only || task.filter.below != nullptr || task.filter.allowed != nullptr;
+  return is_plain_l2 && !is_filtered && task.tree.dims >= 2 && task.tree.dims <= 4 &&
+         task.queries.chosen_count == nullptr && kept_keys(task.k + (task.filter.exclude_self ? 1 : 0)) != 0 &&
+         most >= kFewestPerLeaf && most <= kMostPerLeaf && geometry.levels >= 5 &&
+         geometry.points < (std::uint64_t{1} << 31) && task.queries.count >= kFewestQueries &&
+         task.queries.count >= geometry.points / kPointsPerQuery && task.queries.count < (std::uint64_t{1} << 32);
+}
+
+template <typename T>
+PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* failed, std::uint32_t* failed_count) {
+  constexpr std::uint32_t kGuessPoints = 320;
+  const core::KdGeometry& geometry = knn.tree.geometry;
+  PacketTask<T> task;
+  task.knn = knn;
+  task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
+  task.expected = task.wanted <= 2 ? 6 : task.wanted + 10 + task.wanted / 5;
+  if (knn.queries.rows == nullptr && knn.queries.chosen == nullptr) {
+    const std::uint64_t most_per_node = (geometry.points >> (geometry.levels - 5)) + 1;
+    task.packets_per_node = static_cast<std::uint32_t>((most_per_node + kPacketQueries - 1) / kPacketQueries);
+    task.packets = task.packets_per_node << (geometry.levels - 5);
+  } else {
+    task.packets = static_cast<std::uint32_t>((knn.queries.count + kPacketQueries - 1) / kPacketQueries);
+  }
+  while (task.guess_levels < 5 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= kGuessPoints) {
+    ++task.guess_levels;
+  }
+  task.failed = failed;
+  task.failed_count = failed_count;
+  return task;
+}
+
+}  // namespace kith::cuda
