@@ -37,13 +37,13 @@ inline constexpr std::uint32_t kPacketWarps = 2;
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 struct PacketRoom {
   static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : 48;  ///< keys of a query that wait for their merge
-  static constexpr std::uint32_t kHistory = 256;
-  static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
+  static constexpr std::uint32_t kHistory = 256;                   ///< leaves that have names
+  static constexpr std::uint32_t kPairs = 512;                     ///< as many are worked off before more come
 
-  T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
-  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
-  std::uint32_t counts[kPacketQueries];  ///< keys in the buffers
-  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
+  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
+  T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
+  std::uint32_t counts[kPacketQueries];            ///< keys in the buffers
+  std::uint32_t history[kHistory];  ///< the place of the first point of each leaf seen; top bit: one point fewer
   std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
   std::uint32_t buffers[kBuffer][kPacketQueries];
 };
@@ -107,10 +107,15 @@ class Packet {
     if (task_.packets_per_node > 0) {
       const std::uint32_t node = packet / task_.packets_per_node, part = packet % task_.packets_per_node;
       const core::KdGeometry& geometry = tree_.geometry;
-      const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
-      const std::uint64_t size = geometry.first(geometry.levels - 5, node + 1) - begin;
-      first = begin + part * size / task_.packets_per_node;
-      end = begin + (part + 1) * size / task_.packets_per_node;
+      if (task_.packets_per_node == 16) {  // two leaves each
+        first = geometry.first(geometry.levels - 1, packet);
+        end = geometry.first(geometry.levels - 1, std::uint64_t{packet} + 1);
+      } else {
+        const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
+        const std::uint64_t size = geometry.first(geometry.levels - 5, node + 1) - begin;
+        first = begin + part * size / task_.packets_per_node;
+        end = begin + (part + 1) * size / task_.packets_per_node;
+      }
     } else {
       first = std::uint64_t{packet} * kPacketQueries;
       end = first + kPacketQueries < source.count ? first + kPacketQueries : source.count;
@@ -242,7 +247,6 @@ class Packet {
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
     leaves_ = pairs_ = 0;
-    has_failed_ = false;
     sync_warp();
   }
 
@@ -341,7 +345,7 @@ class Packet {
     const bool is_within = between(box) <= reach_;
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
-    if (leaves_ + count > most_leaves()) return false;
+    if (leaves_ + count > Room::kHistory) return false;
     if (is_within) {
       const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
@@ -357,8 +361,7 @@ class Packet {
   /// Leaf j of those that look_at_node has found, and the queries that it may be near.
   __device__ void pair_with_leaf(std::uint32_t j) {
     T box[2 * kDims];
-#pragma unroll
-    for (std::uint32_t i = 0; i < 2 * kDims; ++i) box[i] = room_.boxes[j][i];
+    load_box<T, kDims>(room_.boxes[j], box);
     const bool is_pair = to_box(box) <= radius_;
     const std::uint32_t all = ballot(is_pair);
     if (is_pair) {
@@ -368,13 +371,8 @@ class Packet {
     pairs_ += count_bits(all);
   }
 
-  /// How many leaves have names.
-  __device__ std::uint32_t most_leaves() const {
-    const std::uint32_t named = most_ <= 16 ? 256 : 128;
-    return named < Room::kHistory ? named : Room::kHistory;
-  }
   /// Bits that name a point of a leaf.
-  __device__ std::uint32_t point_bits() const { return most_ <= 16 ? 4 : 5; }
+  __device__ static constexpr std::uint32_t point_bits() { return kNameBits - 8; }
 
   // --- pairs ---
 
@@ -384,13 +382,19 @@ class Packet {
     sync_warp();
     for (;; first += kWarp) {
       const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
-      if (has_pairs) {
-        const bool is_pair = first + lane_number() < pairs_;
-        look_at_pair(is_pair ? room_.pairs[first + lane_number()] : 0, is_pair);
-      }
       const bool is_end = is_last && first + kWarp >= pairs_;
       const std::uint32_t enough = is_end ? 0 : kNearlyFull;
-      while (any_lane(room_.counts[lane_number()] > enough)) merge();
+      std::uint32_t pair = 0, within = 0;
+      if (has_pairs && first + lane_number() < pairs_) {
+        pair = room_.pairs[first + lane_number()];
+        within = points_within(pair);
+      }
+      for (;;) {  // once, unless buffers are full
+        if (within != 0 && put_into_buffer(pair, within)) within = 0;
+        sync_warp();
+        if (!any_lane(within != 0 || room_.counts[lane_number()] > enough)) break;
+        merge();
+      }
       if (is_end) {
         pairs_ = 0;
         return;
@@ -416,54 +420,57 @@ class Packet {
     return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
   }
 
-  __device__ __forceinline__ void look_at_pair(std::uint32_t pair, bool is_pair) {
-    const std::uint32_t asking = pair & 31, seen = pair >> 5;
+  /// The points of a leaf, by the bits of their places in it.
+  __device__ const T* points_of(std::uint32_t seen, std::uint32_t& count) const {
     const std::uint32_t place = room_.history[seen];
-    const std::uint32_t count = most_ - (place >> 31);
-    const T* values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+    count = most_ - (place >> 31);
+    return reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+  }
+
+  /// Which points of the pair's leaf are within the radius of its query: a bit each.
+  __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
+    constexpr std::uint32_t kAtOnce = 4;
+    const std::uint32_t asking = pair & 31;
+    std::uint32_t count = 0;
+    const T* values = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
-    const T* columns[kDims];
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) columns[d] = values + d * count;
-
-    constexpr std::uint32_t kAtOnce = 4;
     std::uint32_t within = 0;
     for (std::uint32_t i = 0; i < most_; i += kAtOnce) {  // a few too many, in what follows the column
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
         T sum = T(0);
 #pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][i + j]));
+        for (std::uint32_t d = 0; d < kDims; ++d)
+          sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + i + j]));
         within |= (sum <= radius ? 1u : 0u) << (i + j);
       }
     }
-    within &= 0xffffffffu >> (32 - count);
-    if (!is_pair) within = 0;
-    if (within != 0) {
-      const std::uint32_t found = count_bits(within);
-      std::uint32_t at = atomic_add(&room_.counts[asking], found);
-      if (at + found <= Room::kBuffer) {
-        for (; within != 0; within &= within - 1, ++at) {
-          const std::uint32_t i = lowest_bit(within);
-          T sum = T(0);
+    return within & (0xffffffffu >> (32 - count));
+  }
+
+  /// False if there is no room. Whoever asks for room after one who got none gets none either, so there are no gaps.
+  __device__ __forceinline__ bool put_into_buffer(std::uint32_t pair, std::uint32_t within) {
+    const std::uint32_t asking = pair & 31, seen = pair >> 5, found = count_bits(within);
+    std::uint32_t at = atomic_add(&room_.counts[asking], found);
+    if (at + found > Room::kBuffer) {
+      atomic_add(&room_.counts[asking], 0u - found);
+      return false;
+    }
+    std::uint32_t count = 0;
+    const T* values = points_of(seen, count);
+    for (; within != 0; within &= within - 1, ++at) {
+      const std::uint32_t i = lowest_bit(within);
+      T sum = T(0);
 #pragma unroll
-          for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][i]));
-          room_.buffers[at][asking] = key_of(sum, seen << point_bits() | i);
-        }
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        sum = core::L2Chain{}.step(sum, T(room_.queries[d][asking] - values[d * count + i]));
       }
+      room_.buffers[at][asking] = key_of(sum, seen << point_bits() | i);
     }
-    sync_warp();
-    const std::uint32_t waiting = room_.counts[lane_number()];
-    if (waiting > Room::kBuffer) {  // something found no room
-      has_failed_ = true;
-      room_.counts[lane_number()] = 0;
-      radius_ = T(-1);
-      room_.queries[kDims][lane_number()] = radius_;
-    }
-    sync_warp();
+    return true;
   }
 
   /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.
@@ -478,7 +485,7 @@ class Packet {
     sort_in_registers(fresh);
     merge_in_registers(keys_, fresh);
     const std::uint32_t last = key_at(task_.wanted - 1);
-    if (last < kNoKey && !has_failed_) {
+    if (last < kNoKey) {
       const T most = most_of_key(last);
       if (most < radius_) {
         radius_ = most;
@@ -499,7 +506,6 @@ class Packet {
 
   __device__ bool is_certain() const {
     const std::uint32_t last = key_at(task_.wanted - 1);
-    if (has_failed_) return false;
     if (last >= kNoKey) return is_bounded_;  // all within the bound, or too small a radius
     return (keys_[kKept - 1] & ~kNameMask) != (last & ~kNameMask);
   }
@@ -519,10 +525,9 @@ class Packet {
     for (std::uint32_t i = 0; i < kKept; ++i) {
       found[i] = last_candidate<T>();
       if (has_answer && keys_[i] < kNoKey) {
-        const std::uint32_t name = keys_[i] & kNameMask, place = room_.history[name >> point_bits()];
-        const std::uint32_t at = name & ((1u << point_bits()) - 1), count = most_ - (place >> 31);
-        const T* values =
-            reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+        const std::uint32_t name = keys_[i] & kNameMask, at = name & ((1u << point_bits()) - 1);
+        std::uint32_t count = 0;
+        const T* values = points_of(name >> point_bits(), count);
         T sum = T(0);
 #pragma unroll
         for (std::uint32_t d = 0; d < kDims; ++d)
@@ -621,7 +626,6 @@ class Packet {
 
   // this lane's query
   bool is_there_ = false;
-  bool has_failed_ = false;
   std::uint32_t chosen_ = 0;
   std::uint32_t number_ = 0;
   std::uint64_t row_ = 0;

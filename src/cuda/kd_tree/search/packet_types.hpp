@@ -12,7 +12,7 @@ namespace kith::cuda {
 /// Queries of a packet: a lane each.
 inline constexpr std::uint32_t kPacketQueries = 32;
 /// Bits of a key that name the point: the leaf's place in the packet's history, and the point's in its leaf.
-inline constexpr std::uint32_t kNameBits = 12;
+inline constexpr std::uint32_t kNameBits = 13;
 /// Leaves that the fast way knows: fuller ones have no name, in emptier ones reading a few points too many would leave
 /// the leaf.
 inline constexpr std::uint32_t kFewestPerLeaf = 8, kMostPerLeaf = 32;
@@ -62,8 +62,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* failed, std::uin
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.expected = task.wanted <= 2 ? 6 : task.wanted + 10 + task.wanted / 5;
   if (knn.queries.rows == nullptr && knn.queries.chosen == nullptr) {
+    // Whole leaves where they fit: a packet that is a node of the tree is the most compact.
     const std::uint64_t most_per_node = (geometry.points >> (geometry.levels - 5)) + 1;
-    task.packets_per_node = static_cast<std::uint32_t>((most_per_node + kPacketQueries - 1) / kPacketQueries);
+    task.packets_per_node = static_cast<std::uint32_t>(
+        geometry.most_per_leaf() * 2 <= kPacketQueries ? 16 : (most_per_node + kPacketQueries - 1) / kPacketQueries);
     task.packets = task.packets_per_node << (geometry.levels - 5);
   } else {
     task.packets = static_cast<std::uint32_t>((knn.queries.count + kPacketQueries - 1) / kPacketQueries);
