@@ -107,8 +107,8 @@ std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::ui
   std::vector<T> expected_chains(entries), chains(entries + 4, T(-1));
   question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
                          expected_chains.data(), nullptr);
-  std::vector<std::uint32_t> order, scratch(question.batch.count + 1, 0xdeadbeef);
-  scratch[0] = 0;
+  std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
+  std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
   const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
                               .metric = search_metric(question),
                               .filter = search_filter(question.batch.filter),
@@ -239,6 +239,24 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
         random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
     expect_packets_like_cpu(*question, k, bound);
   }
+}
+
+/// Every distance ties on a grid: lists that are too short for that are made once more, longer.
+TYPED_TEST(EmulatedSearch, PacketsAnswerMostQueriesOnAGridThemselves) {
+  SearchQuestion<TypeParam> question;
+  constexpr std::uint64_t kSide = 14, kRows = kSide * kSide * kSide;
+  question.points = PointSet(dtype_of<TypeParam>, kRows, 3);
+  for (std::uint64_t i = 0; i < kRows; ++i) {
+    TypeParam* row = question.points.template values<TypeParam>().data() + 3 * i;
+    row[0] = static_cast<TypeParam>(i % kSide);
+    row[1] = static_cast<TypeParam>(i / kSide % kSide);
+    row[2] = static_cast<TypeParam>(i / kSide / kSide);
+  }
+  question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), kRows, 3,
+                                     {.leaf_size = 24, .threads = 1});
+  question.batch.count = kRows;
+  const std::uint32_t failed = expect_packets_like_cpu(question, 8, std::numeric_limits<TypeParam>::infinity());
+  EXPECT_LT(failed * 4, kRows) << failed << " of " << kRows << " failed";
 }
 
 /// Else the fast way would not be fast.

@@ -1,8 +1,7 @@
 // kNN by packets: a warp searches for 32 queries that lie close together, each for a lane.
 //
-// 1. A radius is guessed that holds somewhat more neighbours than are wanted: from one query of the packet and the
-// points
-//    around it.
+// 1. A radius is guessed that holds somewhat more neighbours than are wanted, from one query of the packet and the
+//    points around it.
 // 2. The tree is walked once for all, from the packet's own bottom node outward: a lane looks at a node. Each query is
 //    then compared with each leaf that the packet reaches; what is near enough becomes a pair.
 // 3. Pairs are shared out to the lanes, whosever they are: a lane takes a leaf and a query and writes the points within
@@ -12,9 +11,9 @@
 // 5. At the end the keys' points are looked up, and their exact distances and numbers decide.
 //
 // It is exact, or the query is handed on to a search that is: truncation is monotone, so if the list holds a key beyond
-// those that tie with the last wanted one, then every neighbour is in the list. A query fails if its radius holds too
-// few points, if a buffer runs over, or if the list ends within such a tie; a packet fails if it is too large for its
-// radius or reaches too many leaves.
+// those that tie with the last wanted one, then every neighbour is in the list. A query whose list ends within such a
+// tie is searched once more with a longer list. It fails if that is too short as well or if its radius holds too few
+// points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
 #include "cuda/kd_tree/search/candidate_warp.cuh"
@@ -80,14 +79,17 @@ class Packet {
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!load_queries(packet)) return;
     span_packet();
-    const float guess = guess_radius();
-    bool is_searched = guess < FLT_MAX && !is_larger_than(guess);
+    const float guess = task_.finds_itself ? 0 : guess_radius();
+    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !is_larger_than(guess));
     if (is_searched) {
       begin(static_cast<T>(guess));
       is_searched = walk();
     }
-    const bool has_answer = is_searched && is_there_ && is_certain();
-    hand_on(is_there_ && !has_answer);
+    const bool is_tied = is_searched && is_there_ && ends_in_tie();
+    const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
+    const bool comes_back = is_tied && task_.tied != nullptr;
+    hand_on(comes_back, task_.tied, task_.tied_count);
+    hand_on(is_there_ && !has_answer && !comes_back, task_.failed, task_.failed_count);
     if (is_searched) answer(has_answer);
   }
 
@@ -118,7 +120,7 @@ class Packet {
       }
     } else {
       first = std::uint64_t{packet} * kPacketQueries;
-      end = first + kPacketQueries < source.count ? first + kPacketQueries : source.count;
+      end = first + kPacketQueries < queries_of(source) ? first + kPacketQueries : queries_of(source);
     }
     if (first >= end) return false;
     const std::uint64_t own = first + lane_number() < end ? first + lane_number() : end - 1;
@@ -504,18 +506,20 @@ class Packet {
 
   // --- the answer ---
 
-  __device__ bool is_certain() const {
+  /// All that are wanted, or all within the bound: else the radius was too small.
+  __device__ bool has_enough() const { return is_bounded_ || key_at(task_.wanted - 1) < kNoKey; }
+  /// Whether what fell out of the list may come before what is in it.
+  __device__ bool ends_in_tie() const {
     const std::uint32_t last = key_at(task_.wanted - 1);
-    if (last >= kNoKey) return is_bounded_;  // all within the bound, or too small a radius
-    return (keys_[kKept - 1] & ~kNameMask) != (last & ~kNameMask);
+    return last < kNoKey && (keys_[kKept - 1] & ~kNameMask) == (last & ~kNameMask);
   }
 
-  __device__ void hand_on(bool is_handed_on) {
+  __device__ void hand_on(bool is_handed_on, std::uint32_t* to, std::uint32_t* count) {
     const std::uint32_t all = ballot(is_handed_on);
     if (all == 0) return;
-    std::uint32_t at = lane_number() == 0 ? atomic_add(task_.failed_count, count_bits(all)) : 0;
+    std::uint32_t at = lane_number() == 0 ? atomic_add(count, count_bits(all)) : 0;
     at = shuffle(at, 0) + count_bits(all & ((1u << lane_number()) - 1));
-    if (is_handed_on) task_.failed[at] = chosen_;
+    if (is_handed_on) to[at] = chosen_;
   }
 
   /// Looks the points up, sorts them by what they really are, and writes the row.
@@ -638,7 +642,11 @@ template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 __global__ void __launch_bounds__(kPacketWarps* kWarp) knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
-  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
+  std::uint64_t packets = task.packets;
+  if (task.knn.queries.chosen_count != nullptr) {
+    packets = (queries_of(task.knn.queries) + kPacketQueries - 1) / kPacketQueries;
+  }
+  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
     Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
   }
 }

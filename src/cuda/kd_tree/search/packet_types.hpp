@@ -22,12 +22,17 @@ struct PacketTask {
   KnnTask<T> knn;
   std::uint32_t wanted = 0;    ///< neighbours to find: k, and the query itself if it does not count
   std::uint32_t expected = 0;  ///< how many a guessed radius should hold
-  std::uint32_t packets = 0;
-  std::uint32_t packets_per_node =
-      0;                            ///< of a whole self-search: that share a bottom node; 0: 32 queries each in order
-  std::uint32_t guess_levels = 0;   ///< levels above the leaves of the subtree that a radius is guessed from
-  std::uint32_t* failed = nullptr;  ///< queries that need another search, as QuerySource::chosen
-  std::uint32_t* failed_count = nullptr;  ///< begins as 0
+  std::uint32_t packets = 0;   ///< at most; the kernel looks at QuerySource::chosen_count
+  /// Of a whole self-search: packets that share a bottom node, 16 if each has two leaves. 0: 32 queries each, in order.
+  std::uint32_t packets_per_node = 0;
+  std::uint32_t guess_levels = 0;  ///< levels above the leaves of the subtree that a radius is guessed from
+  bool finds_itself = false;       ///< each query is a point and wants one neighbour: no radius need be guessed
+  // Queries that need another search, as QuerySource::chosen, and those whose list was too short for a tie; without a
+  // place of their own these count as failed. The counts begin as 0.
+  std::uint32_t* failed = nullptr;
+  std::uint32_t* failed_count = nullptr;
+  std::uint32_t* tied = nullptr;
+  std::uint32_t* tied_count = nullptr;
 };
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
@@ -53,8 +58,18 @@ bool packets_pay(const KnnTask<T>& task) {
          task.queries.count >= geometry.points / kPointsPerQuery && task.queries.count < (std::uint64_t{1} << 32);
 }
 
+/// The most keys that a list may keep.
+inline constexpr std::uint32_t kMostKept = 32;
+
+/// What a search by packets needs besides: two lists of queries and their lengths, which begin as zeros.
+struct PacketScratch {
+  static constexpr std::uint64_t kZeroWords = 2;
+  static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
+};
+
+/// `scratch` has PacketScratch::words words.
 template <typename T>
-PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* failed, std::uint32_t* failed_count) {
+PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   constexpr std::uint32_t kGuessPoints = 320;
   const core::KdGeometry& geometry = knn.tree.geometry;
   PacketTask<T> task;
@@ -73,8 +88,24 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* failed, std::uin
   while (task.guess_levels < 5 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= kGuessPoints) {
     ++task.guess_levels;
   }
-  task.failed = failed;
-  task.failed_count = failed_count;
+  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
+  task.failed_count = scratch;
+  task.failed = scratch + PacketScratch::kZeroWords;
+  if (kept_keys(task.wanted) < kMostKept) {
+    task.tied_count = scratch + 1;
+    task.tied = task.failed + knn.queries.count;
+  }
+  return task;
+}
+
+/// The queries that were tied, once more, with the longest lists there are.
+template <typename T>
+PacketTask<T> task_of_tied(PacketTask<T> task) {
+  task.knn.queries.chosen = task.tied;
+  task.knn.queries.chosen_count = task.tied_count;
+  task.packets = static_cast<std::uint32_t>((task.knn.queries.count + kPacketQueries - 1) / kPacketQueries);
+  task.packets_per_node = 0;
+  task.tied = task.tied_count = nullptr;
   return task;
 }
 

@@ -36,8 +36,9 @@ template <typename T>
 void search_knn(const KnnTask<T>& task, const Stream& stream) {
   const SearchLimits limits = search_limits(stream.device());
   if (packets_pay(task)) {
-    DeviceBuffer<std::uint32_t> scratch(task.queries.count + 1, stream);
-    check(cudaMemsetAsync(scratch.data(), 0, sizeof(std::uint32_t), stream.get()), "searching");
+    DeviceBuffer<std::uint32_t> scratch(PacketScratch::words(task.queries.count), stream);
+    const std::uint64_t zeros = PacketScratch::kZeroWords * sizeof(std::uint32_t);
+    check(cudaMemsetAsync(scratch.data(), 0, zeros, stream.get()), "searching");
     launch_packet_steps(task, scratch.data(), limits, SearchLauncher(stream));
     return;
   }

@@ -72,35 +72,40 @@ void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limit
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>
-void launch_packets_of_dims(const PacketTask<T>& task, Launch&& launch) {
-  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
-  const auto run = [&](auto kept) {
+void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
+  const auto run = [&](const PacketTask<T>& part, std::uint32_t blocks, auto kept) {
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
-           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
+           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), part);
   };
+  const std::integral_constant<std::uint32_t, kMostKept> most;
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
   switch (kept_keys(task.wanted)) {
     case 10:
-      return run(std::integral_constant<std::uint32_t, 10>{});
+      run(task, blocks, std::integral_constant<std::uint32_t, 10>{});
+      break;
     case 18:
-      return run(std::integral_constant<std::uint32_t, 18>{});
+      run(task, blocks, std::integral_constant<std::uint32_t, 18>{});
+      break;
     default:
-      return run(std::integral_constant<std::uint32_t, 32>{});
+      return run(task, blocks, most);
   }
+  constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
+  run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), most);
 }
 
-/// kNN by packets; `scratch` has a word per query and one more. Only if packets_pay.
+/// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay.
 template <typename T, typename Launch>
 void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
-  const PacketTask<T> task = packet_task(knn, scratch + 1, scratch);
+  const PacketTask<T> task = packet_task(knn, scratch);
   switch (knn.tree.dims) {
     case 2:
-      launch_packets_of_dims<T, 2>(task, launch);
+      launch_packets_of_dims<T, 2>(task, limits, launch);
       break;
     case 3:
-      launch_packets_of_dims<T, 3>(task, launch);
+      launch_packets_of_dims<T, 3>(task, limits, launch);
       break;
     default:
-      launch_packets_of_dims<T, 4>(task, launch);
+      launch_packets_of_dims<T, 4>(task, limits, launch);
       break;
   }
   launch_failed_steps(task, limits, launch);
