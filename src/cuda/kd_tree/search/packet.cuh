@@ -35,9 +35,11 @@ inline constexpr std::uint32_t kPacketWarps = 2;
 /// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 struct PacketRoom {
-  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : 48;  ///< keys of a query that wait for their merge
-  static constexpr std::uint32_t kHistory = 256;                   ///< leaves that have names
-  static constexpr std::uint32_t kPairs = 512;                     ///< as many are worked off before more come
+  static constexpr std::uint32_t kBuffer = kKept <= 10   ? 32
+                                           : kKept <= 32 ? 48
+                                                         : 66;  ///< keys of a query that wait for their merge
+  static constexpr std::uint32_t kHistory = 256;                ///< leaves that have names
+  static constexpr std::uint32_t kPairs = 512;                  ///< as many are worked off before more come
 
   alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
   T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
@@ -522,22 +524,36 @@ class Packet {
     if (is_handed_on) to[at] = chosen_;
   }
 
-  /// Looks the points up, sorts them by what they really are, and writes the row.
+  /// Looks the points up, sorts them by what they really are, and writes the rows.
   __device__ __forceinline__ void answer(bool has_answer) {
+    if constexpr (kKept <= kWarp) {
+      answer_in_lanes(has_answer);
+    } else {
+      answer_by_warp(has_answer);
+    }
+  }
+
+  /// The point that a key names, as seen from a query.
+  __device__ Candidate<T> look_up(std::uint32_t key, const T (&query)[kDims]) const {
+    const std::uint32_t name = key & kNameMask, at = name & ((1u << point_bits()) - 1);
+    std::uint32_t count = 0;
+    const T* values = points_of(name >> point_bits(), count);
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + at]));
+    return {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
+  }
+  __device__ std::uint32_t number_or_missing(const Candidate<T>& candidate) const {
+    return candidate.index == kNoNumber ? static_cast<std::uint32_t>(tree_.geometry.points) : candidate.index;
+  }
+
+  /// Each lane its own list, in registers.
+  __device__ __forceinline__ void answer_in_lanes(bool has_answer) {
     Candidate<T> found[kKept];
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) {
       found[i] = last_candidate<T>();
-      if (has_answer && keys_[i] < kNoKey) {
-        const std::uint32_t name = keys_[i] & kNameMask, at = name & ((1u << point_bits()) - 1);
-        std::uint32_t count = 0;
-        const T* values = points_of(name >> point_bits(), count);
-        T sum = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d)
-          sum = core::L2Chain{}.step(sum, T(query_[d] - values[d * count + at]));
-        found[i] = {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
-      }
+      if (has_answer && keys_[i] < kNoKey) found[i] = look_up(keys_[i], query_);
     }
     // Sorted already but for keys that were equal before truncation: a round or two.
     for (;;) {
@@ -552,10 +568,12 @@ class Packet {
     }
     if (task_.knn.filter.exclude_self) leave_out_self(found);
 #pragma unroll
-    for (std::uint32_t i = 0; i < kKept; ++i) {
-      if (found[i].index == kNoNumber) found[i].index = static_cast<std::uint32_t>(tree_.geometry.points);
+    for (std::uint32_t i = 0; i < kKept; ++i) found[i].index = number_or_missing(found[i]);
+    if (kKept <= 18 && task_.knn.k % 4 == 0) {
+      if (has_answer) write_vectors(found);
+    } else {
+      write_rows(found, has_answer);
     }
-    if (has_answer) write(found);
   }
 
   __device__ static void put_in_order(Candidate<T>& a, Candidate<T>& b) {
@@ -576,39 +594,105 @@ class Packet {
     }
   }
 
-  __device__ void write(const Candidate<T> (&found)[kKept]) const {
+  /// Four entries at a time.
+  __device__ void write_vectors(const Candidate<T> (&found)[kKept]) const {
+    struct alignas(16) Numbers {
+      std::uint32_t values[4];
+    };
+    struct alignas(16) Chains {
+      T values[16 / sizeof(T)];
+    };
     const std::uint32_t k = task_.knn.k;
     std::uint32_t* indices = task_.knn.indices + row_ * k;
     T* chains = task_.knn.chains + row_ * k;
-    if (k % 4 == 0) {  // whole vectors: a quarter of the transactions
-      struct alignas(16) Numbers {
-        std::uint32_t values[4];
-      };
-      struct alignas(16) Chains {
-        T values[16 / sizeof(T)];
-      };
 #pragma unroll
-      for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
-        if (i >= k) break;
-        *reinterpret_cast<Numbers*>(indices +
-                                    i) = {{found[i].index, found[i + 1].index, found[i + 2].index, found[i + 3].index}};
-        if constexpr (sizeof(T) == 4) {
-          *reinterpret_cast<Chains*>(chains + i) = {
-              {found[i].distance, found[i + 1].distance, found[i + 2].distance, found[i + 3].distance}};
-        } else {
-          *reinterpret_cast<Chains*>(chains + i) = {{found[i].distance, found[i + 1].distance}};
-          *reinterpret_cast<Chains*>(chains + i + 2) = {{found[i + 2].distance, found[i + 3].distance}};
-        }
-      }
-      return;
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < kKept; ++i) {
-      if (i < k) {
-        indices[i] = found[i].index;
-        chains[i] = found[i].distance;
+    for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
+      if (i >= k) break;
+      *reinterpret_cast<Numbers*>(indices +
+                                  i) = {{found[i].index, found[i + 1].index, found[i + 2].index, found[i + 3].index}};
+      if constexpr (sizeof(T) == 4) {
+        *reinterpret_cast<Chains*>(chains + i) = {
+            {found[i].distance, found[i + 1].distance, found[i + 2].distance, found[i + 3].distance}};
+      } else {
+        *reinterpret_cast<Chains*>(chains + i) = {{found[i].distance, found[i + 1].distance}};
+        *reinterpret_cast<Chains*>(chains + i + 2) = {{found[i + 2].distance, found[i + 3].distance}};
       }
     }
+  }
+
+  /// Through shared memory, so that the lanes write a row together.
+  __device__ void write_rows(const Candidate<T> (&found)[kKept], bool has_answer) {
+    write_column(task_.knn.indices, has_answer, [&](std::uint32_t i) { return found[i].index; });
+    write_column(task_.knn.chains, has_answer, [&](std::uint32_t i) { return found[i].distance; });
+  }
+  template <typename V, typename Entry>
+  __device__ __forceinline__ void write_column(V* column, bool has_answer, const Entry& entry) {
+    constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
+    constexpr std::uint32_t kAtOnce = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
+    static_assert(kAtOnce * kStride * sizeof(V) <= sizeof(room_.buffers));
+    V* stage = reinterpret_cast<V*>(room_.buffers);
+    const std::uint32_t k = task_.knn.k;
+#pragma unroll 1
+    for (std::uint32_t first = 0; first < kPacketQueries; first += kAtOnce) {
+      sync_warp();
+      if (lane_number() - first < kAtOnce) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kKept; ++i) stage[(lane_number() - first) * kStride + i] = entry(i);
+      }
+      sync_warp();
+      std::uint32_t asking = ballot(has_answer && lane_number() - first < kAtOnce);
+      for (; asking != 0; asking &= asking - 1) {
+        const std::uint32_t lane = lowest_bit(asking);
+        const std::uint64_t row = shuffle(row_, lane);
+        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
+      }
+    }
+  }
+
+  /// One list after the other, two entries to a lane: for lists that are too long for the registers of one.
+  __device__ __forceinline__ void answer_by_warp(bool has_answer) {
+    constexpr std::uint32_t kStride = kPacketQueries + 1;
+    std::uint32_t* stage = &room_.buffers[0][0];
+    static_assert(kKept == 2 * kWarp && kKept * kStride * sizeof(std::uint32_t) <= sizeof(room_.buffers));
+    sync_warp();
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) stage[i * kStride + lane_number()] = keys_[i];
+    sync_warp();
+    const std::uint32_t k = task_.knn.k;
+    for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) {
+      const std::uint32_t lane = lowest_bit(asking);
+      T query[kDims];
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane];
+      Candidate<T> even = last_candidate<T>(), odd = last_candidate<T>();
+      const std::uint32_t even_key = stage[2 * lane_number() * kStride + lane];
+      const std::uint32_t odd_key = stage[(2 * lane_number() + 1) * kStride + lane];
+      if (even_key < kNoKey) even = look_up(even_key, query);
+      if (odd_key < kNoKey) odd = look_up(odd_key, query);
+      for (;;) {  // a round or two
+        put_in_order(even, odd);
+        const Candidate<T> before = from_lane_before(odd);
+        const Candidate<T> after = from_lane(even, lane_number() + 1 < kWarp ? lane_number() + 1 : lane_number());
+        const bool is_out_of_order = lane_number() > 0 && even < before;
+        if (!any_lane(is_out_of_order)) break;
+        if (is_out_of_order) even = before;
+        if (lane_number() + 1 < kWarp && after < odd) odd = after;
+      }
+      const std::uint64_t row = shuffle(row_, lane);
+      const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, lane) : kNoNumber - 1;
+      // What comes after the query itself moves up by one.
+      const std::uint32_t evens = ballot(even.index == self), odds = ballot(odd.index == self);
+      const std::uint32_t at = evens != 0 ? 2 * lowest_bit(evens) : odds != 0 ? 2 * lowest_bit(odds) + 1 : kKept;
+      write_entry(row * k, 2 * lane_number(), at, even);
+      write_entry(row * k, 2 * lane_number() + 1, at, odd);
+    }
+  }
+  __device__ void write_entry(std::uint64_t row_at, std::uint32_t place, std::uint32_t left_out,
+                              const Candidate<T>& found) const {
+    const std::uint32_t to = place > left_out ? place - 1 : place;
+    if (place == left_out || to >= task_.knn.k) return;
+    task_.knn.indices[row_at + to] = number_or_missing(found);
+    task_.knn.chains[row_at + to] = found.distance;
   }
 
   const PacketTask<T>& task_;
@@ -638,8 +722,16 @@ class Packet {
   std::uint32_t keys_[kKept];
 };
 
+/// Blocks that a processor should have room for, which bounds the registers of a thread.
+template <typename T>
+constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : kept <= 32 ? 8 : 6;
+  return kept <= 10 ? 10 : kept <= 18 ? 8 : kept <= 32 ? 5 : 4;
+}
+
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-__global__ void __launch_bounds__(kPacketWarps* kWarp) knn_by_packets(const __grid_constant__ PacketTask<T> task) {
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
+    knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
   std::uint64_t packets = task.packets;

@@ -35,11 +35,13 @@ struct PacketTask {
   std::uint32_t* tied_count = nullptr;
 };
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
-inline std::uint32_t kept_keys(std::uint32_t wanted) {
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many; in 4
+/// dims long lists are not worth the time that compiling them takes.
+inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
   if (wanted <= 8) return 10;
   if (wanted <= 16) return 18;
-  return wanted <= 30 ? 32 : 0;
+  if (wanted <= 30) return 32;
+  return wanted <= 62 && dims <= 3 ? 64 : 0;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
@@ -52,14 +54,15 @@ bool packets_pay(const KnnTask<T>& task) {
                            task.metric.lengths == nullptr;
   const bool is_filtered = task.filter.earlier_only || task.filter.below != nullptr || task.filter.allowed != nullptr;
   return is_plain_l2 && !is_filtered && task.tree.dims >= 2 && task.tree.dims <= 4 &&
-         task.queries.chosen_count == nullptr && kept_keys(task.k + (task.filter.exclude_self ? 1 : 0)) != 0 &&
-         most >= kFewestPerLeaf && most <= kMostPerLeaf && geometry.levels >= 5 &&
-         geometry.points < (std::uint64_t{1} << 31) && task.queries.count >= kFewestQueries &&
-         task.queries.count >= geometry.points / kPointsPerQuery && task.queries.count < (std::uint64_t{1} << 32);
+         task.queries.chosen_count == nullptr &&
+         kept_keys(task.k + (task.filter.exclude_self ? 1 : 0), task.tree.dims) != 0 && most >= kFewestPerLeaf &&
+         most <= kMostPerLeaf && geometry.levels >= 5 && geometry.points < (std::uint64_t{1} << 31) &&
+         task.queries.count >= kFewestQueries && task.queries.count >= geometry.points / kPointsPerQuery &&
+         task.queries.count < (std::uint64_t{1} << 32);
 }
 
-/// The most keys that a list may keep.
-inline constexpr std::uint32_t kMostKept = 32;
+/// The keys that a list keeps when a shorter one ended in a tie.
+inline constexpr std::uint32_t kKeptForTies = 32;
 
 /// What a search by packets needs besides: two lists of queries and their lengths, which begin as zeros.
 struct PacketScratch {
@@ -91,14 +94,14 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  if (kept_keys(task.wanted) < kMostKept) {
+  if (kept_keys(task.wanted, knn.tree.dims) < kKeptForTies) {
     task.tied_count = scratch + 1;
     task.tied = task.failed + knn.queries.count;
   }
   return task;
 }
 
-/// The queries that were tied, once more, with the longest lists there are.
+/// The queries that were tied, once more, with longer lists.
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
   task.knn.queries.chosen = task.tied;

@@ -77,20 +77,23 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
            kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), part);
   };
-  const std::integral_constant<std::uint32_t, kMostKept> most;
+  const std::integral_constant<std::uint32_t, kKeptForTies> longer;
   const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
-  switch (kept_keys(task.wanted)) {
+  switch (kept_keys(task.wanted, kDims)) {
     case 10:
       run(task, blocks, std::integral_constant<std::uint32_t, 10>{});
       break;
     case 18:
       run(task, blocks, std::integral_constant<std::uint32_t, 18>{});
       break;
+    case kKeptForTies:
+      return run(task, blocks, longer);
     default:
-      return run(task, blocks, most);
+      if constexpr (kDims <= 3) run(task, blocks, std::integral_constant<std::uint32_t, 64>{});
+      return;
   }
   constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
-  run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), most);
+  run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), longer);
 }
 
 /// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay.
