@@ -98,53 +98,72 @@ class Packet {
  private:
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
+  static constexpr std::uint32_t kAtOnce = 4;          ///< points that a lane looks at together
   static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
   static constexpr std::uint32_t kNearlyFull = Room::kBuffer - 12;
-  static constexpr std::uint32_t kGuessRows = 10;
+  static constexpr std::uint32_t kGuessRows = guess_rows(kKept);
 
   // --- the queries ---
 
   /// False if there are none.
-  __device__ bool load_queries(std::uint32_t packet) {
+  __device__ __forceinline__ bool load_queries(std::uint32_t packet) {
     const QuerySource<T>& source = task_.knn.queries;
-    std::uint64_t first = 0, end = 0;
-    if (task_.packets_per_node > 0) {
-      const std::uint32_t node = packet / task_.packets_per_node, part = packet % task_.packets_per_node;
-      const core::KdGeometry& geometry = tree_.geometry;
-      if (task_.packets_per_node == 16) {  // two leaves each
-        first = geometry.first(geometry.levels - 1, packet);
-        end = geometry.first(geometry.levels - 1, std::uint64_t{packet} + 1);
-      } else {
-        const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
-        const std::uint64_t size = geometry.first(geometry.levels - 5, node + 1) - begin;
-        first = begin + part * size / task_.packets_per_node;
-        end = begin + (part + 1) * size / task_.packets_per_node;
-      }
-    } else {
-      first = std::uint64_t{packet} * kPacketQueries;
-      end = first + kPacketQueries < queries_of(source) ? first + kPacketQueries : queries_of(source);
+    const core::KdGeometry& geometry = tree_.geometry;
+    std::uint64_t first = std::uint64_t{packet} * kPacketQueries, end = queries_of(source);
+    std::uint32_t node = 0;
+    if (task_.packets_per_node == 16) {  // two leaves each
+      node = packet / 16;
+      first = geometry.first(geometry.levels - 1, packet);
+      end = geometry.first(geometry.levels - 1, std::uint64_t{packet} + 1);
+    } else if (task_.packets_per_node > 0) {
+      node = packet / task_.packets_per_node;
+      const std::uint32_t part = packet % task_.packets_per_node;
+      const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
+      const auto size = static_cast<std::uint32_t>(geometry.first(geometry.levels - 5, node + 1) - begin);
+      first = begin + part * size / task_.packets_per_node;
+      end = begin + (part + 1) * size / task_.packets_per_node;
     }
     if (first >= end) return false;
+    if (end - first > kPacketQueries) end = first + kPacketQueries;
     const std::uint64_t own = first + lane_number() < end ? first + lane_number() : end - 1;
     is_there_ = first + lane_number() < end;
     chosen_ = source.chosen == nullptr ? static_cast<std::uint32_t>(own) : source.chosen[own];
-    const FoundQuery<T> query(tree_, source, SearchFilter{}, own);
-    row_ = query.asking.row;
-    number_ = query.asking.number;
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = query.values[d * query.stride];
-    // The bottom node in the midst of the packet.
     const std::uint32_t middle = static_cast<std::uint32_t>(end - first) / 2;
     if (source.rows == nullptr) {
-      leaf_ = tree_.leaf_of_place(shuffle(chosen_, middle));
+      const std::uint64_t own_leaf =
+          task_.packets_per_node > 0 ? leaf_in_node(node, own) : tree_.leaf_of_place(chosen_);
+      const SearchLeaf<T> leaf = tree_.leaf(own_leaf);
+      const auto slot = static_cast<std::uint32_t>(chosen_ - geometry.first(geometry.levels, own_leaf));
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
+      number_ = leaf.numbers[slot];
+      row_ = number_ - source.first;
+      leaf_ = shuffle(own_leaf, middle);
     } else {
       T row[kDims];
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) row[d] = shuffle(query_[d], middle);
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        query_[d] = source.rows[chosen_ * source.row_stride + d];
+        row[d] = shuffle(query_[d], middle);
+      }
+      number_ = kNoNumber;
+      row_ = chosen_;
       leaf_ = near_leaf_of(row);
     }
     return true;
   }
+
+  /// The leaf of a place in a bottom node. Leaves have `most` points or one fewer, so a guess is at most a few too low;
+  /// it spares a division.
+  __device__ std::uint64_t leaf_in_node(std::uint32_t node, std::uint64_t place) const {
+    const core::KdGeometry& geometry = tree_.geometry;
+    const auto offset = static_cast<std::uint32_t>(place - geometry.first(geometry.levels - 5, node));
+    std::uint64_t leaf = std::uint64_t{node} * kWarp + (offset * reciprocal() >> 16);
+    while (geometry.first(geometry.levels, leaf + 1) <= place) ++leaf;
+    return leaf;
+  }
+  /// x * reciprocal >> 16 is x / most for so few x as there are points in a bottom node.
+  __device__ std::uint32_t reciprocal() const { return 65536 / most_ + 1; }
 
   __device__ std::uint64_t near_leaf_of(const T (&row)[kDims]) const {
     std::uint64_t node = 0;
@@ -187,33 +206,33 @@ class Packet {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle);
 
+    // Lane j knows where leaf j of the subtree begins.
     const std::uint64_t first_leaf = leaf_ >> task_.guess_levels << task_.guess_levels;
+    const auto begin =
+        static_cast<std::uint32_t>(tree_.geometry.first(tree_.geometry.levels, first_leaf + lane_number()));
     const std::uint32_t slots = most_ << task_.guess_levels;
-    const std::uint32_t reciprocal = 65536 / most_ + 1;  // exact for so few slots
     float distances[kGuessRows];
     std::uint32_t farthest = 0;
 #pragma unroll
     for (std::uint32_t row = 0; row < kGuessRows; ++row) {
       const std::uint32_t slot = row * kWarp + lane_number();
+      const std::uint32_t leaf = slot * reciprocal() >> 16, i = slot - leaf * most_;
+      const std::uint32_t place = shuffle(begin, leaf), count = shuffle(begin, leaf + 1) - place;
       distances[row] = std::numeric_limits<float>::infinity();
-      if (slot < slots) {
-        const std::uint32_t leaf_slot = slot * reciprocal >> 16, i = slot - leaf_slot * most_;
-        const SearchLeaf<T> leaf = tree_.leaf(first_leaf + leaf_slot);
-        if (i < leaf.count) {
-          T sum = T(0);
+      if (slot < slots && i < count) {
+        const T* values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place} * tree_.point_bytes) + i;
+        T sum = T(0);
 #pragma unroll
-          for (std::uint32_t d = 0; d < kDims; ++d) {
-            sum = core::L2Chain{}.step(sum, T(query[d] - leaf.values[d * leaf.count + i]));
-          }
-          distances[row] = toward_zero(sum);
-          const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
-          farthest = bits > farthest ? bits : farthest;
-        }
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count]));
+        distances[row] = toward_zero(sum);
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
+        farthest = bits > farthest ? bits : farthest;
       }
     }
     // By bisection of the bits, which order like the numbers, over twelve powers of two.
     constexpr std::uint32_t kRange = 12u << 23, kRounds = 7;
     std::uint32_t high = max_of_warp(farthest), low = high > kRange ? high - kRange : 0;
+#pragma unroll 1
     for (std::uint32_t round = 0; round < kRounds; ++round) {
       const std::uint32_t middle_bits = low + (high - low) / 2;
       const float value = std::bit_cast<float>(middle_bits);
@@ -431,15 +450,18 @@ class Packet {
     return reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
   }
 
-  /// Which points of the pair's leaf are within the radius of its query: a bit each.
+  /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
   __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
-    constexpr std::uint32_t kAtOnce = 4;
     const std::uint32_t asking = pair & 31;
     std::uint32_t count = 0;
-    const T* values = points_of(pair >> 5, count);
+    const T* columns[kDims];
+    columns[0] = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      query[d] = room_.queries[d][asking];
+      columns[d] = columns[0] + d * count;
+    }
     const T radius = room_.queries[kDims][asking];
     std::uint32_t within = 0;
     for (std::uint32_t i = 0; i < most_; i += kAtOnce) {  // a few too many, in what follows the column
@@ -447,12 +469,23 @@ class Packet {
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
         T sum = T(0);
 #pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d)
-          sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + i + j]));
-        within |= (sum <= radius ? 1u : 0u) << (i + j);
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][j]));
+        within = append_within(within, sum, radius);
       }
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) columns[d] += kAtOnce;
     }
-    return within & (0xffffffffu >> (32 - count));
+    return within >> (scanned() - count) << (scanned() - count);
+  }
+  /// Points that points_within looks at.
+  __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
+
+  /// 2 * bits, and one more if sum <= radius; neither is negative.
+  __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
+    return add_with_carry(bits, bits, std::bit_cast<std::uint32_t>(radius) + 1, ~std::bit_cast<std::uint32_t>(sum));
+  }
+  __device__ static std::uint32_t append_within(std::uint32_t bits, double sum, double radius) {
+    return 2 * bits + (sum <= radius ? 1 : 0);
   }
 
   /// False if there is no room. Whoever asks for room after one who got none gets none either, so there are no gaps.
@@ -466,7 +499,7 @@ class Packet {
     std::uint32_t count = 0;
     const T* values = points_of(seen, count);
     for (; within != 0; within &= within - 1, ++at) {
-      const std::uint32_t i = lowest_bit(within);
+      const std::uint32_t i = scanned() - 1 - lowest_bit(within);
       T sum = T(0);
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
@@ -628,19 +661,19 @@ class Packet {
   template <typename V, typename Entry>
   __device__ __forceinline__ void write_column(V* column, bool has_answer, const Entry& entry) {
     constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
-    constexpr std::uint32_t kAtOnce = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
-    static_assert(kAtOnce * kStride * sizeof(V) <= sizeof(room_.buffers));
+    constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
+    static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
     V* stage = reinterpret_cast<V*>(room_.buffers);
     const std::uint32_t k = task_.knn.k;
 #pragma unroll 1
-    for (std::uint32_t first = 0; first < kPacketQueries; first += kAtOnce) {
+    for (std::uint32_t first = 0; first < kPacketQueries; first += kRows) {
       sync_warp();
-      if (lane_number() - first < kAtOnce) {
+      if (lane_number() - first < kRows) {
 #pragma unroll
         for (std::uint32_t i = 0; i < kKept; ++i) stage[(lane_number() - first) * kStride + i] = entry(i);
       }
       sync_warp();
-      std::uint32_t asking = ballot(has_answer && lane_number() - first < kAtOnce);
+      std::uint32_t asking = ballot(has_answer && lane_number() - first < kRows);
       for (; asking != 0; asking &= asking - 1) {
         const std::uint32_t lane = lowest_bit(asking);
         const std::uint64_t row = shuffle(row_, lane);

@@ -70,10 +70,12 @@ struct PacketScratch {
   static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
 };
 
+/// Points around a packet that a radius is guessed from, in rows of 32: more for longer lists.
+constexpr std::uint32_t guess_rows(std::uint32_t kept) { return kept <= 18 ? 5 : 10; }
+
 /// `scratch` has PacketScratch::words words.
 template <typename T>
 PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
-  constexpr std::uint32_t kGuessPoints = 320;
   const core::KdGeometry& geometry = knn.tree.geometry;
   PacketTask<T> task;
   task.knn = knn;
@@ -88,7 +90,8 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   } else {
     task.packets = static_cast<std::uint32_t>((knn.queries.count + kPacketQueries - 1) / kPacketQueries);
   }
-  while (task.guess_levels < 5 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= kGuessPoints) {
+  const std::uint64_t guess_points = 32 * guess_rows(kept_keys(task.wanted, knn.tree.dims));
+  while (task.guess_levels < 4 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= guess_points) {
     ++task.guess_levels;
   }
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
