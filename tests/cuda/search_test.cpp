@@ -147,7 +147,7 @@ std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, Nast
 }
 
 template <typename T>
-void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_ordered) {
+void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_ordered, bool by_packets = false) {
   const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, bound, 0, {.threads = 1});
   std::vector<std::uint32_t> order, counts(question.batch.count, 0xdeadbeef);
   cuda::RadiusTask<T> task{.tree = search_tree(question.tree),
@@ -156,7 +156,11 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
                            .queries = query_source(question, is_ordered, order),
                            .bound = bound,
                            .counts = counts.data()};
-  cuda::launch_count_steps(task, kLaunch);
+  if (by_packets) {
+    cuda::launch_packet_count_steps(task, kLaunch);
+  } else {
+    cuda::launch_count_steps(task, kLaunch);
+  }
   std::vector<std::uint64_t> starts(counts.size() + 1), sums(cuda::scan_tiles_of(counts.size()) + 2);
   cuda::launch_scan_steps(static_cast<const std::uint32_t*>(counts.data()), counts.size(), sums.data(), starts.data(),
                           true, kLaunch);
@@ -167,7 +171,13 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
   task.starts = starts.data();
   task.indices = indices.data();
   task.chains = chains.data();
-  cuda::launch_list_steps(task, kLaunch);
+  if (by_packets) {
+    std::vector<std::uint32_t> scratch(question.batch.count + 1, 0xdeadbeef);
+    scratch[0] = 0;
+    cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+  } else {
+    cuda::launch_list_steps(task, kLaunch);
+  }
   expect_same_bytes(indices, expected.indices, "index");
   expect_same_bytes(chains, expected.chains, "chain");
 }
@@ -281,6 +291,19 @@ TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {
     const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
     expect_radius_of_cpu(*question, question->typical_chain(random), random() % 2 == 0);
+  }
+}
+
+TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 5000; seed < 5060 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
+    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
+      question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
+    }
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    expect_radius_of_cpu(*question, question->typical_chain(random), true, true);
   }
 }
 

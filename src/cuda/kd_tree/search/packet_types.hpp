@@ -1,4 +1,4 @@
-// kNN by packets: what the kernel gets, and when it is the one to take. packet.cuh tells how it works.
+// kNN by packets: what the kernel gets, and when it is the one to take. packet_knn.cuh tells how it works.
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
@@ -46,19 +46,64 @@ inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
 template <typename T>
-bool packets_pay(const KnnTask<T>& task) {
+bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const SearchFilter& filter,
+                  const QuerySource<T>& queries) {
   constexpr std::uint64_t kFewestQueries = 2048, kPointsPerQuery = 8;
-  const core::KdGeometry& geometry = task.tree.geometry;
+  const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
-  const bool is_plain_l2 = (task.metric.kind == Metric::Kind::l2 || task.metric.kind == Metric::Kind::cosine) &&
-                           task.metric.lengths == nullptr;
-  const bool is_filtered = task.filter.earlier_only || task.filter.below != nullptr || task.filter.allowed != nullptr;
-  return is_plain_l2 && !is_filtered && task.tree.dims >= 2 && task.tree.dims <= 4 &&
-         task.queries.chosen_count == nullptr &&
-         kept_keys(task.k + (task.filter.exclude_self ? 1 : 0), task.tree.dims) != 0 && most >= kFewestPerLeaf &&
-         most <= kMostPerLeaf && geometry.levels >= 5 && geometry.points < (std::uint64_t{1} << 31) &&
-         task.queries.count >= kFewestQueries && task.queries.count >= geometry.points / kPointsPerQuery &&
-         task.queries.count < (std::uint64_t{1} << 32);
+  const bool is_plain_l2 =
+      (metric.kind == Metric::Kind::l2 || metric.kind == Metric::Kind::cosine) && metric.lengths == nullptr;
+  const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
+  return is_plain_l2 && !is_filtered && tree.dims >= 2 && tree.dims <= 4 && queries.chosen_count == nullptr &&
+         most >= kFewestPerLeaf && most <= kMostPerLeaf && geometry.levels >= 5 &&
+         geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestQueries &&
+         queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
+}
+template <typename T>
+bool packets_pay(const KnnTask<T>& task) {
+  return suit_packets(task.tree, task.metric, task.filter, task.queries) &&
+         kept_keys(task.k + (task.filter.exclude_self ? 1 : 0), task.tree.dims) != 0;
+}
+template <typename T>
+bool packets_pay(const RadiusTask<T>& task) {
+  return suit_packets(task.tree, task.metric, task.filter, task.queries);
+}
+
+/// How queries are cut into packets.
+struct PacketCut {
+  std::uint32_t packets = 0;
+  std::uint32_t per_node = 0;  ///< PacketTask::packets_per_node
+
+  template <typename T>
+  PacketCut(const SearchTree<T>& tree, const QuerySource<T>& queries) {
+    const core::KdGeometry& geometry = tree.geometry;
+    if (queries.rows == nullptr && queries.chosen == nullptr) {
+      // Whole leaves where they fit: a packet that is a node of the tree is the most compact.
+      const std::uint64_t most_per_node = (geometry.points >> (geometry.levels - 5)) + 1;
+      per_node = static_cast<std::uint32_t>(
+          geometry.most_per_leaf() * 2 <= kPacketQueries ? 16 : (most_per_node + kPacketQueries - 1) / kPacketQueries);
+      packets = per_node << (geometry.levels - 5);
+    } else {
+      packets = static_cast<std::uint32_t>((queries.count + kPacketQueries - 1) / kPacketQueries);
+    }
+  }
+};
+
+/// A radius search by packets.
+template <typename T>
+struct PacketRadiusTask {
+  RadiusTask<T> radius;
+  std::uint32_t packets = 0;
+  std::uint32_t packets_per_node = 0;
+  std::uint32_t* failed = nullptr;  ///< queries whose lists need another search, as QuerySource::chosen
+  std::uint32_t* failed_count = nullptr;
+};
+
+/// `scratch` has a word per query and one more, which begins as 0; counting needs none.
+template <typename T>
+PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_t* scratch) {
+  const PacketCut cut(radius.tree, radius.queries);
+  return {radius, cut.packets, cut.per_node, scratch == nullptr ? nullptr : scratch + 1, scratch};
 }
 
 /// The keys that a list keeps when a shorter one ended in a tie.
@@ -81,15 +126,9 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.knn = knn;
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.expected = task.wanted <= 2 ? 6 : task.wanted + 10 + task.wanted / 5;
-  if (knn.queries.rows == nullptr && knn.queries.chosen == nullptr) {
-    // Whole leaves where they fit: a packet that is a node of the tree is the most compact.
-    const std::uint64_t most_per_node = (geometry.points >> (geometry.levels - 5)) + 1;
-    task.packets_per_node = static_cast<std::uint32_t>(
-        geometry.most_per_leaf() * 2 <= kPacketQueries ? 16 : (most_per_node + kPacketQueries - 1) / kPacketQueries);
-    task.packets = task.packets_per_node << (geometry.levels - 5);
-  } else {
-    task.packets = static_cast<std::uint32_t>((knn.queries.count + kPacketQueries - 1) / kPacketQueries);
-  }
+  const PacketCut cut(knn.tree, knn.queries);
+  task.packets = cut.packets;
+  task.packets_per_node = cut.per_node;
   const std::uint64_t guess_points = 32 * guess_rows(kept_keys(task.wanted, knn.tree.dims));
   while (task.guess_levels < 4 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= guess_points) {
     ++task.guess_levels;

@@ -49,11 +49,18 @@ void search_knn(const KnnTask<T>& task, const Stream& stream) {
 
 template <typename T>
 void count_within(const RadiusTask<T>& task, const Stream& stream) {
-  launch_count_steps(task, SearchLauncher(stream));
+  if (packets_pay(task)) {
+    launch_packet_count_steps(task, SearchLauncher(stream));
+  } else {
+    launch_count_steps(task, SearchLauncher(stream));
+  }
 }
 template <typename T>
 void list_within(const RadiusTask<T>& task, const Stream& stream) {
-  launch_list_steps(task, SearchLauncher(stream));
+  if (!packets_pay(task)) return launch_list_steps(task, SearchLauncher(stream));
+  DeviceBuffer<std::uint32_t> scratch(task.queries.count + 1, stream);
+  check(cudaMemsetAsync(scratch.data(), 0, sizeof(std::uint32_t), stream.get()), "searching");
+  launch_packet_list_steps(task, scratch.data(), search_limits(stream.device()), SearchLauncher(stream));
 }
 template <typename T>
 void count_in_boxes(const BoxTask<T>& task, const Stream& stream) {

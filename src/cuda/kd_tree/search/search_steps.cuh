@@ -4,7 +4,8 @@
 
 #include "cuda/kd_tree/search/box.cuh"
 #include "cuda/kd_tree/search/knn.cuh"
-#include "cuda/kd_tree/search/packet.cuh"
+#include "cuda/kd_tree/search/packet_knn.cuh"
+#include "cuda/kd_tree/search/packet_radius.cuh"
 #include "cuda/kd_tree/search/query_order.cuh"
 #include "cuda/kd_tree/search/radius.cuh"
 #include "cuda/kd_tree/search/scan.cuh"
@@ -29,6 +30,19 @@ void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric,
       return f(std::integral_constant<std::uint32_t, 4>{});
     default:
       return f(std::integral_constant<std::uint32_t, 0>{});
+  }
+}
+
+/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets know.
+template <typename F>
+void visit_packet_dims(std::uint32_t dims, F&& f) {
+  switch (dims) {
+    case 2:
+      return f(std::integral_constant<std::uint32_t, 2>{});
+    case 3:
+      return f(std::integral_constant<std::uint32_t, 3>{});
+    default:
+      return f(std::integral_constant<std::uint32_t, 4>{});
   }
 }
 
@@ -100,17 +114,7 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
 template <typename T, typename Launch>
 void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
   const PacketTask<T> task = packet_task(knn, scratch);
-  switch (knn.tree.dims) {
-    case 2:
-      launch_packets_of_dims<T, 2>(task, limits, launch);
-      break;
-    case 3:
-      launch_packets_of_dims<T, 3>(task, limits, launch);
-      break;
-    default:
-      launch_packets_of_dims<T, 4>(task, limits, launch);
-      break;
-  }
+  visit_packet_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
   launch_failed_steps(task, limits, launch);
 }
 
@@ -124,12 +128,40 @@ void launch_count_steps(const RadiusTask<T>& task, Launch&& launch) {
 }
 
 template <typename T, typename Launch>
-void launch_list_steps(const RadiusTask<T>& task, Launch&& launch) {
+void launch_list_steps(const RadiusTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   if (task.queries.count == 0) return;
-  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree));
+  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree), most_blocks);
   visit_search_dims(task.tree, task.metric, [&](auto dims) {
     launch(list_by_warps<T, dims.value>, plan.blocks, plan.warps_per_block * 32, plan.shared_bytes, task);
   });
+}
+
+/// The same as launch_count_steps by packets. Only if packets_pay.
+template <typename T, typename Launch>
+void launch_packet_count_steps(const RadiusTask<T>& radius, Launch&& launch) {
+  const PacketRadiusTask<T> task = packet_radius_task(radius, nullptr);
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  visit_packet_dims(radius.tree.dims, [&](auto dims) {
+    launch(count_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketWalkRoom<T, dims.value>), task);
+  });
+}
+
+/// And of launch_list_steps; `scratch` has a word per query and one more, which is zero.
+template <typename T, typename Launch>
+void launch_packet_list_steps(const RadiusTask<T>& radius, std::uint32_t* scratch, const SearchLimits& limits,
+                              Launch&& launch) {
+  constexpr std::uint32_t kBlocksPerProcessor = 16;
+  const PacketRadiusTask<T> task = packet_radius_task(radius, scratch);
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  visit_packet_dims(radius.tree.dims, [&](auto dims) {
+    launch(list_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketListRoom<T, dims.value>), task);
+  });
+  RadiusTask<T> failed = radius;
+  failed.queries.chosen = task.failed;
+  failed.queries.chosen_count = task.failed_count;
+  launch_list_steps(failed, launch, limits.processors * kBlocksPerProcessor);
 }
 
 template <typename T, typename Launch>

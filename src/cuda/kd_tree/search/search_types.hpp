@@ -126,7 +126,7 @@ struct RadiusTask {
   QuerySource<T> queries;
   T bound = 0;
   std::uint32_t* counts = nullptr;        ///< written by the first kernel
-  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins
+  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;

@@ -16,178 +16,60 @@
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/nearest_walk.cuh"
-#include "cuda/kd_tree/search/packet_types.hpp"
-#include "cuda/kd_tree/search/query_order.cuh"
-#include "cuda/kd_tree/search/query_warp.cuh"
+#include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
-#include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
 #include <cfloat>
 
 namespace kith::cuda {
 
-/// Warps of a block; each has its own packet.
-inline constexpr std::uint32_t kPacketWarps = 2;
-
 /// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-struct PacketRoom {
-  static constexpr std::uint32_t kBuffer = kKept <= 10   ? 32
-                                           : kKept <= 32 ? 48
-                                                         : 66;  ///< keys of a query that wait for their merge
-  static constexpr std::uint32_t kHistory = 256;                ///< leaves that have names
-  static constexpr std::uint32_t kPairs = 512;                  ///< as many are worked off before more come
+struct PacketRoom : PacketWalkRoom<T, kDims> {
+  /// Keys of a query that wait for their merge.
+  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : kKept <= 32 ? 48 : 66;
 
-  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
-  T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
-  std::uint32_t counts[kPacketQueries];            ///< keys in the buffers
-  std::uint32_t history[kHistory];  ///< the place of the first point of each leaf seen; top bit: one point fewer
-  std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
   std::uint32_t buffers[kBuffer][kPacketQueries];
 };
 
-/// A corner pair of a box, in as few loads as its alignment allows.
-template <typename T, std::uint32_t kDims>
-__device__ __forceinline__ void load_box(const T* from, T (&box)[2 * kDims]) {
-  constexpr std::uint32_t kBytes = 2 * kDims * sizeof(T);
-  constexpr std::uint32_t kVector = kBytes % 16 == 0 ? 16 : 8;
-  constexpr std::uint32_t kPer = kVector / sizeof(T);
-  struct alignas(kVector) Vector {
-    T values[kPer];
-  };
-#pragma unroll
-  for (std::uint32_t i = 0; i < 2 * kDims / kPer; ++i) {
-    const Vector vector = reinterpret_cast<const Vector*>(from)[i];
-#pragma unroll
-    for (std::uint32_t j = 0; j < kPer; ++j) box[i * kPer + j] = vector.values[j];
-  }
-}
-
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-class Packet {
+class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
  public:
   using Room = PacketRoom<T, kDims, kKept>;
 
   __device__ Packet(const PacketTask<T>& task, Room& room)
-      : task_(task),
-        tree_(task.knn.tree),
-        room_(room),
-        wide_(task.knn.tree.geometry.levels),
-        most_(static_cast<std::uint32_t>(task.knn.tree.geometry.most_per_leaf())) {}
+      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, room), task_(task), room_(room) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
-    if (!load_queries(packet)) return;
-    span_packet();
+    if (!Walk::load_queries(packet)) return;
+    Walk::span_packet();
     const float guess = task_.finds_itself ? 0 : guess_radius();
     bool is_searched = task_.finds_itself || (guess < FLT_MAX && !is_larger_than(guess));
     if (is_searched) {
       begin(static_cast<T>(guess));
-      is_searched = walk();
+      is_searched = Walk::walk();
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
     const bool comes_back = is_tied && task_.tied != nullptr;
-    hand_on(comes_back, task_.tied, task_.tied_count);
-    hand_on(is_there_ && !has_answer && !comes_back, task_.failed, task_.failed_count);
+    Walk::hand_on(comes_back, task_.tied, task_.tied_count);
+    Walk::hand_on(is_there_ && !has_answer && !comes_back, task_.failed, task_.failed_count);
     if (is_searched) answer(has_answer);
   }
 
  private:
+  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
+  friend Walk;
+  using Walk::chosen_, Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::most_, Walk::number_, Walk::pairs_,
+      Walk::query_, Walk::radius_, Walk::row_, Walk::tree_, Walk::upper_;
+
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
-  static constexpr std::uint32_t kAtOnce = 4;          ///< points that a lane looks at together
   static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
   static constexpr std::uint32_t kNearlyFull = Room::kBuffer - 12;
   static constexpr std::uint32_t kGuessRows = guess_rows(kKept);
-
-  // --- the queries ---
-
-  /// False if there are none.
-  __device__ __forceinline__ bool load_queries(std::uint32_t packet) {
-    const QuerySource<T>& source = task_.knn.queries;
-    const core::KdGeometry& geometry = tree_.geometry;
-    std::uint64_t first = std::uint64_t{packet} * kPacketQueries, end = queries_of(source);
-    std::uint32_t node = 0;
-    if (task_.packets_per_node == 16) {  // two leaves each
-      node = packet / 16;
-      first = geometry.first(geometry.levels - 1, packet);
-      end = geometry.first(geometry.levels - 1, std::uint64_t{packet} + 1);
-    } else if (task_.packets_per_node > 0) {
-      node = packet / task_.packets_per_node;
-      const std::uint32_t part = packet % task_.packets_per_node;
-      const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
-      const auto size = static_cast<std::uint32_t>(geometry.first(geometry.levels - 5, node + 1) - begin);
-      first = begin + part * size / task_.packets_per_node;
-      end = begin + (part + 1) * size / task_.packets_per_node;
-    }
-    if (first >= end) return false;
-    if (end - first > kPacketQueries) end = first + kPacketQueries;
-    const std::uint64_t own = first + lane_number() < end ? first + lane_number() : end - 1;
-    is_there_ = first + lane_number() < end;
-    chosen_ = source.chosen == nullptr ? static_cast<std::uint32_t>(own) : source.chosen[own];
-    const std::uint32_t middle = static_cast<std::uint32_t>(end - first) / 2;
-    if (source.rows == nullptr) {
-      const std::uint64_t own_leaf =
-          task_.packets_per_node > 0 ? leaf_in_node(node, own) : tree_.leaf_of_place(chosen_);
-      const SearchLeaf<T> leaf = tree_.leaf(own_leaf);
-      const auto slot = static_cast<std::uint32_t>(chosen_ - geometry.first(geometry.levels, own_leaf));
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
-      number_ = leaf.numbers[slot];
-      row_ = number_ - source.first;
-      leaf_ = shuffle(own_leaf, middle);
-    } else {
-      T row[kDims];
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) {
-        query_[d] = source.rows[chosen_ * source.row_stride + d];
-        row[d] = shuffle(query_[d], middle);
-      }
-      number_ = kNoNumber;
-      row_ = chosen_;
-      leaf_ = near_leaf_of(row);
-    }
-    return true;
-  }
-
-  /// The leaf of a place in a bottom node. Leaves have `most` points or one fewer, so a guess is at most a few too low;
-  /// it spares a division.
-  __device__ std::uint64_t leaf_in_node(std::uint32_t node, std::uint64_t place) const {
-    const core::KdGeometry& geometry = tree_.geometry;
-    const auto offset = static_cast<std::uint32_t>(place - geometry.first(geometry.levels - 5, node));
-    std::uint64_t leaf = std::uint64_t{node} * kWarp + (offset * reciprocal() >> 16);
-    while (geometry.first(geometry.levels, leaf + 1) <= place) ++leaf;
-    return leaf;
-  }
-  /// x * reciprocal >> 16 is x / most for so few x as there are points in a bottom node.
-  __device__ std::uint32_t reciprocal() const { return 65536 / most_ + 1; }
-
-  __device__ std::uint64_t near_leaf_of(const T (&row)[kDims]) const {
-    std::uint64_t node = 0;
-    for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
-      const std::uint32_t split_dim = tree_.split_dims[node];
-      T value = row[0];
-#pragma unroll
-      for (std::uint32_t d = 1; d < kDims; ++d) value = split_dim == d ? row[d] : value;
-      node = 2 * node + 1 + (value < tree_.split_values[node] ? 0 : 1);
-    }
-    return node - (tree_.geometry.leaves() - 1);
-  }
-
-  __device__ void span_packet() {
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      lower_[d] = upper_[d] = query_[d];
-#pragma unroll
-      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
-        lower_[d] = lesser(lower_[d], shuffle_xor(lower_[d], step));
-        upper_[d] = greater(upper_[d], shuffle_xor(upper_[d], step));
-      }
-    }
-  }
 
   // --- the radius ---
 
@@ -216,7 +98,7 @@ class Packet {
 #pragma unroll
     for (std::uint32_t row = 0; row < kGuessRows; ++row) {
       const std::uint32_t slot = row * kWarp + lane_number();
-      const std::uint32_t leaf = slot * reciprocal() >> 16, i = slot - leaf * most_;
+      const std::uint32_t leaf = slot * Walk::reciprocal() >> 16, i = slot - leaf * most_;
       const std::uint32_t place = shuffle(begin, leaf), count = shuffle(begin, leaf + 1) - place;
       distances[row] = std::numeric_limits<float>::infinity();
       if (slot < slots && i < count) {
@@ -259,143 +141,13 @@ class Packet {
 
   __device__ void begin(T radius) {
     is_bounded_ = !(radius < task_.knn.bound);
-    radius_ = is_bounded_ ? task_.knn.bound : radius;
-    reach_ = radius_;
-    sync_warp();  // the packet before is done with the room
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
-    if (!is_there_) radius_ = T(-1);
-    room_.queries[kDims][lane_number()] = radius_;
-    room_.counts[lane_number()] = 0;
+    Walk::begin_with(is_bounded_ ? task_.knn.bound : radius);
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
-    leaves_ = pairs_ = 0;
-    sync_warp();
   }
 
-  // --- the walk ---
-
-  /// The least chain between the packet and a box.
-  __device__ T between(const T (&box)[2 * kDims]) const {
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - upper_[d], above = lower_[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
-    }
-    return sum;
-  }
-  /// The same from this lane's query.
-  __device__ T to_box(const T (&box)[2 * kDims]) const {
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
-    }
-    return sum;
-  }
-
-  __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
-    bool is_within = lane_number() < wide_.children(depth);
-    if (is_within) {
-      const std::uint64_t node =
-          core::KdGeometry::node(wide_.child_level(depth), std::uint64_t{group} * kWarp + lane_number());
-      T box[2 * kDims];
-      load_box<T, kDims>(tree_.lower(node), box);
-      is_within = between(box) <= reach_;
-    }
-    return ballot(is_within);
-  }
-
-  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
-  __device__ __forceinline__ bool walk() {
-    own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
-    top_ = depth_ = wide_.last;
-    group_ = own_;
-    left_ = masks_ = 0;
-    for (bool is_last = false;;) {  // a last round without leaves
-      std::uint32_t count = 0;
-      if (!is_last && !look_at_node(count)) return false;
-      for (std::uint32_t j = 0;; ++j) {
-        if (j == count || pairs_ > Room::kPairs) work_off(is_last);
-        if (j == count) break;
-        pair_with_leaf(j);
-      }
-      leaves_ += count;
-      if (is_last) return true;
-      is_last = !find_next_bottom();
-    }
-  }
-
-  /// Sets bottom_ to the next bottom node in reach; false if there is none.
-  __device__ bool find_next_bottom() {
-    for (;;) {
-      if (left_ == 0) {
-        if (depth_ == top_) {
-          if (top_ == 0) return false;
-          --top_;
-          depth_ = top_;
-          group_ = own_ >> (WideTree::kStep * (wide_.last - top_));
-          const std::uint32_t from = own_ >> (WideTree::kStep * (wide_.last - top_ - 1)) & (kWarp - 1);
-          left_ = children_within(depth_, group_) & ~(1u << from);
-        } else {
-          --depth_;
-          group_ /= kWarp;
-          left_ = shuffle(masks_, depth_);
-        }
-        continue;
-      }
-      const std::uint32_t child = group_ * kWarp + lowest_bit(left_);
-      left_ &= left_ - 1;
-      if (depth_ + 1 == wide_.last) {
-        bottom_ = child;
-        return true;
-      }
-      if (lane_number() == depth_) masks_ = left_;
-      ++depth_;
-      group_ = child;
-      left_ = children_within(depth_, group_);
-    }
-  }
-
-  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
-  __device__ bool look_at_node(std::uint32_t& count) {
-    const core::KdGeometry& geometry = tree_.geometry;
-    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
-    T box[2 * kDims];
-    load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
-    const bool is_within = between(box) <= reach_;
-    const std::uint32_t within = ballot(is_within);
-    count = count_bits(within);
-    if (leaves_ + count > Room::kHistory) return false;
-    if (is_within) {
-      const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
-      const std::uint64_t first = geometry.first(geometry.levels, leaf);
-      const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-#pragma unroll
-      for (std::uint32_t i = 0; i < 2 * kDims; ++i) room_.boxes[at][i] = box[i];
-      room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
-    }
-    sync_warp();
-    return true;
-  }
-
-  /// Leaf j of those that look_at_node has found, and the queries that it may be near.
-  __device__ void pair_with_leaf(std::uint32_t j) {
-    T box[2 * kDims];
-    load_box<T, kDims>(room_.boxes[j], box);
-    const bool is_pair = to_box(box) <= radius_;
-    const std::uint32_t all = ballot(is_pair);
-    if (is_pair) {
-      room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
-          static_cast<std::uint16_t>((leaves_ + j) << 5 | lane_number());
-    }
-    pairs_ += count_bits(all);
-  }
-
-  /// Bits that name a point of a leaf.
-  __device__ static constexpr std::uint32_t point_bits() { return kNameBits - 8; }
+  /// Names would be lost.
+  __device__ bool empties_history() const { return false; }
 
   // --- pairs ---
 
@@ -410,7 +162,7 @@ class Packet {
       std::uint32_t pair = 0, within = 0;
       if (has_pairs && first + lane_number() < pairs_) {
         pair = room_.pairs[first + lane_number()];
-        within = points_within(pair);
+        within = Walk::points_within(pair);
       }
       for (;;) {  // once, unless buffers are full
         if (within != 0 && put_into_buffer(pair, within)) within = 0;
@@ -424,14 +176,7 @@ class Packet {
       }
       if (!has_pairs) break;
     }
-    const std::uint32_t rest = pairs_ - first;
-    if (first > 0 && rest > 0) {
-      const std::uint16_t pair = lane_number() < rest ? room_.pairs[first + lane_number()] : 0;
-      sync_warp();
-      if (lane_number() < rest) room_.pairs[lane_number()] = pair;
-    }
-    pairs_ = rest;
-    sync_warp();
+    Walk::keep_pairs_from(first);
   }
 
   __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
@@ -443,51 +188,6 @@ class Packet {
     return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
   }
 
-  /// The points of a leaf, by the bits of their places in it.
-  __device__ const T* points_of(std::uint32_t seen, std::uint32_t& count) const {
-    const std::uint32_t place = room_.history[seen];
-    count = most_ - (place >> 31);
-    return reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
-  }
-
-  /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
-  __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
-    const std::uint32_t asking = pair & 31;
-    std::uint32_t count = 0;
-    const T* columns[kDims];
-    columns[0] = points_of(pair >> 5, count);
-    T query[kDims];
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      query[d] = room_.queries[d][asking];
-      columns[d] = columns[0] + d * count;
-    }
-    const T radius = room_.queries[kDims][asking];
-    std::uint32_t within = 0;
-    for (std::uint32_t i = 0; i < most_; i += kAtOnce) {  // a few too many, in what follows the column
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        T sum = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][j]));
-        within = append_within(within, sum, radius);
-      }
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) columns[d] += kAtOnce;
-    }
-    return within >> (scanned() - count) << (scanned() - count);
-  }
-  /// Points that points_within looks at.
-  __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
-
-  /// 2 * bits, and one more if sum <= radius; neither is negative.
-  __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
-    return add_with_carry(bits, bits, std::bit_cast<std::uint32_t>(radius) + 1, ~std::bit_cast<std::uint32_t>(sum));
-  }
-  __device__ static std::uint32_t append_within(std::uint32_t bits, double sum, double radius) {
-    return 2 * bits + (sum <= radius ? 1 : 0);
-  }
-
   /// False if there is no room. Whoever asks for room after one who got none gets none either, so there are no gaps.
   __device__ __forceinline__ bool put_into_buffer(std::uint32_t pair, std::uint32_t within) {
     const std::uint32_t asking = pair & 31, seen = pair >> 5, found = count_bits(within);
@@ -497,15 +197,15 @@ class Packet {
       return false;
     }
     std::uint32_t count = 0;
-    const T* values = points_of(seen, count);
+    const T* values = Walk::points_of(seen, count);
     for (; within != 0; within &= within - 1, ++at) {
-      const std::uint32_t i = scanned() - 1 - lowest_bit(within);
+      const std::uint32_t i = Walk::scanned() - 1 - lowest_bit(within);
       T sum = T(0);
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
         sum = core::L2Chain{}.step(sum, T(room_.queries[d][asking] - values[d * count + i]));
       }
-      room_.buffers[at][asking] = key_of(sum, seen << point_bits() | i);
+      room_.buffers[at][asking] = key_of(sum, seen << Walk::point_bits() | i);
     }
     return true;
   }
@@ -549,14 +249,6 @@ class Packet {
     return last < kNoKey && (keys_[kKept - 1] & ~kNameMask) == (last & ~kNameMask);
   }
 
-  __device__ void hand_on(bool is_handed_on, std::uint32_t* to, std::uint32_t* count) {
-    const std::uint32_t all = ballot(is_handed_on);
-    if (all == 0) return;
-    std::uint32_t at = lane_number() == 0 ? atomic_add(count, count_bits(all)) : 0;
-    at = shuffle(at, 0) + count_bits(all & ((1u << lane_number()) - 1));
-    if (is_handed_on) to[at] = chosen_;
-  }
-
   /// Looks the points up, sorts them by what they really are, and writes the rows.
   __device__ __forceinline__ void answer(bool has_answer) {
     if constexpr (kKept <= kWarp) {
@@ -566,16 +258,6 @@ class Packet {
     }
   }
 
-  /// The point that a key names, as seen from a query.
-  __device__ Candidate<T> look_up(std::uint32_t key, const T (&query)[kDims]) const {
-    const std::uint32_t name = key & kNameMask, at = name & ((1u << point_bits()) - 1);
-    std::uint32_t count = 0;
-    const T* values = points_of(name >> point_bits(), count);
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + at]));
-    return {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
-  }
   __device__ std::uint32_t number_or_missing(const Candidate<T>& candidate) const {
     return candidate.index == kNoNumber ? static_cast<std::uint32_t>(tree_.geometry.points) : candidate.index;
   }
@@ -586,7 +268,7 @@ class Packet {
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) {
       found[i] = last_candidate<T>();
-      if (has_answer && keys_[i] < kNoKey) found[i] = look_up(keys_[i], query_);
+      if (has_answer && keys_[i] < kNoKey) found[i] = Walk::look_up(keys_[i] & kNameMask, query_);
     }
     // Sorted already but for keys that were equal before truncation: a round or two.
     for (;;) {
@@ -700,8 +382,8 @@ class Packet {
       Candidate<T> even = last_candidate<T>(), odd = last_candidate<T>();
       const std::uint32_t even_key = stage[2 * lane_number() * kStride + lane];
       const std::uint32_t odd_key = stage[(2 * lane_number() + 1) * kStride + lane];
-      if (even_key < kNoKey) even = look_up(even_key, query);
-      if (odd_key < kNoKey) odd = look_up(odd_key, query);
+      if (even_key < kNoKey) even = Walk::look_up(even_key & kNameMask, query);
+      if (odd_key < kNoKey) odd = Walk::look_up(odd_key & kNameMask, query);
       for (;;) {  // a round or two
         put_in_order(even, odd);
         const Candidate<T> before = from_lane_before(odd);
@@ -729,30 +411,9 @@ class Packet {
   }
 
   const PacketTask<T>& task_;
-  const SearchTree<T>& tree_;
   Room& room_;
-  WideTree wide_;
-  std::uint32_t most_;  ///< points of a leaf; some have one fewer
-
-  // the packet
-  std::uint64_t leaf_ = 0;  ///< in its midst
-  T lower_[kDims], upper_[kDims];
-  T reach_ = 0;               ///< no query looks farther
-  bool is_bounded_ = false;   ///< by the search's own bound, not by a guess
-  std::uint32_t leaves_ = 0;  ///< in the history
-  std::uint32_t pairs_ = 0;   ///< that wait
-
-  // the walk: where it is, how far up it went, which children are left here and, in lane d, at depth d
-  std::uint32_t own_ = 0, bottom_ = 0, top_ = 0, depth_ = 0, group_ = 0, left_ = 0, masks_ = 0;
-
-  // this lane's query
-  bool is_there_ = false;
-  std::uint32_t chosen_ = 0;
-  std::uint32_t number_ = 0;
-  std::uint64_t row_ = 0;
-  T query_[kDims];
-  T radius_ = 0;
-  std::uint32_t keys_[kKept];
+  bool is_bounded_ = false;    ///< by the search's own bound, not by a guess
+  std::uint32_t keys_[kKept];  ///< of this lane's query
 };
 
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
@@ -767,10 +428,7 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
-  std::uint64_t packets = task.packets;
-  if (task.knn.queries.chosen_count != nullptr) {
-    packets = (queries_of(task.knn.queries) + kPacketQueries - 1) / kPacketQueries;
-  }
+  const std::uint64_t packets = packets_of(task.knn.queries, task.packets);
   for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
     Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
   }
