@@ -2,6 +2,7 @@
 // run on the CPU, as does what is not a search, from a copy of the tree that is made when it is first needed.
 #include "cuda/kd_tree/kd_search.hpp"
 
+#include "cuda/device_memory.hpp"
 #include "cuda/device_scope.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/check_tree.hpp"
@@ -73,12 +74,15 @@ class KdSearch final : public Searcher<T> {
   }
   std::string describe() const override {
     const core::KdGeometry& geometry = tree_.shape.geometry;
+    const std::uint64_t free = memory_of_device(stream_.device()).free;
     return fmt::format(
-        "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\ndevice cuda:{}: "
-        "{} on the GPU, exact searches run there; a batch goes through it in chunks of up to half the memory that is "
-        "free",
+        "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\n"
+        "device cuda:{}: {} on the GPU, exact searches run there; a query takes {} bytes and {} for each neighbour, "
+        "and "
+        "batches that take more than half of the {} bytes that are free are cut into chunks",
         geometry.points, tree_.shape.dims, geometry.levels, geometry.leaves(), geometry.most_per_leaf(),
-        tree_.memory_bytes(), stream_.device(), origin_);
+        tree_.memory_bytes(), stream_.device(), origin_, BatchSearch<T>::bytes_per_query(tree_.shape.dims),
+        BatchSearch<T>::kBytesPerNeighbor, free);
   }
 
  private:

@@ -26,6 +26,10 @@ struct SearchBudget {
 template <typename T>
 class BatchSearch {
  public:
+  /// What a kNN search takes for each query, and for each of its neighbours.
+  static std::uint64_t bytes_per_query(std::uint32_t dims) { return dims * sizeof(T) + 24; }
+  static constexpr std::uint64_t kBytesPerNeighbor = sizeof(T) + sizeof(std::uint32_t);
+
   BatchSearch(const DeviceTree<T>& tree, Metric metric, std::span<const T> period, const Stream& stream,
               const SearchBudget& budget = {});
 

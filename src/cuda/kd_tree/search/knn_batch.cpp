@@ -102,7 +102,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   if (knn_of_few(queries, k, bound, indices, chains)) return;
 
-  const std::uint64_t per_query = QueryChunk<T>::bytes_per_query(tree_.dims) + std::uint64_t{k} * (sizeof(T) + 4);
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;

@@ -33,9 +33,6 @@ void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_
 template <typename T>
 class QueryChunk {
  public:
-  /// Bytes that a query takes here, and while it is put into order.
-  static std::uint64_t bytes_per_query(std::uint32_t dims) { return dims * sizeof(T) + 16; }
-
   /// Room for up to `most` queries. `stream` outlives this.
   QueryChunk(const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most, const Stream& stream);
 
