@@ -16,7 +16,6 @@
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
-#include "cuda/kd_tree/search/nearest_walk.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
 
@@ -62,7 +61,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
  private:
   using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
   friend Walk;
-  using Walk::chosen_, Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::most_, Walk::number_, Walk::pairs_,
+  using Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_,
       Walk::query_, Walk::radius_, Walk::row_, Walk::tree_, Walk::upper_;
 
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
@@ -76,18 +75,9 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   /// A chain value that holds about as many points as are expected, seen from the query in the midst of the packet; not
   /// finite if there is none. Any value is right.
   __device__ __forceinline__ float guess_radius() {
-    T from_middle = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T difference = query_[d] - (lower_[d] / 2 + upper_[d] / 2);
-      from_middle = core::L2Chain{}.step(from_middle, difference);
-    }
-    const std::uint32_t order = rough_order(from_middle);
-    const std::uint32_t middle = lowest_bit(ballot(order == min_of_warp(order)));
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle);
-
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle_);
     // Lane j knows where leaf j of the subtree begins.
     const std::uint64_t first_leaf = leaf_ >> task_.guess_levels << task_.guess_levels;
     const auto begin =
@@ -132,7 +122,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   /// Whether so many leaves would have to be looked at that the queries are better off alone.
   __device__ bool is_larger_than(float radius) const {
-    constexpr float kMost = 256;
+    constexpr float kMost = 4096;
     T diagonal = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));

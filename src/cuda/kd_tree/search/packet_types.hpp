@@ -125,7 +125,8 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   PacketTask<T> task;
   task.knn = knn;
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
-  task.expected = task.wanted <= 2 ? 6 : task.wanted + 10 + task.wanted / 5;
+  // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
+  task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
   const PacketCut cut(knn.tree, knn.queries);
   task.packets = cut.packets;
   task.packets_per_node = cut.per_node;

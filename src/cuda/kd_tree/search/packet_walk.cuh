@@ -8,6 +8,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/kd_tree/search/nearest_walk.cuh"
 #include "cuda/kd_tree/search/packet_types.hpp"
 #include "cuda/kd_tree/search/query_warp.cuh"
 #include "cuda/kd_tree/search/wide_tree.hpp"
@@ -70,60 +71,72 @@ class PacketWalk {
 
   /// False if there are none.
   __device__ __forceinline__ bool load_queries(std::uint32_t packet) {
-    const QuerySource<T>& source = source_;
-    const core::KdGeometry& geometry = tree_.geometry;
-    std::uint64_t first = std::uint64_t{packet} * kPacketQueries, end = queries_of(source);
-    std::uint32_t node = 0;
-    if (packets_per_node_ == 16) {  // two leaves each
-      node = packet / 16;
-      first = geometry.first(geometry.levels - 1, packet);
-      end = geometry.first(geometry.levels - 1, std::uint64_t{packet} + 1);
-    } else if (packets_per_node_ > 0) {
-      node = packet / packets_per_node_;
-      const std::uint32_t part = packet % packets_per_node_;
-      const std::uint64_t begin = geometry.first(geometry.levels - 5, node);
-      const auto size = static_cast<std::uint32_t>(geometry.first(geometry.levels - 5, node + 1) - begin);
-      first = begin + part * size / packets_per_node_;
-      end = begin + (part + 1) * size / packets_per_node_;
-    }
-    if (first >= end) return false;
-    if (end - first > kPacketQueries) end = first + kPacketQueries;
-    const std::uint64_t own = first + lane_number() < end ? first + lane_number() : end - 1;
-    is_there_ = first + lane_number() < end;
-    chosen_ = source.chosen == nullptr ? static_cast<std::uint32_t>(own) : source.chosen[own];
-    const std::uint32_t middle = static_cast<std::uint32_t>(end - first) / 2;
-    if (source.rows == nullptr) {
-      const std::uint64_t own_leaf = packets_per_node_ > 0 ? leaf_in_node(node, own) : tree_.leaf_of_place(chosen_);
-      const SearchLeaf<T> leaf = tree_.leaf(own_leaf);
-      const auto slot = static_cast<std::uint32_t>(chosen_ - geometry.first(geometry.levels, own_leaf));
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
-      number_ = leaf.numbers[slot];
-      row_ = number_ - source.first;
-      leaf_ = shuffle(own_leaf, middle);
+    if (packets_per_node_ > 0) return load_points(packet);
+    const std::uint64_t first = std::uint64_t{packet} * kPacketQueries, all = queries_of(source_);
+    if (first >= all) return false;
+    is_there_ = first + lane_number() < all;
+    const std::uint64_t own = is_there_ ? first + lane_number() : all - 1;
+    chosen_ = source_.chosen == nullptr ? static_cast<std::uint32_t>(own) : source_.chosen[own];
+    if (source_.rows == nullptr) {
+      leaf_ = tree_.leaf_of_place(chosen_);
+      load_point(tree_.leaf(leaf_),
+                 static_cast<std::uint32_t>(chosen_ - tree_.geometry.first(tree_.geometry.levels, leaf_)));
     } else {
-      T row[kDims];
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) {
-        query_[d] = source.rows[chosen_ * source.row_stride + d];
-        row[d] = shuffle(query_[d], middle);
-      }
+      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
       number_ = kNoNumber;
       row_ = chosen_;
-      leaf_ = near_leaf_of(row);
     }
     return true;
   }
 
-  /// The leaf of a place in a bottom node. Leaves have `most` points or one fewer, so a guess is at most a few too low;
-  /// it spares a division.
-  __device__ std::uint64_t leaf_in_node(std::uint32_t node, std::uint64_t place) const {
+  /// A part of the points of a bottom node. Its leaves are taken in the order of Gray's code: neighbours in it lie on
+  /// two sides of one split, so packets are compact.
+  __device__ __forceinline__ bool load_points(std::uint32_t packet) {
     const core::KdGeometry& geometry = tree_.geometry;
-    const auto offset = static_cast<std::uint32_t>(place - geometry.first(geometry.levels - 5, node));
-    std::uint64_t leaf = std::uint64_t{node} * kWarp + (offset * reciprocal() >> 16);
-    while (geometry.first(geometry.levels, leaf + 1) <= place) ++leaf;
-    return leaf;
+    const std::uint32_t node = packet / packets_per_node_, part = packet % packets_per_node_;
+    const std::uint64_t lane_leaf = std::uint64_t{node} * kWarp + gray(lane_number());
+    const auto place = static_cast<std::uint32_t>(geometry.first(geometry.levels, lane_leaf));
+    const std::uint32_t count = static_cast<std::uint32_t>(geometry.first(geometry.levels, lane_leaf + 1)) - place;
+    std::uint32_t sum = count;  // of the leaves up to this lane's
+#pragma unroll
+    for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
+      const std::uint32_t before = shuffle_up(sum, delta);
+      if (lane_number() >= delta) sum += before;
+    }
+    const std::uint32_t size = shuffle(sum, kWarp - 1);
+    std::uint32_t first = part * size / packets_per_node_, end = (part + 1) * size / packets_per_node_;
+    if (packets_per_node_ == kWarp / 2) {  // two leaves each
+      first = shuffle(sum - count, 2 * part);
+      end = shuffle(sum, 2 * part + 1);
+    }
+    if (first >= end) return false;
+    is_there_ = first + lane_number() < end;
+    const std::uint32_t own = is_there_ ? first + lane_number() : end - 1;
+    std::uint32_t at = 0;  // the lane with the query's leaf
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
+      if (shuffle(sum, at + step - 1) <= own) at += step;
+    }
+    const std::uint32_t slot = own - shuffle(sum - count, at);
+    chosen_ = shuffle(place, at) + slot;
+    leaf_ = std::uint64_t{node} * kWarp + gray(at);
+    SearchLeaf<T> leaf;
+    leaf.count = shuffle(count, at);
+    leaf.values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{chosen_ - slot} * tree_.point_bytes);
+    leaf.numbers = reinterpret_cast<const std::uint32_t*>(leaf.values + kDims * leaf.count);
+    load_point(leaf, slot);
+    return true;
   }
+  __device__ static std::uint32_t gray(std::uint32_t i) { return i ^ (i >> 1); }
+
+  __device__ void load_point(const SearchLeaf<T>& leaf, std::uint32_t slot) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
+    number_ = leaf.numbers[slot];
+    row_ = number_ - source_.first;
+  }
+
   /// x * reciprocal >> 16 is x / most for so few x as there are points in a bottom node.
   __device__ std::uint32_t reciprocal() const { return 65536 / most_ + 1; }
 
@@ -148,6 +161,22 @@ class PacketWalk {
         lower_[d] = lesser(lower_[d], shuffle_xor(lower_[d], step));
         upper_[d] = greater(upper_[d], shuffle_xor(upper_[d], step));
       }
+    }
+    // The query nearest to the middle of the box, and its leaf: there the walk begins.
+    T from_middle = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      from_middle = core::L2Chain{}.step(from_middle, T(query_[d] - (lower_[d] / 2 + upper_[d] / 2)));
+    }
+    const std::uint32_t order = rough_order(from_middle);
+    middle_ = lowest_bit(ballot(order == min_of_warp(order)));
+    if (source_.rows == nullptr) {
+      leaf_ = shuffle(leaf_, middle_);
+    } else {
+      T row[kDims];
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) row[d] = shuffle(query_[d], middle_);
+      leaf_ = near_leaf_of(row);
     }
   }
 
@@ -375,7 +404,8 @@ class PacketWalk {
   std::uint32_t most_;  ///< points of a leaf; some have one fewer
 
   // the packet
-  std::uint64_t leaf_ = 0;  ///< in its midst
+  std::uint32_t middle_ = 0;  ///< the lane whose query is in its midst
+  std::uint64_t leaf_ = 0;    ///< of that query
   T lower_[kDims], upper_[kDims];
   T reach_ = 0;               ///< no query looks farther
   std::uint32_t leaves_ = 0;  ///< in the history
