@@ -286,7 +286,7 @@ TYPED_TEST(EmulatedSearch, PacketsAnswerMostUniformQueriesThemselves) {
 }
 
 TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {
-  for (std::uint64_t seed = 1000; seed < 1200 && !this->HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1120 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
@@ -295,7 +295,7 @@ TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {
 }
 
 TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
-  for (std::uint64_t seed = 5000; seed < 5060 && !this->HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 5000; seed < 5030 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);

@@ -6,6 +6,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/intrinsics.cuh"
+#include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
 
 #include <limits>
@@ -43,10 +44,11 @@ class Measure {
   }
   /// `lower` is followed by the upper corner.
   __device__ T to_box(const T* lower) const {
-    T sum = T(0);
+    T box[2 * kDims], sum = T(0);
+    load_box<T, kDims>(lower, box);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = lower[d] - query_[d], above = query_[d] - lower[kDims + d];
+      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
       sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
     }
     return sum;

@@ -8,6 +8,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/nearest_walk.cuh"
 #include "cuda/kd_tree/search/packet_types.hpp"
 #include "cuda/kd_tree/search/query_warp.cuh"
@@ -32,23 +33,6 @@ struct PacketWalkRoom {
   std::uint32_t history[kHistory];  ///< the place of the first point of each leaf seen; top bit: one point fewer
   std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
 };
-
-/// A corner pair of a box, in as few loads as its alignment allows.
-template <typename T, std::uint32_t kDims>
-__device__ __forceinline__ void load_box(const T* from, T (&box)[2 * kDims]) {
-  constexpr std::uint32_t kBytes = 2 * kDims * sizeof(T);
-  constexpr std::uint32_t kVector = kBytes % 16 == 0 ? 16 : 8;
-  constexpr std::uint32_t kPer = kVector / sizeof(T);
-  struct alignas(kVector) Vector {
-    T values[kPer];
-  };
-#pragma unroll
-  for (std::uint32_t i = 0; i < 2 * kDims / kPer; ++i) {
-    const Vector vector = reinterpret_cast<const Vector*>(from)[i];
-#pragma unroll
-    for (std::uint32_t j = 0; j < kPer; ++j) box[i * kPer + j] = vector.values[j];
-  }
-}
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last; and
 /// empties_history(), which makes room for more leaves, or returns false: then the walk ends.
