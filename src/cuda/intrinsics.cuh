@@ -183,6 +183,10 @@ __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b);
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+/// The nearest float that is not farther from zero.
+__device__ __forceinline__ float toward_zero(float value) { return value; }
+__device__ __forceinline__ float toward_zero(double value) { return __double2float_rz(value); }
+
 /// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.
 __device__ __forceinline__ std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a,
                                                         std::uint32_t b) {

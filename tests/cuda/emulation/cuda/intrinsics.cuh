@@ -181,6 +181,12 @@ inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
 
+inline float toward_zero(float value) { return value; }
+inline float toward_zero(double value) {
+  const auto nearest = static_cast<float>(value);
+  return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 inline std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a, std::uint32_t b) {
   return x + y + static_cast<std::uint32_t>((std::uint64_t{a} + b) >> 32);
 }
