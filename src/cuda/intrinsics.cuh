@@ -173,7 +173,8 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 }
 
 // --- numbers ---
-/// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31 (double).
+/// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31
+/// (double).
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
