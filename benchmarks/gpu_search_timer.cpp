@@ -3,6 +3,8 @@
 // Per case: the median of 9 searches after 3 by CUDA events, queries and answers in GPU memory, ordering of queries
 // included; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query from host memory
 // and back, by the clock. `quick` leaves out more than a million points.
+#include "gpu_timing.hpp"
+
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/build.hpp"
@@ -20,9 +22,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -33,9 +33,6 @@
 namespace {
 
 using namespace kith;
-
-constexpr int kWarmUps = 3;
-constexpr int kRuns = 9;
 
 enum class What : std::uint8_t { self, other, radius, one };
 
@@ -74,44 +71,6 @@ struct Row {
   std::uint64_t queries = 0;
   double ms = 0;
   bool is_right = false;
-};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-/// The median over the runs of the time between two events around `work`.
-class EventTimer {
- public:
-  explicit EventTimer(cudaStream_t stream) : stream_(stream) {
-    cuda::check(cudaEventCreate(&start_), "making an event");
-    cuda::check(cudaEventCreate(&stop_), "making an event");
-  }
-  ~EventTimer() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(stop_);
-  }
-  EventTimer(const EventTimer&) = delete;
-  EventTimer& operator=(const EventTimer&) = delete;
-
-  double median_ms(const std::function<void()>& work) const {
-    std::vector<double> times;
-    for (int run = -kWarmUps; run < kRuns; ++run) {
-      cuda::check(cudaEventRecord(start_, stream_), "timing");
-      work();
-      cuda::check(cudaEventRecord(stop_, stream_), "timing");
-      cuda::check(cudaEventSynchronize(stop_), "timing");
-      float ms = 0;
-      cuda::check(cudaEventElapsedTime(&ms, start_, stop_), "timing");
-      if (run >= 0) times.push_back(static_cast<double>(ms));
-    }
-    return median(times);
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
 std::vector<Cloud> all_clouds(bool is_quick) {
@@ -325,18 +284,6 @@ class Bench {
 };
 
 // --- reporting ---
-
-std::string machine_json() {
-  cudaDeviceProp properties{};
-  int runtime = 0;
-  cuda::check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
-  cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
-  const char* commit = std::getenv("KITH_COMMIT");
-  char text[512];
-  std::snprintf(text, sizeof text, "{\"gpu\": \"%s\", \"cuda\": \"%d.%d\", \"system\": \"Linux\", \"commit\": \"%s\"}",
-                properties.name, runtime / 1000, runtime % 1000 / 10, commit == nullptr ? "" : commit);
-  return text;
-}
 
 void report(const Row& row, std::ostringstream& json, bool is_first) {
   const char* dtype = row.cloud->dtype == DType::f32 ? "f32" : "f64";
