@@ -229,7 +229,7 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
 /// As it is done on a large GPU.
 TYPED_TEST(SplitGroup, RandomCasesAsPlanned) {
   // Each is a case for one of the types; in the last one widths overflow.
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 1035}) {
+  for (const std::uint64_t seed : {1, 2, 4, 1035}) {
     std::mt19937_64 random(seed);
     constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33, 100};
     constexpr std::uint32_t kLeafSizes[] = {1, 3, 8, 24, 64, 500, 1024};
