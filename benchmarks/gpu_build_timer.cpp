@@ -1,8 +1,11 @@
-// Times the build of k-d trees on the GPU, points already there, by CUDA events: gpu_build_timer RESULTS.json [quick]
+// Times the build of k-d trees on the GPU, points already there, by CUDA events: gpu_build_timer RESULTS.json [quick
+// [CLOUD]]
 //
 // Per case: the median of 9 builds after 3, with memory prepared and as a call, each step's time and bytes, the GPU
 // memory that a build takes, how long a plain copy of 16 bytes per point takes, and whether the tree is the contract's.
-// `quick` leaves out 100 million points.
+// `quick` leaves out 100 million points, CLOUD all other clouds.
+#include "gpu_timing.hpp"
+
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/build.hpp"
@@ -19,21 +22,16 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace {
 
 using namespace kith;
-
-constexpr int kWarmUps = 3;
-constexpr int kRuns = 9;
 
 struct Case {
   std::string cloud;
@@ -53,44 +51,6 @@ struct Row {
   std::uint64_t tree_bytes = 0;
   double host_ms = 0;  ///< Index::build from host memory, copies and all; 0: not measured
   std::vector<cuda::BuildPhase> phases;
-};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-/// The median over the runs of the time between two events around `work`.
-class EventTimer {
- public:
-  explicit EventTimer(cudaStream_t stream) : stream_(stream) {
-    cuda::check(cudaEventCreate(&start_), "making an event");
-    cuda::check(cudaEventCreate(&stop_), "making an event");
-  }
-  ~EventTimer() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(stop_);
-  }
-  EventTimer(const EventTimer&) = delete;
-  EventTimer& operator=(const EventTimer&) = delete;
-
-  double median_ms(const std::function<void()>& work) const {
-    std::vector<double> times;
-    for (int run = -kWarmUps; run < kRuns; ++run) {
-      cuda::check(cudaEventRecord(start_, stream_), "timing");
-      work();
-      cuda::check(cudaEventRecord(stop_, stream_), "timing");
-      cuda::check(cudaEventSynchronize(stop_), "timing");
-      float ms = 0;
-      cuda::check(cudaEventElapsedTime(&ms, start_, stop_), "timing");
-      if (run >= 0) times.push_back(ms);
-    }
-    return median(times);
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
 // --- points ---
@@ -247,35 +207,6 @@ Row measured(const Case& what) {
 
 // --- reporting ---
 
-std::string first_line_of(const char* command) {
-  std::string text;
-  if (FILE* pipe = popen(command, "r"); pipe != nullptr) {
-    char line[256] = {};
-    if (std::fgets(line, sizeof line, pipe) != nullptr) text = line;
-    pclose(pipe);
-  }
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
-std::string machine_json() {
-  cudaDeviceProp properties{};
-  int driver = 0, runtime = 0;
-  cuda::check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
-  cuda::check(cudaDriverGetVersion(&driver), "asking for the driver");
-  cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
-  const char* given = std::getenv("KITH_COMMIT");
-  const std::string commit = given != nullptr ? given : first_line_of("git rev-parse --short HEAD 2>/dev/null");
-  const std::string cpu = first_line_of("sed -n 's/^model name.*: //p' /proc/cpuinfo");
-  char text[1024];
-  std::snprintf(text, sizeof text,
-                "{\"gpu\": \"%s\", \"cuda\": \"%d.%d\", \"driver_cuda\": \"%d.%d\", \"cpu\": \"%s\", \"cores\": %u, "
-                "\"system\": \"Linux\", \"commit\": \"%s\"}",
-                properties.name, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cpu.c_str(),
-                std::thread::hardware_concurrency(), commit.c_str());
-  return text;
-}
-
 void append_json(std::ostringstream& out, const Row& row, bool is_first) {
   char text[1024];
   std::snprintf(text, sizeof text,
@@ -316,7 +247,7 @@ void print_row(const Row& row) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: gpu_build_timer RESULTS.json [quick]\n", stderr);
+    std::fputs("usage: gpu_build_timer RESULTS.json [quick [CLOUD]]\n", stderr);
     return 2;
   }
   try {
@@ -326,6 +257,7 @@ int main(int argc, char** argv) {
                 "call ms", "Mpts/s", "copy ms", "copies", "B/point", "check ms");
     bool is_first = true, is_right = true;
     for (const Case& what : all_cases(argc > 2 && std::string(argv[2]) == "quick")) {
+      if (argc > 3 && what.cloud != argv[3]) continue;
       const Row row = what.dtype == DType::f32 ? measured<float>(what) : measured<double>(what);
       append_json(json, row, is_first);
       print_row(row);

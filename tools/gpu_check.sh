@@ -37,9 +37,10 @@ step devices build-gpu/bin/kith info --devices
 step bench build-gpu/bin/kith bench --json
 cp "$results/bench.log" "$results/bench.json"
 step gpu-build build-gpu/bin/gpu_build_timer "$results/kd_tree_gpu_build.json"
+step gpu-search build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.json"
 
 echo
 echo "stage                        result    time"
 printf '%s\n' "${rows[@]}"
-cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log"
+cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log" "$results/gpu-search.log"
 ! printf '%s\n' "${rows[@]}" | grep -q FAILED

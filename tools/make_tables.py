@@ -78,6 +78,12 @@ def gpu_build_report():
     return json.loads(path.read_text()) if path.exists() else None
 
 
+def gpu_searches():
+    """The rows that gpu_search_timer measured."""
+    path = RESULTS / "kd_tree_gpu_search.json"
+    return json.loads(path.read_text())["rows"] if path.exists() else []
+
+
 def gpu_line(report):
     machine = report["machine"]
     return f"\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
@@ -92,6 +98,10 @@ def kd_tree_short():
     for row in report["rows"]:
         if (row["cloud"], row["points"], row["dims"], row["dtype"]) == ("uniform", 1_000_000, 3, "f32"):
             rows += f"\n| uniform | 1,000,000 | 3 | GPU | build | **{fine_milliseconds(row['build_ms'])}** |  |  |  |  |  |"
+    for row in gpu_searches():
+        if (row["search"], row["cloud"], row["points"], row["dims"], row["dtype"]) == ("self", "uniform", 1_000_000, 3, "f32"):
+            time = fine_milliseconds(row["ms"])
+            rows += f"\n| uniform | 1,000,000 | 3 | GPU | kNN of all, k={row['k']} | **{time}** |  |  |  |  |  |"
     return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}\n"
 
 
@@ -128,6 +138,21 @@ def gpu_build_phases():
     return "\n".join(lines) + "\n" + gpu_line(report)
 
 
+def gpu_search():
+    path = RESULTS / "kd_tree_gpu_search.json"
+    if not path.exists():
+        return "Not measured yet.\n"
+    report = json.loads(path.read_text())
+    lines = ["| search | cloud | points | dims | type | k | queries | ms | million queries/s |", "|" + "---|" * 9]
+    for row in report["rows"]:
+        rate = row["queries"] / row["ms"] / 1e3
+        lines.append(
+            f"| {row['search']} | {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {row['k']} "
+            f"| {row['queries']:,} | {fine_milliseconds(row['ms'])} | {rate:,.{0 if rate >= 10 else 2}f} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -143,6 +168,7 @@ TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "gpu_build": gpu_build,
     "gpu_build_phases": gpu_build_phases,
+    "gpu_search": gpu_search,
     "kd_tree_cpu": kd_tree_cpu,
     "kd_tree_short": kd_tree_short,
     "read_csv": read_csv,

@@ -33,6 +33,8 @@ __device__ __forceinline__ std::byte* shared_memory() {
 // --- barriers; each also orders memory among those who wait ---
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 __device__ __forceinline__ void sync_warp() { __syncwarp(); }
+/// The block meets, and learns whether any thread votes for it.
+__device__ __forceinline__ bool any_thread(bool vote) { return __syncthreads_or(vote) != 0; }
 /// For `threads` threads, whole warps of one block; `barrier` is 1 to 15, one for each set of warps in flight.
 __device__ __forceinline__ void sync_part(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
@@ -171,7 +173,8 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 }
 
 // --- numbers ---
-/// Towards zero; what is below 0 or no number becomes 0, what is too large the largest.
+/// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31
+/// (double).
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
@@ -180,6 +183,10 @@ __device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); 
 __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
+
+/// The nearest float that is not farther from zero.
+__device__ __forceinline__ float toward_zero(float value) { return value; }
+__device__ __forceinline__ float toward_zero(double value) { return __double2float_rz(value); }
 
 /// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.
 __device__ __forceinline__ std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a,

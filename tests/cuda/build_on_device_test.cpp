@@ -7,12 +7,14 @@
 #include <kith/apps/generate.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/io/read_points.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -219,6 +221,41 @@ TEST(BuildOnDevice, GivesTheTreeOfTheCpuOnGeneratedShapes) {
     for (const std::uint64_t rows : {std::uint64_t{100'000}, std::uint64_t{1'000'000}}) {
       const DType dtype = rows == 100'000 ? DType::f64 : DType::f32;
       expect_tree_of_cpu(apps::generate({.shape = shape, .points = rows, .dtype = dtype}).points.view());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Rows with NaN, which scanners write where they saw nothing, are left out.
+TEST(BuildOnDevice, GivesTheTreeOfTheCpuOnRealClouds) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  if (!std::filesystem::exists(KITH_TEST_DATA)) GTEST_SKIP() << "no test data at " << KITH_TEST_DATA;
+  for (const char* name : {"stanford_bunny/bun_zipper.ply", "stanford_bunny/bun000.ply", "pcl/office1.pcd",
+                           "pcl/table_scene_mug_stereo_textured.pcd", "pdal_las/las_autzen_trim.las",
+                           "libpointmatcher/car_cloud400.csv", "open3d/slac_fragment_000.ply"}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      SCOPED_TRACE(name);
+      const auto file = io::read_points(std::string(KITH_TEST_DATA) + "/" + name, {.dtype = dtype});
+      const PointView all = file.view();
+      std::vector<std::uint64_t> rows;
+      for (std::uint64_t row = 0; row < all.rows(); ++row) {
+        bool is_finite = true;
+        for (std::uint32_t d = 0; d < all.dims(); ++d) {
+          is_finite = is_finite && (dtype == DType::f32 ? std::isfinite(all.row<float>(row)[d])
+                                                        : std::isfinite(all.row<double>(row)[d]));
+        }
+        if (is_finite) rows.push_back(row);
+      }
+      ASSERT_GT(rows.size(), 1000u);
+      PointSet points(dtype, rows.size(), all.dims());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (dtype == DType::f32) {
+          std::copy_n(all.row<float>(rows[i]), all.dims(), points.values<float>().data() + i * all.dims());
+        } else {
+          std::copy_n(all.row<double>(rows[i]), all.dims(), points.values<double>().data() + i * all.dims());
+        }
+      }
+      expect_tree_of_cpu(points.view());
       if (HasFatalFailure()) return;
     }
   }

@@ -61,22 +61,25 @@ std::vector<T> cut_box(const cpu::KdTree<T>& tree, std::uint32_t level, std::uin
 template <typename T, bool kStaged>
 void finish(const FinishParameters<T>& given, std::uint32_t rows) {
   switch (rows) {
-    case 5:
-      return finish_subtrees<T, kStaged, 5>(given);
-    case 6:
-      return finish_subtrees<T, kStaged, 6>(given);
-    case 7:
-      return finish_subtrees<T, kStaged, 7>(given);
+    case kFewRows:
+      return finish_subtrees<T, kStaged, kFewRows>(given);
+    case 10:
+      return finish_subtrees<T, kStaged, 10, 0>(given);
+    case 12:
+      return finish_subtrees<T, kStaged, 12, 0>(given);
+    case 14:
+      return finish_subtrees<T, kStaged, 14, 0>(given);
     default:
-      return finish_subtrees<T, kStaged>(given);
+      return finish_subtrees<T, kStaged, kManyRows, 0>(given);
   }
 }
 
-/// What all blocks do.
+/// What all blocks do, with `rows` points per thread at most.
 template <typename T>
 void finish_all(const FinishParameters<T>& given, std::uint32_t rows) {
-  emulation::run_grid(1u << given.top_level, given.capacity / kFinishPerThread,
-                      finish_shared_bytes<T>(given.capacity, given.shape.dims, given.is_staged),
+  const std::uint32_t threads = given.capacity / rows;
+  emulation::run_grid(1u << given.top_level, threads,
+                      FinishLayout<T>(given.capacity, threads, given.shape.dims, given.is_staged).bytes,
                       emulation::Residence::one_by_one, [&] {
                         if (given.is_staged) {
                           finish<T, true>(given, rows);
@@ -128,7 +131,6 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
   FinishParameters<T> given;
   given.shape = {geometry, c.dims, tree.point_bytes, c.cycles};
   given.top_level = top;
-  given.capacity = c.capacity;
   given.is_staged = c.is_staged;
   given.source = {columns.data(), 1, n, order.data()};
   if (top == 0 && random() % 2 == 0) given.source = {rows.data(), c.dims, 1, nullptr};
@@ -138,9 +140,16 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
   given.arrivals = arrivals.data();
   given.refused = &refused;
   given.looks_for_bad = random() % 2 == 0;
-  const std::uint64_t most = core::KdGeometry{n, top}.most_per_leaf(), threads = c.capacity / kFinishPerThread;
-  const auto thread_rows = static_cast<std::uint32_t>(std::max<std::uint64_t>(5, (most + threads - 1) / threads));
-  finish_all(given, random() % 4 == 0 ? kFinishPerThread : thread_rows);
+  const bool has_many = c.capacity >= kManyRows * kWarp && random() % 2 == 0;
+  const std::uint32_t threads = c.capacity / (has_many ? kManyRows : kFewRows);
+  std::uint32_t used = kFewRows;
+  while (std::uint64_t{used} * threads < core::KdGeometry{n, top}.most_per_leaf()) used += 2;
+  given.capacity = used * threads;
+  if (used > kFewRows) {  // after groups of levels, which also look for bad points
+    given.source = {columns.data(), 1, n, order.data()};
+    given.looks_for_bad = false;
+  }
+  finish_all(given, used);
 
   EXPECT_EQ(refused, 0u);
   expect_same_bytes("split dims", tree.split_dims, split_dims);
@@ -261,7 +270,7 @@ TYPED_TEST(FinishTest, StopsAtBadPoints) {
       given.arrivals = arrivals.data();
       given.refused = &refused;
       given.looks_for_bad = true;
-      finish_all(given, kFinishPerThread);
+      finish_all(given, kFewRows);
       EXPECT_EQ(refused, 1u);
       EXPECT_EQ(blocks, untouched);
     }
@@ -279,10 +288,14 @@ TYPED_TEST(FinishTest, PlansFitTheMachineAndTheTree) {
         EXPECT_LE(plan.top_level, geometry.levels);
         EXPECT_LE((core::KdGeometry{n, plan.top_level}.most_per_leaf()), plan.capacity);
         EXPECT_LE(plan.shared_bytes, kHalfOfSharedMemory);
-        EXPECT_EQ(plan.threads * kFinishPerThread, plan.capacity);
-        EXPECT_LE(plan.threads, plan.is_staged ? 512u : 256u);
-        EXPECT_GE(plan.rows * plan.threads, (core::KdGeometry{n, plan.top_level}.most_per_leaf()));
-        EXPECT_TRUE(plan.rows >= 5 && plan.rows <= kFinishPerThread);
+        EXPECT_EQ(plan.threads * plan.rows, plan.capacity);
+        EXPECT_TRUE(plan.rows == kFewRows || (plan.is_staged && plan.rows % 2 == 0 && plan.rows <= kManyRows));
+        EXPECT_LE(plan.threads, plan.is_staged && plan.rows == kFewRows ? 512u : 256u);
+        if (plan.rows > kFewRows) {
+          EXPECT_EQ(plan.threads, kManyRowsThreads);
+          EXPECT_GT(plan.top_level, 0u);
+          EXPECT_GE(n >> plan.top_level, (plan.rows - 2) * plan.threads);
+        }
         EXPECT_GE(plan.threads, 32u);
       }
     }

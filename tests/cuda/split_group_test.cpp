@@ -4,6 +4,7 @@
 #include "cuda/kd_tree/split_group.cuh"
 
 #include "cpu/kd_tree/build.hpp"
+#include "support/random_case.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ class Garbage {
   std::vector<std::byte> memory_;
 };
 
-/// What is built, and how: small subtrees make many levels of few points.
+/// What is built, and how.
 struct Plan {
   std::uint32_t leaf_size = 16;
   bool cycles = false;
@@ -39,21 +40,15 @@ struct Plan {
 };
 
 template <typename T>
-void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted) {
+void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted,
+                                const FinishPlan& plan) {
   const std::uint64_t n = rows.size() / dims;
   const auto expected = cpu::build_kd_tree<T>(
       rows.data(), n, dims,
       {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
   const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
-  const FinishPlan plan{.capacity = wanted.capacity,
-                        .threads = wanted.capacity / kFinishPerThread,
-                        .rows = 8,
-                        .top_level = wanted.top_level,
-                        .shared_bytes = finish_shared_bytes<T>(wanted.capacity, dims, true),
-                        .is_staged = true};
-  ASSERT_LE((core::KdGeometry{n, wanted.top_level}.most_per_leaf()), wanted.capacity);
-  Garbage memory(lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, nullptr).bytes);
-  const auto scratch = lay_out_scratch<T>(shape, wanted.top_level, wanted.processors, memory.data());
+  Garbage memory(lay_out_scratch<T>(shape, plan.top_level, wanted.processors, nullptr).bytes);
+  const auto scratch = lay_out_scratch<T>(shape, plan.top_level, wanted.processors, memory.data());
   std::memset(memory.data(), 0, scratch.zero_bytes);
   Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
@@ -71,8 +66,8 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
       [&](const GroupParameters<T>& group) { split_group<T>(group, {.processors = wanted.processors}, launch); },
       [&](const FinishParameters<T>& last) {
-        launch("finish", 0, finish_subtrees<T, true>, 1u << plan.top_level, plan.threads, plan.shared_bytes, false,
-               last);
+        const auto kernel = plan.is_staged ? finish_subtrees<T, true, kFewRows> : finish_subtrees<T, false, kFewRows>;
+        launch("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, last);
       });
   ASSERT_EQ(*scratch.refused, 0u);
   for (std::uint64_t node = 0; node < split_dims.size(); ++node) {
@@ -82,6 +77,20 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   EXPECT_EQ(std::memcmp(copies[blocks_in], expected.blocks.data(), expected.blocks.size_bytes()), 0);
   EXPECT_EQ(std::memcmp(boxes.data(), expected.boxes.data(), expected.boxes.size_bytes()), 0);
   EXPECT_EQ(std::memcmp(smallest.data(), expected.smallest.data(), expected.smallest.size_bytes()), 0);
+}
+
+/// With small subtrees, which make many levels of few points.
+template <typename T>
+void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted) {
+  const std::uint32_t finish_threads = wanted.capacity / kFewRows;
+  const FinishPlan plan{.threads = finish_threads,
+                        .rows = kFewRows,
+                        .capacity = wanted.capacity,
+                        .top_level = wanted.top_level,
+                        .shared_bytes = FinishLayout<T>(wanted.capacity, finish_threads, dims, true).bytes,
+                        .is_staged = true};
+  ASSERT_LE((core::KdGeometry{rows.size() / dims, wanted.top_level}.most_per_leaf()), wanted.capacity);
+  expect_the_tree_of_the_cpu(rows, dims, wanted, plan);
 }
 
 template <typename T>
@@ -145,6 +154,24 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
   const auto points = this->rows(40000, 2, [&](auto, auto) { return this->below(2); });
   expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 4});
+  // The halves of the root have long lists, too.
+  const auto crowd = this->rows(36000, 2, [&](auto i, auto) { return i % 1000 == 0 ? this->unit() : 0.25; });
+  expect_the_tree_of_the_cpu(crowd, 2, {.leaf_size = 200, .top_level = 8, .processors = 8});
+}
+
+TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {
+  // Outliers push all other points into few bins; the blocks of 16 nodes and more have but 128 threads.
+  const auto points =
+      this->rows(30000, 3, [&](auto i, auto) { return i % 500 == 0 ? 400 * this->unit() : this->unit(); });
+  expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 200, .top_level = 7, .capacity = 256, .processors = 2});
+}
+
+TYPED_TEST(SplitGroup, ManyPointsForEachBlock) {  // then histograms use all their room
+  for (const double power : {1.0, 6.0}) {
+    const auto points = this->rows(40000, 3, [&](auto, auto) { return std::pow(this->unit(), power); });
+    expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 24, .top_level = 6, .capacity = 1024, .processors = 1});
+    if (this->HasFatalFailure()) return;
+  }
 }
 
 TYPED_TEST(SplitGroup, RangesOfAllSizes) {
@@ -184,6 +211,9 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
     std::memset(memory.data(), 0, scratch.zero_bytes);
     GroupParameters<TypeParam> group = scratch.groups[0];
     group.source = {points.data(), 3, 1, nullptr};
+    Garbage copy(copy_bytes<TypeParam>(shape));
+    group.out_stride = column_stride(shape);
+    group.candidate_values = reinterpret_cast<TypeParam*>(copy.data());
     split_group<TypeParam>(group, {.processors = 5},
                            [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
                               std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
@@ -193,6 +223,29 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
                                  [&] { kernel(arguments...); });
                            });
     EXPECT_EQ(*scratch.refused, 1u) << static_cast<double>(bad);
+  }
+}
+
+/// As it is done on a large GPU.
+TYPED_TEST(SplitGroup, RandomCasesAsPlanned) {
+  // Each is a case for one of the types; in the last one widths overflow.
+  for (const std::uint64_t seed : {1, 2, 4, 1035}) {
+    std::mt19937_64 random(seed);
+    constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33, 100};
+    constexpr std::uint32_t kLeafSizes[] = {1, 3, 8, 24, 64, 500, 1024};
+    const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    const bool is_f32 = random() % 2 == 0;
+    if (is_f32 != (sizeof(TypeParam) == 4)) continue;
+    const std::uint32_t dims = kDims[random() % std::size(kDims)];
+    const Plan plan{
+        .leaf_size = kLeafSizes[random() % std::size(kLeafSizes)], .cycles = random() % 3 == 0, .processors = 132};
+    const std::uint64_t n = random() % (dims > 9 ? 3750 : 30000);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << dims);
+    const PointSet points = nasty_points(shape, sizeof(TypeParam) == 4 ? DType::f32 : DType::f64, n, dims, random);
+    const auto values = points.values<TypeParam>();
+    expect_the_tree_of_the_cpu<TypeParam>({values.begin(), values.end()}, dims, plan,
+                                          plan_finish<TypeParam>(n, dims, plan.leaf_size));
+    if (this->HasFatalFailure()) return;
   }
 }
 

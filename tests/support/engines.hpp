@@ -22,6 +22,11 @@ struct EngineOnDevice {
 /// Asks the library by building an empty index of each.
 std::vector<EngineOnDevice> available_engines();
 
+/// Whether an answer under a metric has the same bytes there as anywhere: `pow` rounds as each device likes.
+inline bool gives_same_bytes(const EngineOnDevice& where, Metric metric) {
+  return metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu;
+}
+
 /// Whether an engine knows periodic axes.
 bool knows_periods(const EngineOnDevice& where);
 

@@ -41,9 +41,9 @@ struct GpuLimits {
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
 /// blocks must be there at the same time.
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
-  constexpr std::uint32_t kMost = 128;
+  constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to meet as they save
   const std::uint32_t each = processors / parents;
-  return each < 2 ? 1 : each < kMost ? each : kMost;
+  return each < kLeast ? 1 : each < kMost ? each : kMost;
 }
 
 /// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.
@@ -62,7 +62,7 @@ template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t processors,
                                 std::byte* memory) {
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
-  constexpr std::uint32_t kWorthABlock = 4096;      // points that pay for clearing and adding up histograms
+  constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
   ScratchParts parts(memory);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
@@ -80,13 +80,17 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     for (std::uint32_t l = 1; l < group.levels; ++l) {
       group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
     }
+    group.segment_counters = (group.segment_counters + 3) / 4 * 4;  // vectors of 16 bytes fit
     const std::uint64_t fair = kBlocksPerProcessor * processors / segments,
                         worthwhile = (points >> level) / kWorthABlock;
     group.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min(fair, worthwhile)));
+    // More counters than that take longer to add up than the candidates which they spare.
+    group.uses_all_room = (points >> level) / group.parts >= 2 * kCounters;
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
     if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
+    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
     for (std::uint32_t l = 0; l < group.levels; ++l) {
@@ -113,7 +117,6 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.keys = keys;
     group.places = places;
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
-    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     group.counted = parts.take<CountedBins<T>>(segments * kHeap);
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
     group.segment_boxes = boxes;
@@ -145,6 +148,7 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
     group.source = source;
     group.out_values = reinterpret_cast<T*>(copies[step % 2]);
     group.out_stride = column_stride(shape);
+    group.candidate_values = group.out_values;
     group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * shape.dims);
     group.tree = tree;
     split(group);

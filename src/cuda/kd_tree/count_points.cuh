@@ -11,29 +11,34 @@
 namespace kith::cuda {
 
 /// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children. The block meets.
+/// True if a node tells its points apart by their numbers.
 template <typename T>
-__device__ void load_tables(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level) {
-  NodeTables<T>& tables = pass_shared<T>().tables;
-  const std::uint32_t t = thread_number(), dims = p.shape.dims;
-  const std::uint32_t parents = 1u << (level - 1);
+__device__ __forceinline__ bool load_tables(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level) {
+  constexpr std::uint32_t kMost = NodeTables<T>::kMost;
+  static_assert(3 * kMost <= kPassThreads && kMost % kWarp == 0);
+  NodeTables<T>& tables = node_tables<T>();
+  const std::uint32_t t = thread_number() % kMost, dims = p.shape.dims, parents = 1u << (level - 1);
   const std::uint64_t base = std::uint64_t{segment} * kHeap;
-  if (t == 0) tables.uses_numbers = false;
-  sync_block();
-  if (level >= 2 && t < parents / 2) {
-    const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
-    tables.exact[t] = {node.split_value, node.bins.dim, node.split_place};
+  bool uses_numbers = false;
+  if (thread_number() < kMost) {  // a warp for each of three levels
+    if (t < parents) {
+      const SplitNode<T>& node = p.nodes[base + parents + t];
+      tables.set_parent(t, node);
+      uses_numbers = node.bins.dim == dims;
+    }
+  } else if (thread_number() < 2 * kMost) {
+    if (t < 2 * parents && level < p.levels) {
+      const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
+      tables.set_child(t, counted);
+      uses_numbers = counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims);
+    }
+  } else if (thread_number() < 3 * kMost) {
+    if (t < parents / 2) {
+      const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
+      tables.exact[t] = {node.split_value, node.bins.dim, node.split_place};
+    }
   }
-  for (std::uint32_t i = t; i < parents * kWarp; i += threads_per_block()) {
-    const SplitNode<T>& node = p.nodes[base + parents + i / kWarp];
-    tables.set_parent(i / kWarp, i % kWarp, node);
-    if (node.bins.dim == dims) tables.uses_numbers = true;
-  }
-  for (std::uint32_t i = t; level < p.levels && i < 2 * parents * kWarp; i += threads_per_block()) {
-    const CountedBins<T>& counted = p.counted[base + 2 * parents + i / kWarp];
-    tables.set_child(i / kWarp, i % kWarp, counted);
-    if (counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims)) tables.uses_numbers = true;
-  }
-  sync_block();
+  return any_thread(uses_numbers);
 }
 
 /// How coordinates lie in memory, as far as the compiler may know it.
@@ -134,7 +139,7 @@ template <typename T>
 __device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& p, std::uint32_t parents,
                                                       std::uint32_t place, std::uint32_t heap) {
   if (heap >= parents) return heap;
-  const auto& exact = pass_shared<T>().tables.exact[heap - parents / 2];
+  const auto& exact = node_tables<T>().exact[heap - parents / 2];
   return 2 * heap + (is_right_of(p.source, p.shape.dims, place, exact.dim, exact.value, exact.place) ? 1 : 0);
 }
 
@@ -258,7 +263,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          atomic_add(counts + bin_of(range, x[k], bins), 1u);
+          atomic_add(counts + bin_of(range, x[k]), 1u);
         }
       }
       sync_warp();
@@ -298,27 +303,32 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   }
 }
 
+/// So many candidates may a warp find before it puts them into lists.
+template <typename T>
+inline constexpr std::uint32_t kRoomInPass = sizeof(T) == 4 ? 128 : 96;
+
 template <typename T>
 KITH_HOST_DEVICE std::size_t level_shared_bytes() {
-  return kBehindPassShared<T> + 4 * kCounters;
+  return behind_found<T, kRoomInPass<T>>(kPassThreads) + 4 * kCounters;
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
 template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
-  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
-  const NodeTables<T>& tables = pass_shared<T>().tables;
-  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + kBehindPassShared<T>);
+  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads, kRoom = kRoomInPass<T>;
+  const NodeTables<T>& tables = node_tables<T>();
+  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
-  const std::uint32_t parent_bins = bins_at(level - 1, dims, p.most_bins), bins = bins_at(level, dims, p.most_bins);
+  const std::uint32_t bins = bins_at(level, dims, p.most_bins),
+                      wide_bins = wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
   wait_for_previous();
   if (*p.refused != 0) return;
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
-  load_tables(p, slice.segment, level);
+  const bool uses_numbers = load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
   // Whole tiles of segments without numbers need no conditions.
   const auto count_tile = [&](std::uint32_t own, auto is_whole) {
@@ -356,22 +366,23 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const ParentBins<T> parent = tables.parent(node[k]);
       if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
-      const std::uint32_t bin = bin_of(parent.bins, x[k], parent_bins);
-      half[k] = 2 * node[k] + (bin > parent.median ? 1 : 0);
-      if (is_inside(k) && bin == parent.median) candidates |= 1u << k;
-      if constexpr (kLayout == Layout::any) y[k] = is_inside(k) ? value(k, tables.child(half[k]).bins.dim) : T(0);
+      const std::uint32_t bin = parent.bin_of(x[k]);
+      half[k] = 2 * node[k] + (bin > parent.last ? 1 : 0);
+      if (is_inside(k) && bin >= parent.median && bin <= parent.last) candidates |= 1u << k;
+      if constexpr (kLayout == Layout::any)
+        y[k] = is_inside(k) ? value(k, tables.child(half[k], bins, wide_bins).bins.dim) : T(0);
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const bool is_candidate = (candidates >> k & 1) != 0;
       heap[k] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
       if (is_inside(k) && !is_candidate) {
-        const ChildBins<T> child = tables.child(half[k]);
+        const ChildBins<T> child = tables.child(half[k], bins, wide_bins);
         if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
-        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k], bins), 1u);
+        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k]), 1u);
         if (child.has_second) {
           const Bins<T>& second = tables.seconds[half[k]];
-          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim), bins), 1u);
+          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim)), 1u);
         }
       }
       if constexpr (!kWhole) {
@@ -380,23 +391,18 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if constexpr (kWhole) store_vector(p.heap + own, heap);
     sync_warp();
-    if (any_lane(candidates != 0)) {
-#pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        note_candidate(p, slice.segment, level - 1, (candidates >> k & 1) != 0, node[k], x[k], own + k, found);
-      }
-    }
+    note_candidates<kRoom, true>(p, slice.segment, level - 1, candidates, node, x, own, found);
   };
   for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;
-    if (tile >= first && end - tile >= kTile && !tables.uses_numbers) {
+    if (tile >= first && end - tile >= kTile && !uses_numbers) {
       count_tile(own, std::true_type{});
     } else {
       count_tile(own, std::false_type{});
       if (end - tile <= kTile) break;
     }
   }
-  list_candidates(p, slice.segment, level - 1, found);
+  list_candidates<kRoom, true>(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);
 }

@@ -1,5 +1,8 @@
 // The steps between two passes: kernels that find the exact splits of one level, then the bins of the medians of their
 // halves. One block for each node, several if its list of candidates is long.
+//
+// A step is nearly all waiting, so everything is fetched at once, whatever of it may be needed, and the block meets as
+// rarely as can be.
 #pragma once
 
 #include "cuda/kd_tree/count_points.cuh"
@@ -8,32 +11,48 @@
 
 namespace kith::cuda {
 
-/// Finds the bins in which the ranks `targets` lie in two histograms at once, and how many lie below. For rows of fewer
-/// than 2^32 points in all.
-__device__ inline void find_bins(const std::uint32_t* row0, const std::uint32_t* row1, std::uint32_t bins,
-                                 std::uint32_t target0, std::uint32_t target1) {
-  const std::uint32_t each = (bins + threads_per_block() - 1) / threads_per_block();
-  const std::uint32_t first = thread_number() * each;
-  std::uint64_t own = 0;
-  for (std::uint32_t b = first; b < first + each && b < bins; ++b) {
-    own += row0[b] | std::uint64_t{row1[b]} << 32;
-  }
-  const std::uint64_t before = sum_before(own);
-  std::uint32_t below[2] = {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(before >> 32)};
-  StepShared& cells = step_shared();
-  for (std::uint32_t b = first; b < first + each && b < bins; ++b) {
-    if (target0 >= below[0] && target0 - below[0] < row0[b]) {
-      cells.found_bin[0] = b;
-      cells.found_below[0] = below[0];
+/// Counters on their way from global to shared memory: two vectors of four by each thread are loaded at once, the rest,
+/// if there is one, when these have arrived.
+class FetchedCounters {
+ public:
+  __device__ __forceinline__ FetchedCounters(const std::uint32_t* from, std::uint32_t counters)
+      : from_(from), vectors_((counters + 3) / 4) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      if (at(k) < vectors_) load_vector(from_ + 4 * at(k), loaded_[k]);
     }
-    if (target1 >= below[1] && target1 - below[1] < row1[b]) {
-      cells.found_bin[1] = b;
-      cells.found_below[1] = below[1];
-    }
-    below[0] += row0[b];
-    below[1] += row1[b];
   }
-  sync_block();
+  __device__ __forceinline__ void store(std::uint32_t* to) const {
+#pragma unroll
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      if (at(k) < vectors_) store_vector(to + 4 * at(k), loaded_[k]);
+    }
+#pragma unroll 1
+    for (std::uint32_t i = at(2); i < vectors_; i += threads_per_block()) {
+      std::uint32_t counters[4];
+      load_vector(from_ + 4 * i, counters);
+      store_vector(to + 4 * i, counters);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t at(std::uint32_t k) const {
+    return thread_number() + k * threads_per_block();
+  }
+
+  const std::uint32_t* from_;
+  std::uint32_t vectors_;
+  std::uint32_t loaded_[2][4];
+};
+
+/// Threads from `first` on set counters to zero, for the next pass.
+__device__ __forceinline__ void clear_counters(std::uint32_t* all, std::uint32_t counters, std::uint32_t first) {
+  constexpr std::uint32_t kZeros[4] = {0, 0, 0, 0};
+  if (thread_number() < first) return;
+#pragma unroll 1
+  for (std::uint32_t i = thread_number() - first; i < (counters + 3) / 4; i += threads_per_block() - first) {
+    store_vector(all + 4 * i, kZeros);
+  }
 }
 
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
@@ -47,275 +66,323 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   StepShared& shared = step_shared();
   const std::uint32_t segment = block_number();
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins);
-  const bool are_numbers_counted = counts_numbers(p, segment);
-  const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
-  T* box = box_of(p, segment, 1);
+  const StepLayout<T> layout(dims, (dims + 1) * bins);
+  std::uint32_t* const all = p.histogram + std::uint64_t{segment} * p.segment_counters;
+  auto* rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
+  T* known = box_of(p, segment, 1);
+  T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
+  const FetchedCounters fetched(all, (dims + 1) * bins);
   if (warp_number() == 0) {
+    const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
+    bool is_wide = false;
+#pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
       const Key least = static_cast<Key>(~tight[d]), greatest = tight[dims + 1 + d];
-      box[d] = d < dims ? value_of_key<T>(least) : range_side(p, segment, d, false);
-      box[dims + 1 + d] = d < dims ? value_of_key<T>(greatest) : range_side(p, segment, d, true);
+      const T range_low = range_side(p, segment, d, false), range_high = range_side(p, segment, d, true);
+      const T low = d < dims ? value_of_key<T>(least) : range_low;
+      const T high = d < dims ? value_of_key<T>(greatest) : range_high;
+      box[d] = known[d] = low;
+      box[dims + 1 + d] = known[dims + 1 + d] = high;
+      is_wide = is_wide || (d < dims && range_high > range_low);
       // Keys of infinity and NaN lie outside those of finite numbers on either side.
       if (d < dims && (greatest >= ordered_key(kInfinity) || least <= ordered_key(-kInfinity))) *p.refused = 1;
     }
     sync_warp();
     const std::uint32_t dim = working_dim(p, box, 0);
-    if (lane_number() == 0) shared.slots[0] = dim;
+    // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
+    const bool is_uncounted = any_lane(is_wide) && dim == dims;
+    if (lane_number() == 0) {
+      shared.slots[0] = dim;
+      shared.slots[1] = is_uncounted ? 1 : 0;
+    }
   }
+  fetched.store(rows);
   sync_block();
   const std::uint32_t dim = shared.slots[0];
-  const std::uint32_t target = left_size(p, segment, 0, 1);
-  // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
-  const bool is_uncounted = dim == dims && !are_numbers_counted;
-  std::uint32_t* rows = p.histogram + std::uint64_t{segment} * p.segment_counters;
-  auto* row = reinterpret_cast<std::uint32_t*>(shared_memory() + StepLayout<T>(dims, bins, 0).rows);
-  for (std::uint32_t b = thread_number(); b < bins; b += threads_per_block()) {
-    row[b] = rows[(is_uncounted ? 0 : dim * bins) + b];
+  const bool is_uncounted = shared.slots[1] != 0;
+  const std::uint32_t* row = rows + dim * bins;
+  if (bins > kPartBins) {
+    sum_parts(row, bins, row, 0);
+    sync_block();
   }
-  sync_block();
-  if (p.parts > 1) {  // for the next pass
-    for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += threads_per_block()) rows[i] = 0;
-  }
-  find_bins(row, row, bins, target, target);
   if (warp_number() == 0) {
-    const Bins<T> used =
-        is_uncounted ? Bins<T>{T(0), T(0), dim}
-                     : bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
-    publish_node(p, segment, 0, 1, box, used, is_uncounted ? 0 : shared.found_bin[0],
-                 is_uncounted ? target : target - shared.found_below[0]);
+    const std::uint32_t target = left_size(p, segment, 0, 1);
+    if (is_uncounted) {
+      publish_node(p, segment, 0, 1, box, Bins<T>{T(0), T(0), dim, bins}, 0, target);
+    } else {
+      const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
+      const Bins<T> used = bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
+      publish_node(p, segment, 0, 1, box, used, found.bin, target - found.below);
+    }
   }
+  if (p.parts > 1) clear_counters(all, (dims + 1) * bins, kWarp);
 }
 
-/// A node of the level above whose split is about to be found.
-struct ParentNode {
-  std::uint32_t segment, heap, level;  ///< the level is that of the parent, in the group
+inline constexpr std::uint32_t kOwnDims = 4;  ///< coordinates that a thread fetches with its candidate
+
+/// The candidate of a thread, if the list has one for it.
+template <typename T>
+struct OwnCandidate {
+  OrderedKey<T> key = 0;
+  std::uint32_t place = 0;
+  T values[kOwnDims] = {};  ///< if there are any
 };
-
-/// The node of this block, if `each` blocks work on each node of level `level` of the group.
-__device__ inline ParentNode parent_of_block(std::uint32_t level, std::uint32_t each) {
-  const std::uint32_t number = block_number() / each;
-  return {number >> level, (1u << level) + (number & ((1u << level) - 1)), level};
-}
 
 /// Copies an object word by word, with as many threads, beginning with thread `first`.
 template <typename V>
-__device__ void copy_words(V* to, const V* from, std::uint32_t count, std::uint32_t first) {
+__device__ __forceinline__ void copy_words(V* to, const V* from, std::uint32_t count, std::uint32_t first) {
   const std::uint32_t words = count * static_cast<std::uint32_t>(sizeof(V) / 4);
   const std::uint32_t i =
       thread_number() >= first ? thread_number() - first : thread_number() + threads_per_block() - first;
+#pragma unroll 1
   for (std::uint32_t w = i; w < words; w += threads_per_block()) {
     reinterpret_cast<std::uint32_t*>(to)[w] = reinterpret_cast<const std::uint32_t*>(from)[w];
   }
 }
 
-/// A node whose split is about to be found, in shared memory: everything is fetched at once.
+/// What a block knows of its node, in shared memory.
 template <typename T>
-struct FetchedNode {
-  const SplitNode<T>* node;
-  const CountedBins<T>* counted;  ///< of the two halves
+struct StepNode {
+  SplitNode<T>* node;
+  CountedBins<T>* counted;  ///< of the two halves
   const T* box;
-  T* halves[2];  ///< room for the boxes of the halves
+  T* halves;  ///< room for their boxes, one after the other
   std::uint32_t* rows;
-  CandidateList<T> list;  ///< as far as it is this block's; `blocks` is 0 if it is not needed
+
+  __device__ __forceinline__ StepNode(const GroupParameters<T>& p, const StepTask& task, std::uint32_t counters) {
+    const std::uint32_t sides = 2 * (p.shape.dims + 1);
+    const StepLayout<T> layout(p.shape.dims, counters);
+    node = &step_node<T>();
+    counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
+    rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
+    if (p.shape.dims <= kStagedDims) {
+      T* boxes = reinterpret_cast<T*>(shared_memory() + layout.boxes);
+      box = boxes;
+      halves = boxes + sides;
+    } else {
+      box = box_of(p, task.segment, task.heap);
+      halves = box_of(p, task.segment, 2 * task.heap);
+    }
+  }
 };
 
-/// `rows` is the number of counters that are fetched from `from`, null for none; a list of up to `staged` candidates is
-/// copied.
+/// The node and its box, to shared memory.
 template <typename T>
-__device__ FetchedNode<T> fetch_node(const GroupParameters<T>& p, const ParentNode& parent, std::uint32_t each,
-                                     std::uint32_t staged, const std::uint32_t* from, std::uint32_t counters) {
-  const std::uint32_t dims = p.shape.dims, sides = 2 * (dims + 1);
-  const std::uint64_t base = std::uint64_t{parent.segment} * kHeap;
-  const StepLayout<T> layout(dims, counters, staged);
-  FetchedNode<T> fetched;
-  auto* node = reinterpret_cast<SplitNode<T>*>(shared_memory() + layout.node);
-  auto* counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
-  fetched.node = node;
-  fetched.counted = counted;
-  fetched.rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
-  const std::uint32_t count = p.nodes[base + parent.heap].candidates;
-  if (block_number() % each != 0 && count <= kLongList) {
-    fetched.list.blocks = 0;
-    return fetched;
-  }
-  copy_words(node, &p.nodes[base + parent.heap], 1, 0);
-  if (from != nullptr) copy_words(counted, &p.counted[base + 2 * parent.heap], 2, 32);
-  if (dims <= kStagedDims) {
-    T* boxes = reinterpret_cast<T*>(shared_memory() + layout.boxes);
-    copy_words(boxes, box_of(p, parent.segment, parent.heap), sides, 64);
-    fetched.box = boxes;
-    fetched.halves[0] = boxes + sides;
-    fetched.halves[1] = boxes + 2 * sides;
-  } else {
-    fetched.box = box_of(p, parent.segment, parent.heap);
-    fetched.halves[0] = box_of(p, parent.segment, 2 * parent.heap);
-    fetched.halves[1] = box_of(p, parent.segment, 2 * parent.heap + 1);
-  }
-  CandidateList<T>& list = fetched.list;
-  const std::uint64_t first = first_place(p, parent.segment, parent.level, parent.heap);
-  list.keys = p.keys + first;
-  list.places = p.places + first;
-  list.count = count;
-  if (each > 1 && count > kLongList) {
-    list.blocks = each;
-    list.block = block_number() % each;
-    list.shared = &p.lists[((1u << parent.level) - 1) * (1u << p.first_level) + block_number() / each];
-  } else if (count <= staged) {
-    auto* keys = reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys);
-    auto* places = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places);
-#pragma unroll 4
-    for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
-      keys[i] = list.keys[i];
-      places[i] = list.places[i];
-    }
-    list.keys = keys;
-    list.places = places;
-    list.is_staged = true;
-  }
-  if (from != nullptr) {
-#pragma unroll 8
-    for (std::uint32_t i = thread_number(); i < counters; i += threads_per_block()) {
-      fetched.rows[i] = list.blocks > 1 ? 0 : from[i];
+__device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const StepTask& task,
+                                           const StepNode<T>& known) {
+  copy_words(known.node, &p.nodes[std::uint64_t{task.segment} * kHeap + task.heap], 1, 0);
+  if (p.shape.dims > kStagedDims) return;
+  copy_words(const_cast<T*>(known.box), box_of(p, task.segment, task.heap), 2 * (p.shape.dims + 1), kWarp);
+}
+
+/// Fetches the first of `count` candidates, one for each thread.
+template <bool kHasValues, typename T>
+__device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task,
+                                                           std::uint32_t count) {
+  const std::uint64_t entry = first_place(p, task.segment, task.level, task.heap) + thread_number();
+  OwnCandidate<T> own;
+  if (thread_number() >= count) return own;
+  own.key = p.keys[entry];
+  own.place = p.places[entry];
+  if constexpr (kHasValues) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+      if (d < p.shape.dims) own.values[d] = p.candidate_values[d * p.out_stride + entry];
     }
   }
+  return own;
+}
+
+/// To where a few are ranked; of many, those that are left are gathered there later.
+template <typename T>
+__device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own) {
+  if (thread_number() == 0) step_shared().few = 0;
+  if (thread_number() >= kFew) return;
+  reinterpret_cast<OrderedKey<T>*>(step_shared().few_keys)[thread_number()] = own.key;
+  step_shared().few_places[thread_number()] = own.place;
+}
+
+/// Finds the split of a node with a few candidates, if no others are equal to it.
+template <typename T>
+__device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task) {
+  const StepShared& cells = step_shared();
+  if (task.count > kFew || task.count > threads_per_block()) return false;
+  rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(cells.few_keys), cells.few_places, task.count,
+                 step_node<T>().needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
   sync_block();
-  return fetched;
+  return cells.split_equal == 1;
 }
 
-/// Finds the split of a parent among its candidates and notes it in the tree.
+/// Notes a split in the tree. The work of one thread.
 template <typename T>
-__device__ Selected<T> find_split(const GroupParameters<T>& p, const ParentNode& parent, const SplitNode<T>& node,
-                                  const CandidateList<T>& list) {
-  CandidateSelection<T> selection(p.source, p.shape.dims, node.bins.dim, list);
-  const Selected<T> split = selection.run(node.needed);
-  if (thread_number() == 2 * kWarp && list.block == 0) {  // in a warp that has nothing else to do
-    const std::uint32_t noted = noted_dim(p, parent.level, node.bins.dim);
-    const std::uint64_t number =
-        core::KdGeometry::node(p.first_level + parent.level,
-                               (std::uint64_t{parent.segment} << parent.level) + (parent.heap - (1u << parent.level)));
-    p.tree.split_dims[number] = static_cast<std::uint16_t>(noted);
-    p.tree.split_values[number] = p.source.at(split.place, noted) + T(0);
-    SplitNode<T>& known = p.nodes[std::uint64_t{parent.segment} * kHeap + parent.heap];
-    known.split_place = split.place;
-    known.split_value = coordinate(p.source, p.shape.dims, split.place, node.bins.dim) + T(0);
+__device__ __forceinline__ void note_split(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
+                                           const Selected<T>& split) {
+  const std::uint32_t noted = noted_dim(p, task.level, task.dim);
+  const std::uint64_t number = core::KdGeometry::node(
+      p.first_level + task.level, (std::uint64_t{task.segment} << task.level) + (task.heap - (1u << task.level)));
+  p.tree.split_dims[number] = static_cast<std::uint16_t>(noted);
+  // The box is a point if all are equal.
+  p.tree.split_values[number] = task.dim < p.shape.dims ? split.value : known.box[noted];
+  SplitNode<T>& node = p.nodes[std::uint64_t{task.segment} * kHeap + task.heap];
+  node.split_place = split.place;
+  node.split_value = split.value;
+}
+
+/// Adds the candidate of this thread to the histogram of the half in which it lies, by a split that has no equals.
+template <typename T>
+__device__ __forceinline__ void count_own(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
+                                          const Selected<T>& split, const OwnCandidate<T>& own, std::uint32_t bins) {
+  const std::uint32_t side = own.key < split.key ? 0 : 1, slot = step_shared().slots[side];
+  const Bins<T>& half = known.counted[side].slots[slot];
+  T x = own.values[0];
+#pragma unroll
+  for (std::uint32_t d = 1; d < kOwnDims; ++d) x = half.dim == d ? own.values[d] : x;
+  if (half.dim == p.shape.dims) {
+    x = static_cast<T>(p.source.index(own.place));
+  } else if (half.dim >= kOwnDims) {
+    x = p.candidate_values[half.dim * p.out_stride + first_place(p, task.segment, task.level, task.heap) +
+                           thread_number()];
   }
-  return split;
+  atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, x), 1u);
 }
 
-/// Side d of the box of one half of a node: the node's own, cut at the split.
+/// The counters [side][slot][bin] of the halves of a node.
 template <typename T>
-__device__ T cut_side(const GroupParameters<T>& p, const T* box, std::uint32_t level, std::uint32_t dim,
-                      std::uint32_t split_place, bool is_right, bool is_upper, std::uint32_t d) {
-  const std::uint32_t dims = p.shape.dims;
-  const bool is_cut = is_upper != is_right && (d == dim || d == noted_dim(p, level, dim));
-  if (is_cut) return coordinate(p.source, dims, split_place, d) + T(0);
-  return box[(is_upper ? dims + 1 : 0) + d];
+__device__ __forceinline__ std::uint32_t* counters_of_halves(const GroupParameters<T>& p, const StepTask& task,
+                                                             std::uint32_t bins) {
+  return p.histogram + std::uint64_t{task.segment} * p.segment_counters +
+         4 * (task.heap - (1u << task.level)) * std::uint64_t{bins};
 }
 
-/// Whether candidate i of a list lies in the right half.
+/// Adds the candidates of this block's part of a list to the histograms of the halves in which they lie.
 template <typename T>
-__device__ bool is_right_candidate(const GroupParameters<T>& p, std::uint32_t dim, const CandidateList<T>& list,
-                                   const Selected<T>& split, std::uint32_t i) {
-  const OrderedKey<T> key = list.keys[i];
-  if (key != split.key) return key > split.key;
-  return !precedes(p.source, p.shape.dims, list.places[i], std::uint64_t{split.place}, dim, split.stage + 1);
-}
-
-/// Adds the candidates to the histograms of the halves in which they lie.
-template <typename T>
-__device__ void count_candidates(const GroupParameters<T>& p, std::uint32_t dim, const CandidateList<T>& list,
-                                 const Selected<T>& split, const Bins<T>& left_bins, const Bins<T>& right_bins,
-                                 std::uint32_t* left, std::uint32_t* right, std::uint32_t bins) {
+__device__ __forceinline__ void count_many(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
+                                           const Selected<T>& split, std::uint32_t bins) {
   constexpr std::uint32_t kTogether = 4;
-  const std::uint32_t end = list.end(), step = threads_per_block();
-  for (std::uint32_t i = list.first() + thread_number(); i < end; i += kTogether * step) {
-    std::uint32_t sides = 0;
+  const StepShared& cells = step_shared();
+  const CandidateList list(p, task);
+  if (task.blocks > 1) {  // those of the pass are added only once
+    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) known.rows[i] = 0;
+    sync_block();
+  }
+  const std::uint32_t end = list.end, step = threads_per_block();
+  for (std::uint32_t base = list.first; base < end; base += kTogether * step) {
+    const std::uint32_t i = base + thread_number();
+    std::uint32_t sides = 0, ties = 0;
     T x[kTogether];
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      if (i + k * step < end && is_right_candidate(p, dim, list, split, i + k * step)) sides |= 1u << k;
+      const OrderedKey<T> key = i + k * step < end ? p.keys[list.base + i + k * step] : OrderedKey<T>{0};
+      sides |= (key > split.key ? 1u : 0u) << k;
+      ties |= (key == split.key ? 1u : 0u) << k;
+    }
+    for (; ties != 0; ties &= ties - 1) {
+      const std::uint32_t k = lowest_bit(ties);
+      if (is_right_tie(p, task.dim, split, p.places[list.base + i + k * step])) sides |= 1u << k;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const std::uint32_t half_dim = (sides >> k & 1) != 0 ? right_bins.dim : left_bins.dim;
-      if (i + k * step < end) x[k] = coordinate(p.source, p.shape.dims, list.places[i + k * step], half_dim);
+      const std::uint32_t entry = i + k * step, side = sides >> k & 1;
+      if (entry >= end) continue;
+      const std::uint32_t half_dim = known.counted[side].slots[cells.slots[side]].dim;
+      x[k] = half_dim < p.shape.dims ? p.candidate_values[half_dim * p.out_stride + list.base + entry]
+                                     : static_cast<T>(p.source.index(p.places[list.base + entry]));
     }
+    sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const bool is_right = (sides >> k & 1) != 0;
-      if (i + k * step < end) {
-        atomic_add((is_right ? right : left) + bin_of(is_right ? right_bins : left_bins, x[k], bins), 1u);
+      const bool is_there = i + k * step < end;
+      const std::uint32_t side = sides >> k & 1, row = 2 * side + cells.slots[side];
+      std::uint32_t at = 4 * bins;
+      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k]);
+      if (all_lanes_equal(at)) {  // one addition for the warp
+        if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
+      } else if (is_there) {
+        atomic_add(known.rows + at, 1u);
       }
+      sync_warp();
     }
   }
+  if (task.blocks > 1) {
+    std::uint32_t* const all = counters_of_halves(p, task, bins);
+    sync_block();
+    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
+      if (known.rows[i] != 0) atomic_add(&all[i], known.rows[i]);
+    }
+    std::uint32_t meetings = cells.meetings;
+    meet_blocks(&shared_cells(p, task).arrived, task.blocks, meetings);
+    for (std::uint32_t i = thread_number(); task.block == 0 && i < 4 * bins; i += threads_per_block()) {
+      known.rows[i] = load_fresh(&all[i]);
+    }
+  }
+}
+
+/// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
+/// its halves, and the bins of their medians are found.
+template <typename T, typename Count>
+__device__ __forceinline__ void split_node(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
+                                           Count&& count) {
+  const std::uint32_t dims = p.shape.dims, level = task.level + 1, bins = bins_at(level, dims, p.most_bins);
+  const Selected<T> split(dims, task.dim);
+  StepShared& shared = step_shared();
+  const std::uint32_t side = warp_number(), half_heap = 2 * task.heap + side;  // of the two warps that work on one
+  T* const half = known.halves + side * 2 * (dims + 1);
+  if (side < 2) {
+    cut_box(known.box, half, box_of(p, task.segment, half_heap), dims, task.dim, split.value, side == 1);
+    // Which dimension is the widest now.
+    const std::uint32_t dim = working_dim(p, half, level);
+    if (lane_number() == 0) shared.slots[side] = known.counted[side].slots[0].dim == dim ? 0 : 1;
+  }
+  if (thread_number() == 2 * kWarp && task.block == 0) note_split(p, task, known, split);
+  sync_block();
+  count(split);
+  if (task.block != 0) return;
+  sync_block();
+  const std::uint32_t* const left = known.rows + shared.slots[0] * bins;
+  const std::uint32_t* const right = known.rows + (2 + shared.slots[1]) * bins;
+  const std::uint32_t left_bins = known.counted[0].slots[shared.slots[0]].count;
+  const std::uint32_t right_bins = known.counted[1].slots[shared.slots[1]].count;
+  if (left_bins > kPartBins || right_bins > kPartBins) {
+    sum_parts(left, left_bins, right, right_bins);
+    sync_block();
+  }
+  if (side < 2) {
+    const std::uint32_t target = left_size(p, task.segment, level, half_heap);
+    const FoundBin found =
+        find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
+    publish_node(p, task.segment, level, half_heap, half, known.counted[side].slots[shared.slots[side]], found.bin,
+                 target - found.below);
+  }
+  if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
 /// node; if there are several, the launch is a cooperative one.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
-    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each,
-                 std::uint32_t staged) {
+    find_medians(const __grid_constant__ GroupParameters<T> p, std::uint32_t parent_level, std::uint32_t each) {
+  StepTask task(parent_level, each);
+  const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
+  const StepNode<T> known(p, task, 4 * bins);
   start_next();
   wait_for_previous();
-  if (*p.refused != 0) return;
-  const ParentNode parent = parent_of_block(parent_level, each);
-  const std::uint32_t dims = p.shape.dims, level = parent_level + 1, bins = bins_at(level, dims, p.most_bins);
-  // [side][slot][bin] of the two halves.
-  std::uint32_t* const all = p.histogram + std::uint64_t{parent.segment} * p.segment_counters +
-                             2 * (2 * parent.heap - (1u << level)) * std::uint64_t{bins};
-  const FetchedNode<T> fetched = fetch_node(p, parent, each, staged, all, 4 * bins);
-  const CandidateList<T>& list = fetched.list;
-  if (list.blocks == 0) return;
-  StepShared& shared = step_shared();
-  const SplitNode<T>& node = *fetched.node;
-  const Selected<T> split = find_split(p, parent, node, list);
-  std::uint32_t meetings = split.meetings;
-
-  // The boxes of the halves, and which of their dimensions is the widest now.
-  if (warp_number() < 2) {
-    const std::uint32_t side = warp_number();
-    T* half = fetched.halves[side];
-    T* known = box_of(p, parent.segment, 2 * parent.heap + side);
-    for (std::uint32_t i = lane_number(); i < 2 * (dims + 1); i += kWarp) {
-      const std::uint32_t d = i <= dims ? i : i - (dims + 1);
-      const T value = cut_side(p, fetched.box, parent_level, node.bins.dim, split.place, side == 1, i > dims, d);
-      half[i] = value;
-      known[i] = value;
-    }
-    sync_warp();
-    const std::uint32_t dim = working_dim(p, half, level);
-    if (lane_number() == 0) shared.slots[side] = fetched.counted[side].slots[0].dim == dim ? 0 : 1;
-  }
+  const std::uint32_t candidates = task.candidates(p);
+  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
+  const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
+  copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
+  fetch_node(p, task, known);
+  store_candidate(own);
+  fetched.store(known.rows);
   sync_block();
-  const std::uint32_t row[2] = {shared.slots[0] * bins, (2 + shared.slots[1]) * bins};
-  const Bins<T>& left_bins = fetched.counted[0].slots[shared.slots[0]];
-  const Bins<T>& right_bins = fetched.counted[1].slots[shared.slots[1]];
-  count_candidates(p, node.bins.dim, list, split, left_bins, right_bins, fetched.rows + row[0], fetched.rows + row[1],
-                   bins);
-  sync_block();
-  if (list.blocks > 1) {
-    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
-      if (fetched.rows[i] != 0) atomic_add(&all[i], fetched.rows[i]);
-    }
-    meet_blocks(&list.shared->arrived, list.blocks, meetings);
-    if (list.block != 0) return;
-    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
-      fetched.rows[i] = load_fresh(&all[i]);
-    }
-    sync_block();
-  }
-  const std::uint32_t left_target = left_size(p, parent.segment, level, 2 * parent.heap);
-  const std::uint32_t right_target = left_size(p, parent.segment, level, 2 * parent.heap + 1);
-  find_bins(fetched.rows + row[0], fetched.rows + row[1], bins, left_target, right_target);
-  if (warp_number() < 2) {
-    const std::uint32_t side = warp_number();
-    publish_node(p, parent.segment, level, 2 * parent.heap + side, fetched.halves[side],
-                 side == 0 ? left_bins : right_bins, shared.found_bin[side],
-                 (side == 0 ? left_target : right_target) - shared.found_below[side]);
-  }
-  if (p.parts > 1) {  // for the next pass
-    for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) all[i] = 0;
+  task.complete<T>();
+  if (find_clear_split(p, task)) [[likely]] {
+    split_node(p, task, known, [&](const Selected<T>& split) {
+      if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
+    });
+  } else {
+    select_of_many<true>(p, task, known.box);
+    split_node(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
   }
 }
 

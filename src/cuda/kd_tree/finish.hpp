@@ -5,15 +5,26 @@
 
 namespace kith::cuda {
 
-/// Points per thread of a block that finishes a subtree.
-inline constexpr std::uint32_t kFinishPerThread = 8;
+/// The most points per thread of a block that finishes a subtree. Many make little work per point, few make a block
+/// quick: for sets that give every multiprocessor hardly a block, and for leaves that are smaller.
+inline constexpr std::uint32_t kManyRows = 16, kFewRows = 8;
+/// A block with more than kFewRows points per thread has so many threads, and is one of several.
+inline constexpr std::uint32_t kManyRowsThreads = 256;
+
+/// Whether every thread has a point in row k of the node that it works on. With many rows no more are planned than the
+/// largest subtree needs, an even number: it has more than (kRows - 2) * threads points. So have the others, or as
+/// many. Halving a subtree keeps the points per thread, except for what is rounded down to an integer.
+template <std::uint32_t kRows>
+KITH_HOST_DEVICE constexpr bool is_sure(std::uint32_t k) {
+  return kRows > kFewRows && k + 2 < kRows;
+}
 
 /// What the step needs. The subtrees are the nodes of level `top_level`; none holds more than `capacity` points.
 template <typename T>
 struct FinishParameters {
   TreeShape shape;
   std::uint32_t top_level = 0;
-  std::uint32_t capacity = 0;  ///< a power of two from 256 to 4096, or to 2048 if not staged; capacity / 8 threads
+  std::uint32_t capacity = 0;  ///< up to 4096, or 2048 if not staged
   bool is_staged = true;       ///< the coordinates of a subtree fit in shared memory beside the rest
   /// The points of subtree j are those at the places [first(top_level, j), first(top_level, j + 1)).
   PointSource<T> source;
@@ -38,14 +49,13 @@ struct FinishLayout {
   std::uint32_t lows = 0;            ///< OrderedKey[2][warps]
   std::uint32_t highs = 0;           ///< OrderedKey[2][warps]
   std::uint32_t indices = 0;         ///< u32[capacity]
-  std::uint32_t choices = 0;         ///< four u32 for each warp
-  std::uint32_t totals = 0;          ///< u32[2][warps]
+  std::uint32_t cells = 0;           ///< two u32 for each warp
+  std::uint32_t flags = 0;           ///< u32[2]
   std::uint32_t order = 0;           ///< u16[capacity]
   std::uint32_t candidate_slots = 0;  ///< u16[threads]
   std::uint32_t bytes = 0;            ///< of all
 
-  KITH_HOST_DEVICE FinishLayout(std::uint32_t capacity, std::uint32_t dims, bool is_staged) {
-    const std::uint32_t threads = capacity / kFinishPerThread;
+  KITH_HOST_DEVICE FinishLayout(std::uint32_t capacity, std::uint32_t threads, std::uint32_t dims, bool is_staged) {
     const std::uint32_t point = is_staged ? dims * static_cast<std::uint32_t>(sizeof(T)) : 0;
     const std::uint32_t key_bytes = sizeof(OrderedKey<T>);
     const std::uint32_t splitting = 16 * threads + threads * point, leaves = 2 * threads * point;
@@ -55,25 +65,19 @@ struct FinishLayout {
     lows = candidate_keys + threads * key_bytes;
     highs = lows + 2 * kMostWarps * key_bytes;
     indices = highs + 2 * kMostWarps * key_bytes;
-    choices = indices + 4 * capacity;
-    totals = choices + 16 * kMostWarps;
-    order = totals + 8 * kMostWarps;
+    cells = indices + 4 * capacity;
+    flags = cells + 8 * kMostWarps;
+    order = flags + 8;
     candidate_slots = order + 2 * capacity;
     bytes = candidate_slots + 2 * threads;
   }
 };
 
-/// The shared memory of a block.
-template <typename T>
-KITH_HOST_DEVICE std::uint32_t finish_shared_bytes(std::uint32_t capacity, std::uint32_t dims, bool is_staged) {
-  return FinishLayout<T>(capacity, dims, is_staged).bytes;
-}
-
 /// How the step is launched: 2^top_level blocks of `threads`.
 struct FinishPlan {
-  std::uint32_t capacity = 0;
-  std::uint32_t threads = 0;
-  std::uint32_t rows = 0;  ///< the most points of a thread; 5 if there are less
+  std::uint32_t threads = 0;   ///< a power of two
+  std::uint32_t rows = 0;      ///< points per thread: kFewRows, or an even number from 10 to kManyRows
+  std::uint32_t capacity = 0;  ///< threads * rows
   std::uint32_t top_level = 0;
   std::uint32_t shared_bytes = 0;
   bool is_staged = false;
@@ -87,24 +91,28 @@ inline constexpr std::uint32_t kMostSharedBytes = 227 << 10;
 template <typename T>
 FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size,
                        std::uint32_t most_shared_bytes = kMostSharedBytes) {
-  constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kFewPoints = std::uint64_t{1} << 16, kManyPoints = std::uint64_t{1} << 18;
   constexpr std::uint32_t kLeastCapacity = 256;
   const std::uint64_t row = std::uint64_t{dims} * sizeof(T);
+  const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size);
   FinishPlan plan;
   plan.is_staged = row <= 64;
-  plan.capacity = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : 2048;
-  if (points < kFewPoints && plan.capacity / 2 >= kLeastCapacity) plan.capacity /= 2;
-  while (plan.capacity > kLeastCapacity &&
-         finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged) > most_shared_bytes) {
-    plan.capacity /= 2;
-  }
-  while (plan.capacity < core::KdGeometry::of(points, leaf_size).most_per_leaf()) plan.capacity *= 2;
-  while (core::KdGeometry{points, plan.top_level}.most_per_leaf() > plan.capacity) ++plan.top_level;
-  plan.threads = plan.capacity / kFinishPerThread;
-  const std::uint64_t most = core::KdGeometry{points, plan.top_level}.most_per_leaf();
-  plan.rows = static_cast<std::uint32_t>((most + plan.threads - 1) / plan.threads);
-  if (plan.rows < 5) plan.rows = 5;
-  plan.shared_bytes = finish_shared_bytes<T>(plan.capacity, dims, plan.is_staged);
+  std::uint32_t most = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : 2048;  // points of a block
+  if (points < kFewPoints && most / 2 >= kLeastCapacity) most /= 2;
+  const auto bytes_of = [&](std::uint32_t capacity) {
+    return FinishLayout<T>(capacity, capacity / kFewRows, dims, plan.is_staged).bytes;
+  };
+  while (most > kLeastCapacity && bytes_of(most) > most_shared_bytes) most /= 2;
+  while (most < geometry.most_per_leaf()) most *= 2;
+  const auto held = [&] { return core::KdGeometry{points, plan.top_level}.most_per_leaf(); };
+  while (held() > most) ++plan.top_level;
+  const bool has_many = plan.is_staged && points >= kManyPoints && most == kManyRows * kManyRowsThreads &&
+                        kManyRowsThreads >= geometry.leaves() >> plan.top_level;
+  plan.threads = most / (has_many ? kManyRows : kFewRows);
+  plan.rows = kFewRows;
+  while (std::uint64_t{plan.rows} * plan.threads < held()) plan.rows += 2;
+  plan.capacity = plan.rows * plan.threads;
+  plan.shared_bytes = FinishLayout<T>(plan.capacity, plan.threads, dims, plan.is_staged).bytes;
   return plan;
 }
 

@@ -3,9 +3,10 @@
 // Rounds of counting narrow the undecided points down until one warp can compare all pairs. The first round has
 // counters of equal width over the side of the box; the others count the ordered keys between the exact extremes, and
 // go on to the next component of the super-key where those are equal. A round leaves at most a (2 * threads)-th of the
-// range of keys, so their number is bounded whatever the data.
+// range of keys, or a 256th, so their number is bounded whatever the data.
 #pragma once
 
+#include "cuda/kd_tree/finish_slots.cuh"
 #include "cuda/kd_tree/finish_team.cuh"
 
 namespace kith::cuda {
@@ -14,88 +15,109 @@ namespace kith::cuda {
 struct Selection {
   std::uint32_t left = 0;       ///< of this thread: known to come before the rank
   std::uint32_t undecided = 0;  ///< of this thread
+  std::uint32_t below = 0;      ///< points of the team that are known to come before the rank
   std::uint32_t rank = 0;       ///< that is looked for, among the undecided points of the team
   std::uint32_t count = 0;      ///< undecided points of the team
   std::uint32_t component = 0;  ///< of the super-key: the undecided points are equal before it
+
+  /// The points are narrowed down to those of a counter.
+  __device__ __forceinline__ void take(const Choice& choice) {
+    below += choice.below;
+    rank -= choice.below;
+    count = choice.count;
+  }
 };
 
 /// So many undecided points are compared by pairs.
 inline constexpr std::uint32_t kMostCandidates = kWarp;
 
-template <typename T, bool kStaged>
-__device__ __forceinline__ std::uint32_t slot_at(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                 const FinishNode& node, std::uint32_t k) {
-  return subtree.order[node.begin + team.rank + k * team.threads];
-}
-
 /// Calls visit(k, slot) for the undecided points of this thread.
-template <typename T, bool kStaged, typename Visit>
-__device__ __forceinline__ void for_undecided(const Subtree<T, kStaged>& subtree, const Team& team,
-                                              const FinishNode& node, std::uint32_t undecided, Visit&& visit) {
+template <std::uint32_t kRows, typename Visit>
+__device__ __forceinline__ void for_undecided(const OwnSlots<kRows>& slots, std::uint32_t undecided, Visit&& visit) {
   for (std::uint32_t rest = undecided; rest != 0; rest &= rest - 1) {
     const std::uint32_t k = lowest_bit(rest);
-    visit(k, slot_at(subtree, team, node, k));
+    visit(k, slot_at(slots, k));
   }
 }
 
-/// Rounds on ordered keys until few points are undecided.
-template <typename T, bool kStaged>
+/// A round on ordered keys. A team that is not open only comes to the meetings.
+template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void narrow_down(const Subtree<T, kStaged>& subtree, const Team& team,
-                                            const FinishNode& node, std::uint32_t dim, Selection& selection) {
+                                            const OwnSlots<kRows>& slots, std::uint32_t dim, bool is_open,
+                                            Selection& selection) {
   using Key = OrderedKey<T>;
-  std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
-  const std::uint32_t counter_bits = team.bits + 2;
-  std::uint32_t turn = 0;
-  while (selection.count > kMostCandidates) {
-    KeyRange<T> range{static_cast<Key>(~Key{0}), 0};
-    const auto key_of = [&](std::uint32_t slot) { return subtree.component_key(slot, dim, selection.component); };
-    for_undecided(subtree, team, node, selection.undecided,
-                  [&](std::uint32_t, std::uint32_t slot) { range.add(key_of(slot)); });
-    range = range_of_team(subtree, team, range, turn);
-    turn ^= 1;
-    if (range.low == range.high) {
-      ++selection.component;
-      continue;
-    }
-    const std::uint32_t bits = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(range.high - range.low));
-    const std::uint32_t shift = bits > counter_bits ? bits - counter_bits : 0;
-    const auto counter_of = [&](std::uint32_t slot) {
-      return static_cast<std::uint32_t>((key_of(slot) - range.low) >> shift);
-    };
-    for_undecided(subtree, team, node, selection.undecided,
+  const std::uint32_t undecided = is_open ? selection.undecided : 0;
+  KeyRange<T> range{static_cast<Key>(~Key{0}), 0};
+  const auto key_of = [&](std::uint32_t slot) { return subtree.component_key(slot, dim, selection.component); };
+  for_undecided(slots, undecided, [&](std::uint32_t, std::uint32_t slot) { range.add(key_of(slot)); });
+  sync_warp();
+  clear_counters(subtree);
+  range = range_of_team(subtree, team, range, 0);
+  sync_warp();  // the counters are clear
+  const bool counts = is_open && range.low != range.high;
+  const std::uint32_t bits = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(range.high - range.low));
+  const std::uint32_t shift = bits > counter_bits(team) ? bits - counter_bits(team) : 0;
+  const auto counter_of = [&](std::uint32_t slot) {
+    return static_cast<std::uint32_t>((key_of(slot) - range.low) >> shift);
+  };
+  if (counts) {
+    std::uint32_t* counters = counters_of(subtree, team);
+    for_undecided(slots, undecided,
                   [&](std::uint32_t, std::uint32_t slot) { atomic_add(counters + counter_of(slot), 1u); });
-    team.sync();
-    const FinishChoice choice = find_counter(subtree, team, selection.rank);
-    for_undecided(subtree, team, node, selection.undecided, [&](std::uint32_t k, std::uint32_t slot) {
+  }
+  team.sync();
+  if (counts) {
+    const Choice choice = choose_counter(subtree, team, selection.rank);
+    for_undecided(slots, undecided, [&](std::uint32_t k, std::uint32_t slot) {
       const std::uint32_t counter = counter_of(slot);
       if (counter < choice.counter) selection.left |= 1u << k;
       if (counter != choice.counter) selection.undecided &= ~(1u << k);
     });
-    selection.rank -= choice.below;
-    selection.count = choice.count;
+    sync_warp();
+    selection.take(choice);
     if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
+  } else if (is_open) {
+    ++selection.component;  // all equal in this one
   }
 }
 
-/// Decides the last points by comparing all pairs. Returns the slot of the point at the rank. The team's number of
-/// candidates was set to 0 before its last meeting.
-template <typename T, bool kStaged>
-__device__ __forceinline__ std::uint32_t decide_by_pairs(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                         const FinishNode& node, std::uint32_t dim,
-                                                         Selection& selection) {
-  using Key = OrderedKey<T>;
-  Key* keys = subtree.candidate_keys + team.first_warp * kMostCandidates;
-  std::uint16_t* slots = subtree.candidate_slots + team.first_warp * kMostCandidates;
-  const auto comes_before = [&](Key key, std::uint32_t slot, Key other_key, std::uint32_t other) {
-    if (key != other_key) return key < other_key;
-    return slot != other && subtree.precedes(slot, other, dim, selection.component + 1);
-  };
-  for_undecided(subtree, team, node, selection.undecided, [&](std::uint32_t, std::uint32_t slot) {
-    const std::uint32_t place = atomic_add(&subtree.choices[team.first_warp].candidates, 1u);
-    keys[place] = subtree.component_key(slot, dim, selection.component);
-    slots[place] = static_cast<std::uint16_t>(slot);
+/// Moves the decided points to their halves and puts the undecided ones, few by now, down as candidates. Points of a
+/// half lie in any order. The team has met since its slots were loaded.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void settle(const Subtree<T, kStaged>& subtree, const Team& team, const FinishNode& node,
+                                       const OwnSlots<kRows>& slots, std::uint32_t dim, const Selection& selection) {
+  TeamCells& cells = subtree.cells[team.first_warp];
+  const std::uint32_t left = selection.left;
+  const std::uint32_t right = ((1u << slots.count) - 1) & ~(left | selection.undecided);
+  const std::uint32_t both = count_bits(left) | count_bits(right) << 16;
+  const std::uint32_t through = sum_through_lane(both);
+  std::uint32_t before = 0;
+  if (team.warps > 1) {
+    if (lane_number() == kWarp - 1) before = atomic_add(&cells.moved, through);
+    before = shuffle(before, kWarp - 1);
+  }
+  before += through - both;
+  // [decided left][candidates][decided right]
+  move_slots(subtree, slots, left, right, node.begin + (before & 0xffff),
+             node.begin + selection.below + selection.count + (before >> 16));
+  const std::uint32_t room = team.first_warp * kMostCandidates;
+  for_undecided(slots, selection.undecided, [&](std::uint32_t, std::uint32_t slot) {
+    const std::uint32_t place = room + atomic_add(&cells.candidates, 1u);
+    subtree.candidate_keys[place] = subtree.component_key(slot, dim, selection.component);
+    subtree.candidate_slots[place] = static_cast<std::uint16_t>(slot);
   });
-  team.sync();
+  sync_warp();
+}
+
+/// Decides the candidates by comparing all pairs and moves them. Returns the slot of the point at the rank; any slot if
+/// there is no candidate. One warp; the team has met since they were put down.
+template <typename T, bool kStaged>
+__device__ __forceinline__ std::uint32_t decide_candidates(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                           const FinishNode& node, std::uint32_t dim,
+                                                           const Selection& selection) {
+  using Key = OrderedKey<T>;
+  const Key* keys = subtree.candidate_keys + team.first_warp * kMostCandidates;
+  const std::uint16_t* slots = subtree.candidate_slots + team.first_warp * kMostCandidates;
   const bool has_one = lane_number() < selection.count;
   const Key key = has_one ? keys[lane_number()] : Key{0};
   const std::uint32_t slot = has_one ? slots[lane_number()] : 0;
@@ -110,18 +132,15 @@ __device__ __forceinline__ std::uint32_t decide_by_pairs(const Subtree<T, kStage
     rank = 0;
 #pragma unroll 1
     for (std::uint32_t i = 0; has_one && i < selection.count; ++i) {
-      rank += comes_before(keys[i], slots[i], key, slot) ? 1 : 0;
+      const std::uint32_t other = slots[i];
+      const bool is_equal = keys[i] == key && other != slot;
+      rank += keys[i] < key || (is_equal && subtree.precedes(other, slot, dim, selection.component + 1)) ? 1 : 0;
     }
     sync_warp();
   }
-  const std::uint32_t lane = lowest_bit(ballot(has_one && rank == selection.rank));
-  const Key pivot_key = shuffle(key, lane);
-  const std::uint32_t pivot = shuffle(slot, lane);
-  for_undecided(subtree, team, node, selection.undecided, [&](std::uint32_t k, std::uint32_t own) {
-    const Key own_key = subtree.component_key(own, dim, selection.component);
-    if (comes_before(own_key, own, pivot_key, pivot)) selection.left |= 1u << k;
-  });
-  return pivot;
+  if (has_one) subtree.order[node.begin + selection.below + rank] = static_cast<std::uint16_t>(slot);
+  const std::uint32_t found = ballot(has_one && rank == selection.rank);
+  return shuffle(slot, found == 0 ? 0 : lowest_bit(found));
 }
 
 }  // namespace kith::cuda

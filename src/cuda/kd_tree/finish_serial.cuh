@@ -1,5 +1,5 @@
-// Splits the nodes of one level that a thread owns alone, of at most eight points: only leaves of less than eight come
-// to this.
+// Splits the nodes of one level that a thread owns alone: only leaves that are smaller than what a thread holds come to
+// this.
 #pragma once
 
 #include "cuda/kd_tree/finish_box.cuh"

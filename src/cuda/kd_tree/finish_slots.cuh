@@ -25,7 +25,9 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
   slots.count = rows_below(node.end - node.begin, rank, bits);
   const std::uint16_t* from = subtree.order + (node.begin + rank);
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) slots.at[k] = k < slots.count ? *from : 0;
+  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) {
+    slots.at[k] = is_sure<kRows>(k) || k < slots.count ? *from : 0;
+  }
   return slots;
 }
 
@@ -33,7 +35,9 @@ __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>&
 template <std::uint32_t kRows>
 __device__ __forceinline__ OwnSlots<kRows> only_points(OwnSlots<kRows> slots) {
 #pragma unroll
-  for (std::uint32_t k = 1; k < kRows; ++k) slots.at[k] = k < slots.count ? slots.at[k] : slots.at[0];
+  for (std::uint32_t k = 1; k < kRows; ++k) {
+    if (!is_sure<kRows>(k)) slots.at[k] = k < slots.count ? slots.at[k] : slots.at[0];
+  }
   return slots;
 }
 
@@ -49,25 +53,31 @@ __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>&
     high = greater(high, value);
   }
   KeyRange<T> range;
-  if (slots.count > 0) range.add(ordered_key(low), ordered_key(high));
+  if (is_sure<kRows>(0) || slots.count > 0) range.add(ordered_key(low), ordered_key(high));
   return range;
 }
 
-/// Moves a thread's slots: those of `left`, a bit for each, to `left_place` and on, the others to `right_place` and on.
+/// Slot k of a thread: where k is known only at run time.
+template <std::uint32_t kRows>
+__device__ __forceinline__ std::uint32_t slot_at(const OwnSlots<kRows>& slots, std::uint32_t k) {
+  std::uint32_t slot = slots.at[0];
+#pragma unroll
+  for (std::uint32_t j = 1; j < kRows; ++j) slot = k == j ? slots.at[j] : slot;
+  return slot;
+}
+
+/// Moves slots of a thread: those of `left`, a bit for each, to `left_place` and on, those of `right` to `right_place`
+/// and on.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
-                                           std::uint32_t left, std::uint32_t left_place, std::uint32_t right_place) {
+                                           std::uint32_t left, std::uint32_t right, std::uint32_t left_place,
+                                           std::uint32_t right_place) {
   std::uint16_t* left_to = subtree.order + left_place;
   std::uint16_t* right_to = subtree.order + right_place;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    const bool is_left = (left & (1u << k)) != 0;
-    if (k < slots.count) *(is_left ? left_to : right_to) = static_cast<std::uint16_t>(slots.at[k]);
-    if (is_left) {  // two operations with a condition; sums of conditional numbers take four
-      ++left_to;
-    } else {
-      ++right_to;
-    }
+    if ((left & (1u << k)) != 0) *left_to++ = static_cast<std::uint16_t>(slots.at[k]);
+    if ((right & (1u << k)) != 0) *right_to++ = static_cast<std::uint16_t>(slots.at[k]);
   }
 }
 

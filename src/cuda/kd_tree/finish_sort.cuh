@@ -26,50 +26,32 @@ __device__ __forceinline__ void exchange(Key& a, Key& b) {
   b = high;
 }
 
-/// Sorts the keys of each thread by a network.
-template <typename Key>
-__device__ __forceinline__ void sort_own(Key (&key)[5]) {
-  exchange(key[0], key[3]), exchange(key[1], key[4]);
-  exchange(key[0], key[2]), exchange(key[1], key[3]);
-  exchange(key[0], key[1]), exchange(key[2], key[4]);
-  exchange(key[1], key[2]), exchange(key[3], key[4]);
-  exchange(key[2], key[3]);
-}
-template <typename Key>
-__device__ __forceinline__ void sort_own(Key (&key)[6]) {
-  exchange(key[0], key[5]), exchange(key[1], key[3]), exchange(key[2], key[4]);
-  exchange(key[1], key[2]), exchange(key[3], key[4]);
-  exchange(key[0], key[3]), exchange(key[2], key[5]);
-  exchange(key[0], key[1]), exchange(key[2], key[3]), exchange(key[4], key[5]);
-  exchange(key[1], key[2]), exchange(key[3], key[4]);
-}
-template <typename Key>
-__device__ __forceinline__ void sort_own(Key (&key)[7]) {
-  exchange(key[0], key[6]), exchange(key[2], key[3]), exchange(key[4], key[5]);
-  exchange(key[0], key[2]), exchange(key[1], key[4]), exchange(key[3], key[6]);
-  exchange(key[0], key[1]), exchange(key[2], key[5]), exchange(key[3], key[4]);
-  exchange(key[1], key[2]), exchange(key[4], key[6]);
-  exchange(key[2], key[3]), exchange(key[4], key[5]);
-  exchange(key[1], key[2]), exchange(key[3], key[4]), exchange(key[5], key[6]);
-}
-template <typename Key>
-__device__ __forceinline__ void sort_own(Key (&key)[8]) {
-  exchange(key[0], key[1]), exchange(key[2], key[3]), exchange(key[4], key[5]), exchange(key[6], key[7]);
-  exchange(key[0], key[2]), exchange(key[1], key[3]), exchange(key[4], key[6]), exchange(key[5], key[7]);
-  exchange(key[1], key[2]), exchange(key[5], key[6]);
-  exchange(key[0], key[4]), exchange(key[1], key[5]), exchange(key[2], key[6]), exchange(key[3], key[7]);
-  exchange(key[2], key[4]), exchange(key[3], key[5]);
-  exchange(key[1], key[2]), exchange(key[3], key[4]), exchange(key[5], key[6]);
+/// Sorts the keys of each thread by a network: Batcher's merge of odd and even keys, cut to any number of them.
+template <typename Key, std::uint32_t kRows>
+__device__ __forceinline__ void sort_own(Key (&key)[kRows]) {
+#pragma unroll
+  for (std::uint32_t size = 1; size < kRows; size *= 2) {
+#pragma unroll
+    for (std::uint32_t step = size; step > 0; step /= 2) {
+#pragma unroll
+      for (std::uint32_t a = step % size; a + step < kRows; ++a) {
+        const std::uint32_t from = a - step % size;
+        const bool is_first = (from / step) % 2 == 0;
+        if (is_first && a / (2 * size) == (a + step) / (2 * size)) exchange(key[a], key[a + step]);
+      }
+    }
+  }
 }
 
-/// Sorts the keys of a thread that rise and then fall, or fall and then rise. Only eight gain from knowing that.
+/// Sorts the keys of a thread that rise and then fall, or fall and then rise. Only powers of two gain from knowing
+/// that.
 template <typename Key, std::uint32_t kRows>
 __device__ __forceinline__ void merge_own(Key (&key)[kRows]) {
-  if constexpr (kRows == 8) {
+  if constexpr ((kRows & (kRows - 1)) == 0) {
 #pragma unroll
-    for (std::uint32_t step = 4; step > 0; step /= 2) {
+    for (std::uint32_t step = kRows / 2; step > 0; step /= 2) {
 #pragma unroll
-      for (std::uint32_t k = 0; k < 8; ++k) {
+      for (std::uint32_t k = 0; k < kRows; ++k) {
         if ((k & step) == 0) exchange(key[k], key[k + step]);
       }
     }

@@ -19,12 +19,10 @@ struct FinishNode {
   std::uint32_t end = 0;
 };
 
-/// Which counter a rank falls into, for a team of warps; and how many candidates were put down.
-struct FinishChoice {
-  std::uint32_t counter = 0;
-  std::uint32_t below = 0;  ///< points in the counters before
-  std::uint32_t count = 0;  ///< points in it
-  std::uint32_t candidates = 0;
+/// What the warps of a team share while they split a node.
+struct TeamCells {
+  std::uint32_t moved = 0;       ///< points so far: those to the left half, and those to the right half << 16
+  std::uint32_t candidates = 0;  ///< put down so far
 };
 
 /// The logarithm of how many threads own a node of `depth`. They, and the nodes of a depth, are powers of two.
@@ -51,8 +49,8 @@ struct Subtree {
   Key* lows;
   Key* highs;
   std::uint32_t* indices;
-  FinishChoice* choices;
-  std::uint32_t* totals;
+  TeamCells* cells;
+  std::uint32_t* flags;
   std::uint16_t* order;
   std::uint16_t* candidate_slots;
 
@@ -64,7 +62,7 @@ struct Subtree {
         base(parameters.shape.geometry.first(parameters.top_level, number)),
         rest(number * parameters.shape.geometry.points - (base << parameters.top_level)),
         count(static_cast<std::uint32_t>(parameters.shape.geometry.first(parameters.top_level, number + 1) - base)) {
-    const FinishLayout<T> layout(parameters.capacity, dims, kStaged);
+    const FinishLayout<T> layout(parameters.capacity, threads_per_block(), dims, kStaged);
     std::byte* room = shared_memory();
     values = reinterpret_cast<T*>(room + layout.values);
     counters = reinterpret_cast<std::uint32_t*>(room + layout.counters);
@@ -73,8 +71,8 @@ struct Subtree {
     lows = reinterpret_cast<Key*>(room + layout.lows);
     highs = reinterpret_cast<Key*>(room + layout.highs);
     indices = reinterpret_cast<std::uint32_t*>(room + layout.indices);
-    choices = reinterpret_cast<FinishChoice*>(room + layout.choices);
-    totals = reinterpret_cast<std::uint32_t*>(room + layout.totals);
+    cells = reinterpret_cast<TeamCells*>(room + layout.cells);
+    flags = reinterpret_cast<std::uint32_t*>(room + layout.flags);
     order = reinterpret_cast<std::uint16_t*>(room + layout.order);
     candidate_slots = reinterpret_cast<std::uint16_t*>(room + layout.candidate_slots);
   }

@@ -1,4 +1,4 @@
-// What whole warps do together for one node: meet, find extremes, find the counter into which a rank falls.
+// What whole warps do together for one node: meet, find extremes, count, find the counter into which a rank falls.
 #pragma once
 
 #include "cuda/kd_tree/finish_box.cuh"
@@ -6,7 +6,7 @@
 namespace kith::cuda {
 
 /// The threads that own a node: one warp or several, a power of two. Each sees the node's points at its places
-/// begin + rank + k * threads, k < 8.
+/// begin + rank + k * threads.
 struct Team {
   std::uint32_t bits = 0;  ///< the logarithm of the threads
   std::uint32_t threads = 0;
@@ -14,7 +14,6 @@ struct Team {
   std::uint32_t number = 0;      ///< of the node, among those of its depth
   std::uint32_t warps = 0;       ///< of the team
   std::uint32_t first_warp = 0;  ///< its number in the block; also where the team's part of arrays of warps begins
-  std::uint32_t barrier = 0;
 
   __device__ __forceinline__ explicit Team(std::uint32_t depth)
       : bits(thread_bits_at(depth)),
@@ -22,15 +21,21 @@ struct Team {
         rank(thread_number() & (threads - 1)),
         number(thread_number() >> bits),
         warps(threads / kWarp),
-        first_warp(warp_number() & ~(warps - 1)),
-        barrier((1u << depth) + number) {}
+        first_warp(warp_number() & ~(warps - 1)) {}
 
+  /// Teams of several warps meet all together, so all of them come here equally often.
   __device__ __forceinline__ void sync() const {
     if (warps > 1) {
-      sync_part(barrier, threads);
+      sync_block();
     } else {
       sync_warp();
     }
+  }
+  /// Meets, too. True if this team says so, or, with teams of several warps, any team: then all go on.
+  __device__ __forceinline__ bool go_on(bool wants) const {
+    if (warps > 1) return any_thread(wants);
+    sync_warp();
+    return wants;
   }
 };
 
@@ -63,56 +68,81 @@ __device__ __forceinline__ std::uint32_t sum_through_lane(std::uint32_t value) {
   return value;
 }
 
-/// The sum of `own` over the team's warps before this one; `own` is the sum of a warp.
+/// Where a rank falls among counters.
+struct Choice {
+  std::uint32_t counter = 0;
+  std::uint32_t below = 0;  ///< points in the counters before
+  std::uint32_t count = 0;  ///< points in it
+};
+
+/// A team has four counters for each of its threads, but no more than 2^9: every warp adds them up for itself.
+__device__ __forceinline__ std::uint32_t counter_bits(const Team& team) {
+  constexpr std::uint32_t kMostBits = 9;
+  return team.bits + 2 < kMostBits ? team.bits + 2 : kMostBits;
+}
 template <typename T, bool kStaged>
-__device__ __forceinline__ std::uint32_t sum_before_warp(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                         std::uint32_t own, std::uint32_t turn) {
-  std::uint32_t* totals = subtree.totals + turn * FinishLayout<T>::kMostWarps;
-  if (lane_number() == 0) totals[warp_number()] = own;
-  team.sync();
-  const bool is_before = team.first_warp + lane_number() < warp_number();
-  return sum_of_warp(is_before ? totals[team.first_warp + lane_number()] : 0);
+__device__ __forceinline__ std::uint32_t* counters_of(const Subtree<T, kStaged>& subtree, const Team& team) {
+  return subtree.counters + 4 * (thread_number() - team.rank);
 }
 
-/// Finds the one of the team's 4 * threads counters into which `rank` falls, which is less than their sum. Clears the
-/// counters. All threads have met since the last one counted.
+struct alignas(16) FourCounters {
+  std::uint32_t a, b, c, d;
+};
+
+/// All threads of the block; nobody counts or looks.
 template <typename T, bool kStaged>
-__device__ __forceinline__ FinishChoice find_counter(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                     std::uint32_t rank) {
-  struct alignas(16) Four {
-    std::uint32_t a, b, c, d;
-  };
-  Four* own = reinterpret_cast<Four*>(subtree.counters) + thread_number();
-  const Four four = *own;
-  *own = {0, 0, 0, 0};
-  const std::uint32_t sum = four.a + four.b + four.c + four.d;
-  const std::uint32_t through = sum_through_lane(sum);
-  std::uint32_t before = through - sum;
-  if (team.warps > 1) before += sum_before_warp(subtree, team, shuffle(through, kWarp - 1), 0);
-  if (rank >= before && rank < before + sum) {
-    FinishChoice& choice = subtree.choices[team.first_warp];
-    std::uint32_t counter = 4 * team.rank, count = four.a;
+__device__ __forceinline__ void clear_counters(const Subtree<T, kStaged>& subtree) {
+  reinterpret_cast<FourCounters*>(subtree.counters)[thread_number()] = {0, 0, 0, 0};
+}
+
+/// Finds the counter into which `rank`, less than their sum, falls. The team has met since the last one counted.
+template <typename T, bool kStaged>
+__device__ __forceinline__ Choice choose_counter(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                 std::uint32_t rank) {
+  constexpr std::uint32_t kRow = 4 * kWarp, kMostRows = 4;
+  const std::uint32_t rows = (1u << counter_bits(team)) / kRow;
+  const auto* own = reinterpret_cast<const FourCounters*>(counters_of(subtree, team)) + lane_number();
+  std::uint32_t sum[kMostRows], total[kMostRows];
+#pragma unroll
+  for (std::uint32_t j = 0; j < kMostRows; ++j) {
+    const FourCounters four = j < rows ? own[j * kWarp] : FourCounters{0, 0, 0, 0};
+    sum[j] = four.a + four.b + four.c + four.d;
+  }
+#pragma unroll
+  for (std::uint32_t j = 0; j < kMostRows; ++j) total[j] = sum_of_warp(sum[j]);
+  std::uint32_t row = 0, before = 0, through_row = total[0];
+#pragma unroll
+  for (std::uint32_t j = 1; j < kMostRows; ++j) {
+    if (rank >= through_row && j < rows) {  // the same for all lanes
+      sum[0] = sum[j];
+      row = j;
+      before = through_row;
+    }
+    through_row += total[j];
+  }
+  const FourCounters four = own[row * kWarp];
+  before += sum_through_lane(sum[0]) - sum[0];
+  const std::uint32_t lane = lowest_bit(ballot(rank >= before && rank < before + sum[0]));
+  std::uint32_t counter = row * kRow + 4 * lane_number();
+  std::uint32_t count = four.a;
+  if (rank >= before + count) {
+    before += count;
+    ++counter;
+    count = four.b;
     if (rank >= before + count) {
       before += count;
       ++counter;
-      count = four.b;
+      count = four.c;
       if (rank >= before + count) {
         before += count;
         ++counter;
-        count = four.c;
-        if (rank >= before + count) {
-          before += count;
-          ++counter;
-          count = four.d;
-        }
+        count = four.d;
       }
     }
-    choice.counter = counter;
-    choice.below = before;
-    choice.count = count;
   }
-  team.sync();
-  return subtree.choices[team.first_warp];
+  sync_warp();
+  const std::uint32_t both = shuffle(counter | count << 16, lane);
+  return {both & 0xffff, shuffle(before, lane), both >> 16};
 }
 
 }  // namespace kith::cuda

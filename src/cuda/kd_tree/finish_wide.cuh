@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cuda/kd_tree/finish_select.cuh"
-#include "cuda/kd_tree/finish_slots.cuh"
 
 namespace kith::cuda {
 
@@ -26,32 +25,30 @@ __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStag
   return chooser.side();
 }
 
-/// The first round of the selection: counters of equal width over the side. Whatever overflows or is no number on the
-/// way still gives counters that are monotone in the value.
+/// The counters of a thread's points, of equal width over the side. Whatever overflows or is no number on the way still
+/// gives counters that are monotone in the value.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtree, const Team& team,
                                                 const SplitSide<T>& side, const OwnSlots<kRows>& slots,
-                                                Selection& selection) {
-  std::uint32_t* counters = subtree.counters + 4 * (thread_number() - team.rank);
-  const std::uint32_t last = 4 * team.threads - 1;
-  const T scale = static_cast<T>(4 * team.threads) / (side.upper - side.lower);
-  std::uint32_t counter[kRows];
+                                                std::uint32_t (&counter)[kRows]) {
+  std::uint32_t* counters = counters_of(subtree, team);
+  const std::uint32_t count = 1u << counter_bits(team), last = count - 1;
+  const T scale = static_cast<T>(count) / (side.upper - side.lower);
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const std::uint32_t found = to_unsigned((subtree.value(slots.at[k], side.dim) - side.lower) * scale);
     counter[k] = found < last ? found : last;
   }
-  if (any_lane(slots.count != kRows)) {
 #pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (k < slots.count) atomic_add(counters + counter[k], 1u);
-    }
-  } else {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) atomic_add(counters + counter[k], 1u);
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    if (is_sure<kRows>(k) || k < slots.count) atomic_add(counters + counter[k], 1u);
   }
-  team.sync();
-  const FinishChoice choice = find_counter(subtree, team, selection.rank);
+}
+
+/// Decides the points that are in other counters than the chosen one.
+template <std::uint32_t kRows>
+__device__ __forceinline__ void decide_by_counters(const std::uint32_t (&counter)[kRows], const Choice& choice,
+                                                   Selection& selection) {
   std::uint32_t not_left = 0, right = 0;
 #pragma unroll
   for (std::uint32_t k = kRows; k-- > 0;) {  // bits by carries: a counter not less, a counter greater than the choice
@@ -61,58 +58,53 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   if (choice.counter == 0) not_left = ~0u;  // there is no carry from adding 0
   selection.left = selection.undecided & ~not_left;
   selection.undecided &= not_left & ~right;
-  selection.rank -= choice.below;
-  selection.count = choice.count;
+  selection.take(choice);
 }
 
-/// Moves the slots: those of `left` to the front of the node, the others behind them.
-template <typename T, bool kStaged, std::uint32_t kRows>
-__device__ __forceinline__ void partition_with_team(const Subtree<T, kStaged>& subtree, const Team& team,
-                                                    const FinishNode& node, const OwnSlots<kRows>& slots,
-                                                    std::uint32_t left) {
-  const std::uint32_t own_left = count_bits(left);
-  const std::uint32_t both = own_left | (slots.count - own_left) << 16;
-  const std::uint32_t through = sum_through_lane(both);
-  std::uint32_t before = through - both;
-  if (team.warps > 1) {
-    before += sum_before_warp(subtree, team, shuffle(through, kWarp - 1), 1);
-  } else {
-    sync_warp();  // all have read their slots
-  }
-  move_slots(subtree, slots, left, node.begin + (before & 0xffff), node.middle + (before >> 16));
-}
-
-/// The counters are zero before and after.
+/// The counters are zero before and after. The team meets three times, unless many points are undecided after the first
+/// round.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
   const Team team(depth);
   const FinishNode node = subtree.node(depth, team.number);
-  if (team.rank == 0) subtree.choices[team.first_warp].candidates = 0;
+  if (team.rank == 0) subtree.cells[team.first_warp] = {0, 0};
   const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_team(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));
   Selection selection;
-  selection.undecided = (1u << slots.count) - 1;
+  const bool has_right = node.middle != node.end;  // not only with leaves of one point
   selection.rank = node.middle - node.begin;
-  selection.count = node.end - node.begin;
   selection.component = first_component(subtree, side);
-  T split_value = side.upper;
-  if (node.middle == node.end) {  // nothing to the right: only with leaves of one point
-    selection.left = selection.undecided;
+  if (has_right) {
+    selection.undecided = (1u << slots.count) - 1;
+    selection.count = node.end - node.begin;
   } else {
-    if (selection.component == 0 && selection.count > kMostCandidates) {
-      count_over_side(subtree, team, side, slots, selection);
-    } else {
-      team.sync();  // the number of candidates
-    }
-    narrow_down(subtree, team, node, side.dim, selection);
-    const std::uint32_t pivot = decide_by_pairs(subtree, team, node, side.dim, selection);
-    split_value = subtree.value(pivot, side.dim) + T(0);
+    selection.left = (1u << slots.count) - 1;
+    selection.below = selection.rank;
   }
-  partition_with_team(subtree, team, node, slots, selection.left);
-  if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
-  hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);
+  const bool counts = selection.component == 0 && selection.count > kMostCandidates;
+  std::uint32_t counter[kRows];
+  if (counts) count_over_side(subtree, team, side, slots, counter);
+  team.sync();
+  if (counts) decide_by_counters(counter, choose_counter(subtree, team, selection.rank), selection);
+  bool is_open = selection.count > kMostCandidates;
+  if (!is_open) settle(subtree, team, node, slots, side.dim, selection);
+  // Teams of several warps go through further rounds together.
+  while (team.go_on(is_open)) {
+    narrow_down(subtree, team, slots, side.dim, is_open, selection);
+    if (is_open && selection.count <= kMostCandidates) {
+      settle(subtree, team, node, slots, side.dim, selection);
+      is_open = false;
+    }
+  }
+  clear_counters(subtree);
+  if (warp_number() == team.first_warp) {
+    const std::uint32_t pivot = decide_candidates(subtree, team, node, side.dim, selection);
+    const T split_value = has_right ? subtree.value(pivot, side.dim) + T(0) : side.upper;
+    if (lane_number() == 0) subtree.write_split(node, side.dim, split_value);
+    hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), lane_number(), kWarp);
+  }
   team.sync();
 }
 

@@ -7,15 +7,16 @@
 
 namespace kith::cuda {
 
-/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment.
-template <typename T>
-__device__ __forceinline__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
-                                                std::uint32_t found) {
-  FoundCandidates<T>& warp = pass_shared<T>().found[warp_number()];
+/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment. With
+/// their coordinates, unless the scatter has begun: those who read the list later then need not gather them.
+template <std::uint32_t kRoom, bool kWithValues, typename T>
+KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                              std::uint32_t found) {
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
   const std::uint32_t nodes = 1u << level;
   warp.counts[lane_number()] = 0;
   sync_warp();
-  constexpr std::uint32_t kEach = FoundCandidates<T>::kRoom / kWarp;
+  constexpr std::uint32_t kEach = kRoom / kWarp;
   std::uint32_t ranks[kEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -37,31 +38,50 @@ __device__ __forceinline__ void list_candidates(const GroupParameters<T>& p, std
       const std::uint32_t entry = warp.bases[warp.nodes[i]] + ranks[k];
       p.keys[entry] = warp.keys[i];
       p.places[entry] = warp.places[i];
+      ranks[k] = entry;
+    }
+  }
+  if constexpr (kWithValues) {
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T* column = p.candidate_values + d * p.out_stride;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        const std::uint32_t i = lane_number() + k * kWarp;
+        if (i < found) column[ranks[k]] = p.source.at(warp.places[i], d);
+      }
     }
   }
   sync_warp();
 }
 
-/// Adds the candidates of a warp, at most one per lane, to the `found` ones. `node` counts from the first of its level.
-template <typename T>
-__device__ __forceinline__ void note_candidate(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
-                                               bool is_candidate, std::uint32_t node, T x, std::uint32_t place,
-                                               std::uint32_t& found) {
-  const std::uint32_t lanes = ballot(is_candidate);
-  if (lanes == 0) return;
-  FoundCandidates<T>& warp = pass_shared<T>().found[warp_number()];
-  if (found + count_bits(lanes) > FoundCandidates<T>::kRoom) {
-    list_candidates(p, segment, level, found);
-    found = 0;
+/// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
+/// `place` and on. `nodes` count from the first of their level.
+template <std::uint32_t kRoom, bool kWithValues, typename T, std::uint32_t kEach>
+__device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                                std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
+                                                const T (&x)[kEach], std::uint32_t place, std::uint32_t& found) {
+  static_assert(kEach * kWarp <= kRoom);
+  if (!any_lane(candidates != 0)) return;
+  if constexpr (kWithValues) {  // otherwise there is room for all
+    if (found + sum_of_warp(count_bits(candidates)) > kRoom) {
+      list_candidates<kRoom, kWithValues>(p, segment, level, found);
+      found = 0;
+    }
   }
-  if (is_candidate) {
-    const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
-    const bool is_number = pass_shared<T>().tables.parent_dim(node) == p.shape.dims;
-    warp.keys[i] = is_number ? static_cast<OrderedKey<T>>(p.source.index(place)) + 1 : ordered_key(x);
-    warp.places[i] = place;
-    warp.nodes[i] = static_cast<std::uint8_t>(node);
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const bool is_candidate = (candidates >> k & 1) != 0;
+    const std::uint32_t lanes = ballot(is_candidate);
+    if (is_candidate) {
+      const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
+      const bool is_number = node_tables<T>().parent_dim(nodes[k]) == p.shape.dims;
+      warp.keys[i] = is_number ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(x[k]);
+      warp.places[i] = place + k;
+      warp.nodes[i] = static_cast<std::uint8_t>(nodes[k]);
+    }
+    found += count_bits(lanes);
   }
-  found += count_bits(lanes);
   sync_warp();
 }
 

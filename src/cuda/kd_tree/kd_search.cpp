@@ -1,10 +1,12 @@
-// See kd_search.hpp. In this version the CPU answers all questions, from a copy of the tree that is made when it is
-// first asked.
+// See kd_search.hpp. Exact searches run on the GPU; approximate ones, whose answer depends on the order of the walk,
+// run on the CPU, as does what is not a search, from a copy of the tree that is made when it is first needed.
 #include "cuda/kd_tree/kd_search.hpp"
 
+#include "cuda/device_memory.hpp"
 #include "cuda/device_scope.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/check_tree.hpp"
+#include "cuda/kd_tree/search/batch_search.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
@@ -15,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -35,6 +38,7 @@ class KdSearch final : public Searcher<T> {
         tree_(std::move(tree)),
         metric_(metric),
         period_(std::move(period)),
+        search_(tree_, metric_, period_, stream_),
         origin_(origin) {}
 
   /// The tree is on the host already: nothing needs to be copied.
@@ -44,21 +48,23 @@ class KdSearch final : public Searcher<T> {
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
            const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    on_host(run).knn(queries, k, rules, run, indices, chains, exact);
+    if (!rules.is_exact()) return on_host(run).knn(queries, k, rules, run, indices, chains, exact);
+    search_.knn(queries, k, rules.bound, run, indices, chains);
+    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
   }
   engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
                                const RunOptions& run) const override {
-    return on_host(run).radius(queries, bound, most, run);
+    return search_.radius(queries, bound, most, run);
   }
   void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
              std::uint32_t* counts) const override {
-    on_host(run).count(queries, bound, run, counts);
+    search_.count(queries, bound, run, counts);
   }
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
-    return on_host(run).box(boxes, run);
+    return search_.box(boxes, run);
   }
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
-    on_host(run).box_count(boxes, run, counts);
+    search_.box_count(boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
   void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
@@ -68,17 +74,20 @@ class KdSearch final : public Searcher<T> {
   }
   std::string describe() const override {
     const core::KdGeometry& geometry = tree_.shape.geometry;
+    const std::uint64_t free = memory_of_device(stream_.device()).free;
     return fmt::format(
-        "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\ndevice cuda:{}: "
-        "{} "
-        "on the GPU; searches run on the CPU in this version",
+        "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\n"
+        "device cuda:{}: {} on the GPU, exact searches run there; a query takes {} bytes and {} for each neighbour, "
+        "and "
+        "batches that take more than half of the {} bytes that are free are cut into chunks",
         geometry.points, tree_.shape.dims, geometry.levels, geometry.leaves(), geometry.most_per_leaf(),
-        tree_.memory_bytes(), stream_.device(), origin_);
+        tree_.memory_bytes(), stream_.device(), origin_, BatchSearch<T>::bytes_per_query(tree_.shape.dims),
+        BatchSearch<T>::kBytesPerNeighbor, free);
   }
 
  private:
-  /// The searcher that answers. The first call copies the tree, and others wait for it; if it fails the next one tries
-  /// again.
+  /// The searcher for what is not done on the GPU. The first call copies the tree, and others wait for it; if it fails
+  /// the next one tries again.
   const Searcher<T>& on_host(const RunOptions& run) const {
     std::call_once(once_, [&] {
       const DeviceScope scope(stream_.device());
@@ -97,6 +106,7 @@ class KdSearch final : public Searcher<T> {
   DeviceTree<T> tree_;
   Metric metric_;
   std::vector<T> period_;
+  BatchSearch<T> search_;
   const char* origin_;  ///< "built" or "checked"
   mutable std::once_flag once_;
   mutable std::unique_ptr<Searcher<T>> on_host_;

@@ -48,21 +48,23 @@ class Launcher {
   void operator()(std::string name, std::uint64_t bytes, void (*kernel)(Parameters...), std::uint32_t blocks,
                   std::uint32_t threads, std::size_t shared_bytes, bool is_cooperative, const Arguments&... arguments) {
     allow_shared_memory(reinterpret_cast<const void*>(kernel), stream_.device(), shared_bytes);
-    cudaLaunchAttribute attribute{};
+    cudaLaunchAttribute attributes[2] = {};
+    std::uint32_t used = 0;
     if (is_cooperative) {
-      attribute.id = cudaLaunchAttributeCooperative;
-      attribute.val.cooperative = 1;
-    } else {
-      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attribute.val.programmaticStreamSerializationAllowed = 1;
+      attributes[used].id = cudaLaunchAttributeCooperative;
+      attributes[used++].val.cooperative = 1;
+    }
+    if (can_overlap_) {
+      attributes[used].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[used++].val.programmaticStreamSerializationAllowed = 1;
     }
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_.get();
-    config.attrs = &attribute;
-    config.numAttrs = is_cooperative || can_overlap_ ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = used;
     check(cudaLaunchKernelEx(&config, kernel, arguments...), "building a k-d tree");
     if (is_timed_) mark(std::move(name), bytes);
   }

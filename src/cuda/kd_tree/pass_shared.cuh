@@ -6,11 +6,14 @@
 
 namespace kith::cuda {
 
-/// A node whose median is known down to a bin.
+/// A node whose median is known down to a bin: a point in bins up to `last` but not before `median` may be it. What
+/// lies behind the last bin counts as in it.
 template <typename T>
 struct ParentBins {
   Bins<T> bins;
-  std::uint32_t median;
+  std::uint32_t median, last;
+
+  __device__ __forceinline__ std::uint32_t bin_of(T x) const { return to_unsigned((x - bins.low) * bins.scale); }
 };
 
 /// How a child is counted.
@@ -20,71 +23,60 @@ struct ChildBins {
   bool has_second;  ///< there is another way, too
 };
 
-/// One word for each of some nodes, so often in memory that the lanes of a warp never wait for each other, whichever
-/// nodes they look up.
-template <typename Word, std::uint32_t kEntries>
-class LaneTable {
- public:
-  __device__ __forceinline__ Word at(std::uint32_t entry) const { return words_[entry][lane_number() % kCopies]; }
-  /// The word for lane `lane` and its like; 32 of them make it whole.
-  __device__ __forceinline__ void fill(std::uint32_t entry, std::uint32_t lane, Word word) {
-    words_[entry][lane % kCopies] = word;
-  }
-
- private:
-  static constexpr std::uint32_t kCopies = 128 / sizeof(Word);
-  Word words_[kEntries][kCopies];
-};
-
-/// The nodes of three levels, for one pass.
+/// The nodes of three levels, for one pass. There are at most 32 on each, and a table has 32 words in a row: whichever
+/// nodes the lanes of a warp look up, they do not wait for each other.
 template <typename T>
 struct NodeTables {
+  static constexpr std::uint32_t kMost = kHeap / 2;
   /// Exact splits of the level above the parents.
   struct Exact {
     T value;
     std::uint32_t dim, place;
   };
-  LaneTable<T, kHeap / 2> parent_lows, parent_scales;
-  LaneTable<std::uint32_t, kHeap / 2> parent_dims_and_medians;
-  LaneTable<T, kHeap> child_lows, child_scales;
-  LaneTable<std::uint32_t, kHeap> child_dims;
-  Bins<T> seconds[kHeap];  ///< the other way to count a child
-  Exact exact[kHeap / 2];
-  bool uses_numbers;  ///< a node tells its points apart by their numbers
+  T parent_lows[kMost], parent_scales[kMost];
+  std::uint32_t parent_dims_and_medians[kMost];
+  T child_lows[kMost], child_scales[kMost];
+  std::uint32_t child_dims[kMost];
+  Bins<T> seconds[kMost];  ///< the other way to count a child
+  Exact exact[kMost / 2];
 
-  // Medians are bins, which take 11 bits; dims take 13.
-  static constexpr std::uint32_t kMedianBits = 12;
-  static_assert(kMostBins <= 1u << kMedianBits);
+  // Medians are bins, which take 11 bits; whether one is the last takes 1, dims take 13.
+  static constexpr std::uint32_t kMedianBits = 12, kIsLast = 1u << kMedianBits;
+  static_assert(kMostBins <= kIsLast);
 
   __device__ __forceinline__ ParentBins<T> parent(std::uint32_t node) const {
-    const std::uint32_t packed = parent_dims_and_medians.at(node);
-    return {{parent_lows.at(node), parent_scales.at(node), packed >> kMedianBits}, packed & ((1u << kMedianBits) - 1)};
+    const std::uint32_t packed = parent_dims_and_medians[node];
+    const std::uint32_t median = packed & (kIsLast - 1);
+    return {{parent_lows[node], parent_scales[node], packed >> (kMedianBits + 1)},
+            median,
+            (packed & kIsLast) != 0 ? 0xffffffffu : median};
   }
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const {
-    return parent_dims_and_medians.at(node) >> kMedianBits;
+    return parent_dims_and_medians[node] >> (kMedianBits + 1);
   }
-  /// 32 threads, one for each lane, set a node.
-  __device__ void set_parent(std::uint32_t node, std::uint32_t lane, const SplitNode<T>& known) {
-    parent_lows.fill(node, lane, known.bins.low);
-    parent_scales.fill(node, lane, known.bins.scale);
-    parent_dims_and_medians.fill(node, lane, known.bins.dim << kMedianBits | known.median_bin);
+  __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
+    parent_lows[node] = known.bins.low;
+    parent_scales[node] = known.bins.scale;
+    parent_dims_and_medians[node] = known.bins.dim << (kMedianBits + 1) |
+                                    (known.median_bin + 1 == known.bins.count ? kIsLast : 0) | known.median_bin;
   }
-  __device__ __forceinline__ ChildBins<T> child(std::uint32_t node) const {
-    const std::uint32_t packed = child_dims.at(node);
-    return {{child_lows.at(node), child_scales.at(node), packed >> 1}, (packed & 1) != 0};
+  /// `bins` is the number if there is another way, `wide_bins` if there is none.
+  __device__ __forceinline__ ChildBins<T> child(std::uint32_t node, std::uint32_t bins, std::uint32_t wide_bins) const {
+    const std::uint32_t packed = child_dims[node];
+    const bool has_second = (packed & 1) != 0;
+    return {{child_lows[node], child_scales[node], packed >> 1, has_second ? bins : wide_bins}, has_second};
   }
-  __device__ void set_child(std::uint32_t node, std::uint32_t lane, const CountedBins<T>& counted) {
-    child_lows.fill(node, lane, counted.slots[0].low);
-    child_scales.fill(node, lane, counted.slots[0].scale);
-    child_dims.fill(node, lane, counted.slots[0].dim << 1 | (counted.used > 1 ? 1 : 0));
-    if (lane == 0 && counted.used > 1) seconds[node] = counted.slots[1];
+  __device__ void set_child(std::uint32_t node, const CountedBins<T>& counted) {
+    child_lows[node] = counted.slots[0].low;
+    child_scales[node] = counted.slots[0].scale;
+    child_dims[node] = counted.slots[0].dim << 1 | (counted.used > 1 ? 1 : 0);
+    if (counted.used > 1) seconds[node] = counted.slots[1];
   }
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.
-template <typename T>
+template <typename T, std::uint32_t kRoom>
 struct FoundCandidates {
-  static constexpr std::uint32_t kRoom = sizeof(T) == 4 ? 128 : 96;
   OrderedKey<T> keys[kRoom];
   std::uint32_t places[kRoom];
   std::uint32_t counts[kHeap / 2];  ///< by node
@@ -92,18 +84,21 @@ struct FoundCandidates {
   std::uint8_t nodes[kRoom];
 };
 
+/// The tables come first, then what the warps have found; the rest lies behind.
 template <typename T>
-struct PassShared {
-  NodeTables<T> tables;
-  FoundCandidates<T> found[kPassThreads / kWarp];
-};
+inline constexpr std::size_t kBehindTables = (sizeof(NodeTables<T>) + 15) / 16 * 16;
+template <typename T, std::uint32_t kRoom>
+KITH_HOST_DEVICE constexpr std::size_t behind_found(std::uint32_t threads) {
+  return (kBehindTables<T> + sizeof(FoundCandidates<T, kRoom>) * (threads / 32) + 15) / 16 * 16;
+}
 
 template <typename T>
-inline constexpr std::size_t kBehindPassShared = (sizeof(PassShared<T>) + 15) / 16 * 16;
-
-template <typename T>
-__device__ __forceinline__ PassShared<T>& pass_shared() {
-  return *reinterpret_cast<PassShared<T>*>(shared_memory());
+__device__ __forceinline__ NodeTables<T>& node_tables() {
+  return *reinterpret_cast<NodeTables<T>*>(shared_memory());
+}
+template <typename T, std::uint32_t kRoom>
+__device__ __forceinline__ FoundCandidates<T, kRoom>& found_by_warp() {
+  return reinterpret_cast<FoundCandidates<T, kRoom>*>(shared_memory() + kBehindTables<T>)[warp_number()];
 }
 
 }  // namespace kith::cuda

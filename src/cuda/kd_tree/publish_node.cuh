@@ -15,10 +15,11 @@ struct WidestSide {
 
 /// The widest side of a box, dimension `except` left out. No dimension: side 0.
 template <typename T>
-__device__ WidestSide<T> widest_side(const T* box, std::uint32_t dims, std::uint32_t except) {
+__device__ __forceinline__ WidestSide<T> widest_side(const T* box, std::uint32_t dims, std::uint32_t except) {
   using Key = OrderedKey<T>;
   Key widest = 0;
   std::uint32_t dim = dims;
+#pragma unroll 1
   for (std::uint32_t d = lane_number(); d < dims; d += kWarp) {
     if (d == except) continue;
     const Key side = ordered_key(box[dims + 1 + d] - box[d]);
@@ -36,7 +37,7 @@ __device__ WidestSide<T> widest_side(const T* box, std::uint32_t dims, std::uint
 /// The dimension by which a node's points are told apart: the one that the rule splits, or their number if they are all
 /// equal.
 template <typename T>
-__device__ std::uint32_t working_dim(const GroupParameters<T>& p, const T* box, std::uint32_t level) {
+__device__ __forceinline__ std::uint32_t working_dim(const GroupParameters<T>& p, const T* box, std::uint32_t level) {
   const WidestSide<T> widest = widest_side(box, p.shape.dims, 0xffffffffu);
   if (!(widest.side > T(0))) return p.shape.dims;
   return p.shape.cycles ? (p.first_level + level) % p.shape.dims : widest.dim;
@@ -44,68 +45,86 @@ __device__ std::uint32_t working_dim(const GroupParameters<T>& p, const T* box, 
 
 /// The dimension that the tree notes for a node.
 template <typename T>
-__device__ std::uint32_t noted_dim(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t dim) {
+__device__ __forceinline__ std::uint32_t noted_dim(const GroupParameters<T>& p, std::uint32_t level,
+                                                   std::uint32_t dim) {
   if (p.shape.cycles) return (p.first_level + level) % p.shape.dims;
   return dim < p.shape.dims ? dim : 0;
 }
 
-/// Where the split of a node lies for certain, given its median's bin.
+/// The box of one half of a node, to two places: the node's own, cut at the split.
+template <typename T>
+__device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::uint32_t dims, std::uint32_t dim, T split,
+                                        bool is_right) {
+#pragma unroll 1
+  for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
+    const T low = d == dim && is_right ? split : box[d];
+    const T high = d == dim && !is_right ? split : box[dims + 1 + d];
+    half[d] = known[d] = low;
+    half[dims + 1 + d] = known[dims + 1 + d] = high;
+  }
+  sync_warp();
+}
+
+/// Where the split of a node lies for certain, given its median's bin, and with it all points in that bin.
 template <typename T>
 struct SplitRange {
   T low, high;
 };
 
 template <typename T>
-__device__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, std::uint32_t count, T box_low,
-                                     T box_high) {
+__device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, T box_low, T box_high) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1e34) : T(1e300);  // times all bins is a number
+  const T width = T(1) / bins.scale;
+  if (!(width < kMost)) return {box_low, box_high};
   // A bin more on both sides makes up for all rounding.
-  SplitRange<T> range{bins.low + (static_cast<T>(bin) - T(1)) / bins.scale,
-                      bins.low + (static_cast<T>(bin) + T(2)) / bins.scale};
+  SplitRange<T> range{bins.low + (static_cast<T>(bin) - T(1)) * width, bins.low + (static_cast<T>(bin) + T(2)) * width};
   if (bin == 0 || !(range.low > box_low)) range.low = box_low;
-  if (bin + 1 == count || !(range.high < box_high)) range.high = box_high;
+  if (bin + 1 == bins.count || !(range.high < box_high)) range.high = box_high;
   return range;
 }
 
-/// How the points of one half of a node are counted before its split is known: by each dimension that may be the one in
-/// which the half is split.
+/// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
+/// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <typename T>
-__device__ CountedBins<T> bins_of_half(const GroupParameters<T>& p, const T* box, std::uint32_t level,
-                                       std::uint32_t dim, const WidestSide<T>& other, const SplitRange<T>& split,
-                                       bool is_right) {
-  const std::uint32_t dims = p.shape.dims, bins = bins_at(level + 1, dims, p.most_bins);
-  const T low = is_right ? split.low : box[dim];
-  const T high = is_right ? box[dims + 1 + dim] : split.high;
-  const auto bins_in = [&](std::uint32_t d) {
-    return d == dim ? bins_over(low, high, d, bins) : bins_over(box[d], box[dims + 1 + d], d, bins);
-  };
-  CountedBins<T> counted;
-  if (dim == dims) {  // all equal: so are those of the halves
-    counted.slots[0] = bins_in(dims);
-    counted.used = 1;
-    return counted;
-  }
-  const T least = is_right ? box[dims + 1 + dim] - split.high : split.low - box[dim];
-  const T most = is_right ? box[dims + 1 + dim] - split.low : split.high - box[dim];
+__device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins<T>* halves,
+                                                       const T* box, std::uint32_t level, std::uint32_t dim,
+                                                       const WidestSide<T>& other, const SplitRange<T>& split) {
+  if (lane_number() >= 4) return;  // a lane for each half and slot
+  const std::uint32_t dims = p.shape.dims, slot = lane_number() % 2;
+  const bool is_right = lane_number() >= 2;
+  const T box_low = box[dim], box_high = box[dims + 1 + dim];
+  const T least = is_right ? box_high - split.high : split.low - box_low;
+  const T most = is_right ? box_high - split.low : split.high - box_low;
   const bool may_be_equal = !(other.side > T(0)) && !(least > T(0));
-  const auto count_by = [&](std::uint32_t d) { counted.slots[counted.used++] = bins_in(d); };
-  if (p.shape.cycles) {
-    count_by((p.first_level + level + 1) % dims);
-    if (may_be_equal) count_by(dims);
-  } else if (may_be_equal) {
-    count_by(dim);
-    count_by(dims);
-  } else {
-    if (most >= other.side) count_by(dim);
-    if (other.side > T(0) && !(least > other.side)) count_by(other.dim);
+  std::uint32_t ways[2] = {dim, other.dim};
+  bool is_first = most >= other.side, is_second = other.side > T(0) && !(least > other.side);
+  if (may_be_equal || p.shape.cycles) {
+    is_first = true;
+    is_second = may_be_equal;
+    ways[1] = dims;
   }
-  return counted;
+  if (p.shape.cycles) ways[0] = (p.first_level + level + 1) % dims;
+  if (dim == dims) {  // all equal: so are those of the halves
+    is_first = true;
+    is_second = false;
+    ways[0] = dims;
+  }
+  const std::uint32_t way = slot == 0 && is_first ? ways[0] : ways[1];
+  const T low = way == dim && is_right ? split.low : box[way];
+  const T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
+  CountedBins<T>& half = halves[is_right ? 1 : 0];
+  const std::uint32_t used = is_first && is_second ? 2 : 1;
+  const std::uint32_t bins =
+      used == 2 ? bins_at(level + 1, dims, p.most_bins) : wide_bins_at(level + 1, dims, p.most_bins, p.uses_all_room);
+  half.slots[slot] = bins_over(low, high, way, bins);
+  (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 
 /// Makes known node `heap`, `level` levels below its segment, with its box and its median's bin.
 template <typename T>
-__device__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
-                             std::uint32_t heap, const T* box, const Bins<T>& bins, std::uint32_t median_bin,
-                             std::uint32_t needed) {
+__device__ __forceinline__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                             std::uint32_t heap, const T* box, const Bins<T>& bins,
+                                             std::uint32_t median_bin, std::uint32_t needed) {
   const std::uint64_t at = std::uint64_t{segment} * kHeap + heap;
   if (lane_number() == 0) {
     SplitNode<T> node;
@@ -116,12 +135,9 @@ __device__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment,
   }
   if (level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims;
-  const SplitRange<T> split =
-      split_range(bins, median_bin, bins_at(level, dims, p.most_bins), box[bins.dim], box[dims + 1 + bins.dim]);
+  const SplitRange<T> split = split_range(bins, median_bin, box[bins.dim], box[dims + 1 + bins.dim]);
   const WidestSide<T> other = widest_side(box, dims, bins.dim);
-  if (lane_number() < 2) {
-    p.counted[at + heap + lane_number()] = bins_of_half(p, box, level, bins.dim, other, split, lane_number() == 1);
-  }
+  publish_bins_of_halves(p, &p.counted[at + heap], box, level, bins.dim, other, split);
 }
 
 }  // namespace kith::cuda

@@ -16,18 +16,25 @@ inline constexpr std::uint32_t kScatterEach = kDims * sizeof(T) <= 16 ? 8 : 4;
 template <std::uint32_t kEach>
 struct ScatterCells {
   std::uint32_t counts[kHeap];
-  std::uint32_t offsets[kHeap];             ///< in the tile
-  std::uint32_t places[kHeap];              ///< where the tile's points of a node go, less the offset; modulo 2^32
-  std::uint32_t staged;                     ///< points in the tile that move
-  std::uint8_t node[kEach * kPassThreads];  ///< of each staged point
+  std::uint32_t offsets[kHeap];                ///< in the tile
+  std::uint32_t places[kHeap];                 ///< where the tile's points of a node go, less the offset; modulo 2^32
+  std::uint32_t staged;                        ///< points in the tile that move
+  std::uint8_t node[kEach * kScatterThreads];  ///< of each staged point
 };
 
-template <typename T, std::uint32_t kEach>
-inline constexpr std::size_t kBehindScatterCells = kBehindPassShared<T> + (sizeof(ScatterCells<kEach>) + 15) / 16 * 16;
+/// A warp has room for all its points of a tile, should they be candidates.
+template <typename T, std::uint32_t kDims>
+inline constexpr std::uint32_t kRoomInTile = kScatterEach<T, kDims> * 32;
+
+template <typename T, std::uint32_t kDims>
+inline constexpr std::size_t kScatterCells = behind_found<T, kRoomInTile<T, kDims>>(kScatterThreads);
+template <typename T, std::uint32_t kDims>
+inline constexpr std::size_t kScatterStage = kScatterCells<T, kDims> +
+                                             (sizeof(ScatterCells<kScatterEach<T, kDims>>) + 15) / 16 * 16;
 
 template <typename T, std::uint32_t kDims>
 KITH_HOST_DEVICE std::size_t scatter_shared_bytes() {
-  return kBehindScatterCells<T, kScatterEach<T, kDims>> + sizeof(T) * kScatterEach<T, kDims> * kPassThreads;
+  return kScatterStage<T, kDims> + sizeof(T) * kScatterEach<T, kDims> * kScatterThreads;
 }
 
 /// Rooms of the tile's nodes in the tile and in the output. The work of one warp.
@@ -58,15 +65,14 @@ template <bool kWhole, typename T, std::uint32_t kDims, Layout kLayout>
 __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t tile,
                                              std::uint32_t low, std::uint32_t end) {
   constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>, kVector = kTogether<T>;
-  const NodeTables<T>& tables = pass_shared<T>().tables;
-  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
-  T* stage = reinterpret_cast<T*>(shared_memory() + kBehindScatterCells<T, kEach>);
+  const NodeTables<T>& tables = node_tables<T>();
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kScatterCells<T, kDims>);
+  T* stage = reinterpret_cast<T*>(shared_memory() + kScatterStage<T, kDims>);
   auto* staged_numbers = reinterpret_cast<std::uint32_t*>(stage);
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
   const std::uint32_t parents = 1u << (p.levels - 1);
-  const std::uint32_t parent_bins = bins_at(p.levels - 1, dims, p.most_bins);
   const std::uint32_t own = tile + thread_number() * kVector;
-  const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kPassThreads) + k % kVector; };
+  const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kScatterThreads) + k % kVector; };
   const auto is_inside = [&](std::uint32_t k) { return kWhole || (place_of(k) >= low && place_of(k) < end); };
   LoadedPoints<T, kDims, kLayout> points[kEach / kVector];
 #pragma unroll
@@ -103,26 +109,35 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   std::uint32_t place[kEach];
   std::uint32_t found = 0;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    const ParentBins<T> parent = tables.parent(node[k] - parents);
-    T x = 0;
-    if (is_inside(k)) {
-      x = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
+  for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
+    T x[kVector];
+    std::uint32_t parent_nodes[kVector], candidates = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kVector; ++i) {
+      const std::uint32_t k = v * kVector + i;
+      parent_nodes[i] = node[k] - parents;
+      const ParentBins<T> parent = tables.parent(parent_nodes[i]);
+      x[i] = 0;
+      if (is_inside(k)) {
+        x[i] = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
+      }
+      const std::uint32_t bin = parent.bin_of(x[i]);
+      const bool is_candidate = is_inside(k) && bin >= parent.median && bin <= parent.last;
+      if (is_candidate) candidates |= 1u << i;
+      const bool moves = is_inside(k) && !is_candidate;
+      const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.last ? 1 : 0) : kWaits;
+      std::uint32_t rank = 0;
+      if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
+        if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
+        rank = shuffle(rank, 0) + lane_number();
+      } else if (moves) {
+        rank = atomic_add(&cells.counts[to], 1u);
+      }
+      sync_warp();
+      place[k] = moves ? to << 16 | rank : kWaits;
     }
-    const std::uint32_t bin = bin_of(parent.bins, x, parent_bins);
-    note_candidate(p, segment, p.levels - 1, is_inside(k) && bin == parent.median, node[k] - parents, x, place_of(k),
-                   found);
-    const bool moves = is_inside(k) && bin != parent.median;
-    const std::uint32_t to = moves ? 2 * (node[k] - parents) + (bin > parent.median ? 1 : 0) : kWaits;
-    std::uint32_t rank = 0;
-    if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
-      if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
-      rank = shuffle(rank, 0) + lane_number();
-    } else if (moves) {
-      rank = atomic_add(&cells.counts[to], 1u);
-    }
-    sync_warp();
-    place[k] = moves ? to << 16 | rank : kWaits;
+    note_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, candidates, parent_nodes, x,
+                                                  place_of(v * kVector), found);
   }
   sync_block();
   if (warp_number() == 0) reserve_rooms(p, segment, cells);
@@ -146,14 +161,14 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     if (d == 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint32_t from = thread_number() + k * kPassThreads;
+        const std::uint32_t from = thread_number() + k * kScatterThreads;
         to[k] = from < staged ? cells.places[cells.node[from]] + from : 0;
       }
     }
     T* column = p.out_values + d * p.out_stride;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (thread_number() + k * kPassThreads < staged) column[to[k]] = stage[thread_number() + k * kPassThreads];
+      if (thread_number() + k * kScatterThreads < staged) column[to[k]] = stage[thread_number() + k * kScatterThreads];
     }
     sync_block();
   };
@@ -170,18 +185,18 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    const std::uint32_t from = thread_number() + k * kPassThreads;
+    const std::uint32_t from = thread_number() + k * kScatterThreads;
     if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates(p, segment, p.levels - 1, found);
+  if (found > 0) list_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
 }
 
 /// A block for each tile; `tiles` of them for each segment.
 template <typename T, std::uint32_t kDims, Layout kLayout>
-__global__ void __launch_bounds__(kPassThreads, 2)
+__global__ void __launch_bounds__(kScatterThreads, 4)
     scatter_points(const __grid_constant__ GroupParameters<T> p, std::uint32_t tiles) {
-  constexpr std::uint32_t kEach = kScatterEach<T, kDims>, kTile = kEach * kPassThreads;
-  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kBehindPassShared<T>);
+  constexpr std::uint32_t kEach = kScatterEach<T, kDims>, kTile = kEach * kScatterThreads;
+  auto& cells = *reinterpret_cast<ScatterCells<kEach>*>(shared_memory() + kScatterCells<T, kDims>);
   if (thread_number() < kHeap) cells.counts[thread_number()] = 0;
   const SegmentSlice segment = slice_of(p, block_number() / tiles, 0, 1);
   start_next();
@@ -200,51 +215,153 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   }
 }
 
+/// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the
+/// points that are there.
+template <typename T>
+class CandidateRooms {
+ public:
+  __device__ __forceinline__ CandidateRooms(const GroupParameters<T>& p, const StepTask& task, std::uint32_t needed)
+      : is_shared_(task.blocks > 1) {
+    const std::uint32_t level = p.first_level + p.levels;
+    const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+    const std::uint64_t middle = p.shape.geometry.first(level, left + 1);
+    left_ = is_shared_ ? p.shape.geometry.first(level, left) : middle - needed;
+    right_ = is_shared_ ? middle : p.shape.geometry.first(level, left + 2) - (task.count - needed);
+    cursors_ = p.cursors + left * kCursorStride;
+  }
+
+  /// Room for one candidate of each lane that has one. Whole warps.
+  __device__ __forceinline__ std::uint64_t take(bool is_there, bool is_right) {
+    const std::uint32_t lefts = ballot(is_there && !is_right), rights = ballot(is_there && is_right);
+    std::uint32_t moved = 0;
+    if (lane_number() < 2) {  // a lane for each half
+      const std::uint32_t count = count_bits(lane_number() == 0 ? lefts : rights);
+      if (is_shared_) {
+        moved = atomic_add(&cursors_[lane_number() * kCursorStride], count);
+      } else {
+        moved = atomic_add(&step_shared().moved[lane_number()], count);
+      }
+    }
+    sync_warp();
+    const std::uint32_t before = count_bits((is_right ? rights : lefts) & ((1u << lane_number()) - 1));
+    return (is_right ? right_ : left_) + shuffle(moved, is_right ? 1 : 0) + before;
+  }
+
+ private:
+  bool is_shared_;
+  std::uint64_t left_, right_;
+  std::uint32_t* cursors_;
+};
+
+/// The boxes of the halves of a node whose split is found.
+template <typename T>
+__device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, const StepTask& task,
+                                                const StepNode<T>& known, const Selected<T>& split) {
+  const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
+  const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+#pragma unroll 1
+  for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
+    const bool is_right = i >= 2 * sides;
+    const std::uint32_t rest = is_right ? i - 2 * sides : i;
+    const bool is_upper = rest >= sides;
+    const std::uint32_t d = is_upper ? rest - sides : rest;
+    p.child_boxes[left * 2 * sides + i] =
+        d == task.dim && is_upper != is_right ? split.value : known.box[(is_upper ? dims + 1 : 0) + d];
+  }
+}
+
+/// Moves the candidates of this block's part of a list.
+template <typename T>
+__device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
+  const CandidateList list(p, task);
+  CandidateRooms<T> rooms(p, task, step_node<T>().needed);
+  constexpr std::uint32_t kTogether = 4;
+  const std::uint32_t step = threads_per_block();
+  for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
+    std::uint32_t from[kTogether], to[kTogether];
+    std::uint32_t there = 0, sides = 0, ties = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      const std::uint32_t i = base + k * step + thread_number();
+      from[k] = i < list.end ? p.places[list.base + i] : 0;
+      const OrderedKey<T> key = i < list.end ? p.keys[list.base + i] : OrderedKey<T>{0};
+      there |= (i < list.end ? 1u : 0u) << k;
+      sides |= (key > split.key ? 1u : 0u) << k;
+      ties |= (key == split.key ? 1u : 0u) << k;
+    }
+    for (; ties != 0; ties &= ties - 1) {
+      const std::uint32_t k = lowest_bit(ties);
+      if (is_right_tie(p, task.dim, split, p.places[list.base + base + k * step + thread_number()])) sides |= 1u << k;
+    }
+    sync_warp();
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      to[k] = static_cast<std::uint32_t>(rooms.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+    }
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T values[kTogether];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) values[k] = p.source.at(from[k], d);
+#pragma unroll
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        if ((there >> k & 1) != 0) p.out_values[d * p.out_stride + to[k]] = values[k];
+      }
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      if ((there >> k & 1) != 0) p.out_indices[to[k]] = p.source.index(from[k]);
+    }
+  }
+}
+
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
-    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each, std::uint32_t staged) {
+    place_candidates(const __grid_constant__ GroupParameters<T> p, std::uint32_t each) {
+  StepTask task(p.levels - 1, each);
+  const StepNode<T> known(p, task, 0);
+  const std::uint32_t dims = p.shape.dims;
   start_next();
   wait_for_previous();
-  if (*p.refused != 0) return;
-  const ParentNode parent = parent_of_block(p.levels - 1, each);
-  const FetchedNode<T> fetched = fetch_node<T>(p, parent, each, staged, nullptr, 0);
-  const CandidateList<T>& list = fetched.list;
-  if (list.blocks == 0) return;
-  const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
-  const SplitNode<T>& node = *fetched.node;
-  const Selected<T> split = find_split(p, parent, node, list);
-  const std::uint64_t left = 2 * ((std::uint64_t{parent.segment} << parent.level) + parent.heap - (1u << parent.level));
-  if (list.block == 0) {
-    for (std::uint32_t i = thread_number(); i < 4 * sides; i += threads_per_block()) {
-      const std::uint32_t side = i / (2 * sides), rest = i % (2 * sides), d = rest % sides;
-      p.child_boxes[(left + side) * 2 * sides + rest] =
-          cut_side(p, fetched.box, parent.level, node.bins.dim, split.place, side == 1, rest >= sides, d);
+  const std::uint32_t candidates = task.candidates(p);
+  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
+  fetch_node(p, task, known);
+  store_candidate(own);
+  if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
+  sync_block();
+  task.complete<T>();
+  const bool is_there = thread_number() < task.count;
+  std::uint32_t own_number = 0;
+  if (is_there) {  // on their way while the split is found
+#pragma unroll
+    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+      if (d < dims) own.values[d] = p.source.at(own.place, d);
     }
+    own_number = p.source.index(own.place);
   }
-  const std::uint64_t first[2] = {p.shape.geometry.first(p.first_level + p.levels, left),
-                                  p.shape.geometry.first(p.first_level + p.levels, left + 1)};
-  const std::uint32_t count = list.end() - list.first();
-  const std::uint32_t rounds = (count + threads_per_block() - 1) / threads_per_block();
-  for (std::uint32_t round = 0; round < rounds; ++round) {
-    const std::uint32_t i = list.first() + round * threads_per_block() + thread_number();
-    const bool is_inside = i < list.end();
-    const std::uint32_t side = is_inside && is_right_candidate(p, node.bins.dim, list, split, i) ? 1 : 0;
-    sync_warp();
-    const std::uint32_t peers = match_lanes(is_inside ? side : 2);
-    const std::uint32_t leader = lowest_bit(peers);
-    std::uint32_t moved = 0;
-    if (is_inside && lane_number() == leader) {
-      moved = atomic_add(&p.cursors[(left + side) * kCursorStride], count_bits(peers));
+  const auto note = [&](const Selected<T>& split) {
+    if (task.block != 0) return;
+    if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
+    cut_child_boxes(p, task, known, split);
+  };
+  if (find_clear_split(p, task)) [[likely]] {
+    const Selected<T> split(dims, task.dim);
+    note(split);
+    const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
+    if (!is_there) return;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+      if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
     }
-    moved = shuffle(moved, leader) + count_bits(peers & ((1u << lane_number()) - 1));
-    if (is_inside) {
-      const std::uint64_t from = list.places[i], to = first[side] + moved;
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        p.out_values[d * p.out_stride + to] = p.source.at(from, d);
-      }
-      p.out_indices[to] = p.source.index(from);
-    }
+#pragma unroll 1
+    for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
+    p.out_indices[to] = own_number;
+  } else {
+    select_of_many<false>(p, task, known.box);
+    const Selected<T> split(dims, task.dim);
+    note(split);
+    move_many(p, task, split);
   }
 }
 

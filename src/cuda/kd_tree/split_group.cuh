@@ -27,37 +27,34 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
          root_shared_bytes<T>(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
-         StepLayout<T>(dims, bins_at(0, dims, group.most_bins), 0).bytes, false, group);
-  // Short lists of candidates need few threads, many nodes many blocks at a time. `level` is that of the nodes.
-  const auto threads_for = [&](std::uint32_t parents, std::uint32_t level) {
-    const std::uint64_t expected = (points / parents) / bins_at(level, dims, group.most_bins);
-    if (parents > 512) return 128u;
-    if (parents > 128 || expected <= kFew) return 256u;
-    return expected <= 16 * kFew ? 512u : kStepThreads;
-  };
-  const auto staged_for = [&](std::uint32_t parents, std::uint32_t counters) {
-    std::uint32_t staged = parents > 128 ? 512 : parents > 8 ? 4096 : 12288;
-    while (staged > 512 && StepLayout<T>(dims, counters, staged).bytes > limits.shared_bytes) staged /= 2;
-    return staged;
+         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins)).bytes, false, group);
+  // A list may be as long as its node; all blocks should be there at a time, and the registers of a multiprocessor are
+  // enough for kStepThreads.
+  const auto threads_for = [&](std::uint32_t parents) {
+    constexpr std::uint32_t kLeast = 128, kEach = 16;  // threads, and candidates for each if all points are
+    std::uint32_t threads = kStepThreads;
+    while (threads > kLeast && std::uint64_t{threads} * parents > std::uint64_t{kStepThreads} * processors) {
+      threads /= 2;
+    }
+    while (threads > 2 * kLeast && std::uint64_t{threads} * kEach / 2 * parents >= points) threads /= 2;
+    return threads;
   };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims, kLayout>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
-    const std::uint32_t rows = 4 * bins_at(level, dims, group.most_bins), staged = staged_for(parents, rows);
-    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents, level - 1),
-           StepLayout<T>(dims, rows, staged).bytes, each > 1, group, level - 1, each, staged);
+    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents),
+           StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins)).bytes, each > 1, group, level - 1, each);
   }
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
-  const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kPassThreads;
+  const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kScatterThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
-         scatter_points<T, kDims, kLayout>, segments * tiles, kPassThreads, scatter_shared_bytes<T, kDims>(), false,
+         scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
-  const std::uint32_t staged = staged_for(parents, 0);
-  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents, group.levels - 1),
-         StepLayout<T>(dims, 0, staged).bytes, each > 1, group, each, staged);
+  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents), StepLayout<T>(dims, 0).bytes,
+         each > 1, group, each);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>

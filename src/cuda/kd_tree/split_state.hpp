@@ -8,7 +8,8 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
 inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
-inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that read all points
+inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that count all points
+inline constexpr std::uint32_t kScatterThreads = 256;           ///< of the one that moves them: many blocks at a time
 inline constexpr std::uint32_t kStepThreads = 1024;             ///< of those between, at most
 inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
 inline constexpr std::uint32_t kMostBins = 2048;
@@ -25,7 +26,7 @@ struct Bins {
   T low = 0;
   T scale = 0;
   std::uint32_t dim = 0;
-  std::uint32_t unused = 0;  ///< no gap that is copied without a value
+  std::uint32_t count = 0;  ///< of bins
 };
 
 /// A node whose median is known down to a bin, and later exactly.
@@ -53,9 +54,9 @@ struct ListCells {
   std::uint32_t few;
   std::uint32_t few_places[kFew];
   std::uint64_t few_keys[kFew];
-  std::uint64_t least[3];     ///< complement of the least key, by round
-  std::uint64_t greatest[3];  ///< by round
-  std::uint32_t histogram[3][kSelectBins];
+  std::uint64_t least[3];                   ///< complement of the least key, by meeting
+  std::uint64_t greatest[3];                ///< by meeting
+  std::uint32_t histogram[3][kSelectBins];  ///< by meeting
 };
 
 template <typename T>
@@ -66,6 +67,7 @@ struct GroupParameters {
   std::uint32_t first_level = 0;
   std::uint32_t levels = 0;
   std::uint32_t most_bins = kMostBins;
+  bool uses_all_room = false;  ///< of the histograms
   PointSource<T> source;
 
   T* out_values = nullptr;  ///< coordinate d of the point at place i at d * out_stride + i
@@ -78,10 +80,12 @@ struct GroupParameters {
   T* child_boxes = nullptr;          ///< [segment << levels][lower, upper][child_sides]
   std::uint32_t child_sides = 0;     ///< dims, or dims + 1
 
-  // Scratch. Zero at the start: tight, sampled, histogram, cursors, lists.
-  std::uint8_t* heap = nullptr;        ///< [place]: the node of each point, or its parent while undecided
-  Key* keys = nullptr;                 ///< [place]: candidates of a node lie in the node's own range
-  std::uint32_t* places = nullptr;     ///< the same
+  // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists.
+  std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
+  Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
+  std::uint32_t* places = nullptr;  ///< the same
+  /// The same, coordinate d at d * out_stride + entry: in the copy of the points that only the scatter writes.
+  T* candidate_values = nullptr;
   SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
   CountedBins<T>* counted = nullptr;   ///< [segment][heap]
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
@@ -95,11 +99,17 @@ struct GroupParameters {
   std::uint32_t* refused = nullptr;  ///< set if a coordinate is not finite
 };
 
-/// Bins of each histogram at local level l: the root counts every dimension, other nodes at most two.
+/// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.
 KITH_HOST_DEVICE inline std::uint32_t bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most) {
   std::uint32_t bins = level == 0 ? kMostBins : kCounters >> (level + 1);
   while (level == 0 && bins > 1 && bins * (std::uint64_t{dims} + 1) > kCounters) bins /= 2;
   return bins < most ? bins : most;
+}
+/// Bins of a node that is counted by one dimension: it may have the room of both. Not if `most` is less.
+KITH_HOST_DEVICE inline std::uint32_t wide_bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most,
+                                                   bool uses_all_room) {
+  const std::uint32_t bins = kCounters >> level;
+  return uses_all_room ? (bins < most ? bins : most) : bins_at(level, dims, most);
 }
 
 }  // namespace kith::cuda

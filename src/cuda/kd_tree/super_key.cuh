@@ -14,9 +14,9 @@ __device__ __forceinline__ T coordinate(const PointSource<T>& source, std::uint3
 }
 
 template <typename T>
-__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x, std::uint32_t count) {
+__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x) {
   const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
-  return bin < count ? bin : count - 1;
+  return bin < bins.count ? bin : bins.count - 1;
 }
 
 /// Bins for values in [low, high]; others fall into the first or the last.
@@ -25,13 +25,13 @@ __device__ Bins<T> bins_over(T low, T high, std::uint32_t dim, std::uint32_t cou
   constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
   T scale = high > low ? static_cast<T>(count) / (high - low) : T(0);
   if (!(scale < kMost)) scale = kMost;
-  return {low, scale, dim};
+  return {low, scale, dim, count};
 }
 
 /// Component `stage` of the super-key of dimension d as an unsigned number that is neither 0 nor the largest.
 template <typename T>
-KITH_NOINLINE __device__ OrderedKey<T> component_key(const PointSource<T> source, std::uint32_t dims,
-                                                     std::uint64_t place, std::uint32_t d, std::uint32_t stage) {
+__device__ __forceinline__ OrderedKey<T> component_key(const PointSource<T>& source, std::uint32_t dims,
+                                                       std::uint64_t place, std::uint32_t d, std::uint32_t stage) {
   if (stage >= dims) return static_cast<OrderedKey<T>>(source.index(place)) + 1;
   const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;
   return ordered_key(source.at(place, axis));
@@ -40,8 +40,8 @@ KITH_NOINLINE __device__ OrderedKey<T> component_key(const PointSource<T> source
 /// True if point a comes before point b by the super-key of dimension d, from component `stage` on. Dimension `dims`:
 /// by number alone.
 template <typename T>
-KITH_NOINLINE __device__ bool precedes(const PointSource<T> source, std::uint32_t dims, std::uint64_t a,
-                                       std::uint64_t b, std::uint32_t d, std::uint32_t stage) {
+__device__ __forceinline__ bool precedes(const PointSource<T>& source, std::uint32_t dims, std::uint64_t a,
+                                         std::uint64_t b, std::uint32_t d, std::uint32_t stage) {
   if (d < dims) {
     for (; stage < dims; ++stage) {
       const std::uint32_t axis = d + stage < dims ? d + stage : d + stage - dims;
@@ -52,6 +52,13 @@ KITH_NOINLINE __device__ bool precedes(const PointSource<T> source, std::uint32_
   return source.index(a) < source.index(b);
 }
 
+/// Whether point a does not come before point b, where that is rarely asked.
+template <typename T>
+KITH_NOINLINE __device__ bool is_not_before(const PointSource<T> source, std::uint32_t dims, std::uint32_t a,
+                                            std::uint32_t b, std::uint32_t d, std::uint32_t stage) {
+  return !precedes(source, dims, a, b, d, stage);
+}
+
 /// Whether a point lies in the right half of a node whose split is known exactly.
 template <typename T>
 __device__ bool is_right_of(const PointSource<T>& source, std::uint32_t dims, std::uint64_t place, std::uint32_t dim,
@@ -60,7 +67,7 @@ __device__ bool is_right_of(const PointSource<T>& source, std::uint32_t dims, st
     const T x = source.at(place, dim);
     if (x != split_value) return x > split_value;
   }
-  return !precedes(source, dims, place, std::uint64_t{split_place}, dim, 1);
+  return is_not_before(source, dims, static_cast<std::uint32_t>(place), split_place, dim, 1);
 }
 
 }  // namespace kith::cuda

@@ -6,16 +6,32 @@
 
 namespace kith::cuda {
 
-/// The shared memory of a block that works on a node. Behind it lie histograms of its halves, boxes and candidates.
+inline constexpr std::uint32_t kPartBins = 4 * kWarp;  ///< of a histogram, that a warp looks through at once
+
+/// A bin of a histogram.
+struct FoundBin {
+  std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
+};
+
+/// The shared memory of a block that works on a node. Behind it lie the node, boxes, and histograms of
+/// its halves.
 struct StepShared {
-  std::uint64_t partial[kWarp];  ///< sums of warps
-  std::uint64_t least, greatest;
+  std::uint64_t least[kWarp], greatest[kWarp];  ///< keys, by warp
+  std::uint64_t found_least, found_greatest;    ///< of all keys in the bins
   std::uint64_t few_keys[kFew];
+  std::uint64_t split_key;    ///< of the split, in component `split_stage`
+  std::uint64_t split_first;  ///< in the first component, if that is another one
+  std::uint32_t split_stage;
+  std::uint32_t split_equal;  ///< keys that are equal to it, itself included
+  std::uint32_t split_rank;   ///< among them
   std::uint32_t few_places[kFew];
   std::uint32_t few;
-  std::uint32_t chosen;
-  std::uint32_t found_bin[2], found_below[2], found_count;
+  FoundBin found;
   std::uint32_t slots[2];
+  std::uint32_t moved[2];
+  std::uint32_t meetings;  ///< of the blocks that share a list
+  std::uint32_t part_sums[2][kMostBins / kPartBins];
+  std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
   std::uint32_t histogram[kSelectBins];
 };
 
@@ -24,20 +40,24 @@ __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<
 /// Where the parts behind StepShared begin.
 template <typename T>
 struct StepLayout {
-  std::size_t node, counted, boxes, keys, places, rows, bytes;
+  std::size_t node, counted, boxes, rows, bytes;
 
-  /// `rows` counters for histograms, `staged` candidates.
-  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, std::uint32_t staged) {
+  /// `counters` of histograms.
+  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters) {
     const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
     boxes = counted + round(2 * sizeof(CountedBins<T>));
-    keys = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
-    places = keys + round(sizeof(OrderedKey<T>) * staged);
-    rows = places + round(4 * staged);
-    bytes = rows + round(4 * counters);
+    rows = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
+    bytes = rows + round(4 * std::size_t{counters});
   }
 };
+
+/// The node that the block works on.
+template <typename T>
+__device__ __forceinline__ SplitNode<T>& step_node() {
+  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0).node);
+}
 
 /// Inclusive sum over the lanes of a warp.
 template <typename V>
@@ -50,16 +70,46 @@ __device__ __forceinline__ V sum_to_lane(V value) {
   return value;
 }
 
-/// The sum of the values of all threads before this one. Every thread of the block calls this.
-__device__ __forceinline__ std::uint64_t sum_before(std::uint64_t value) {
-  StepShared& shared = step_shared();
-  const std::uint64_t inclusive = sum_to_lane(value);
-  sync_block();
-  if (lane_number() == kWarp - 1) shared.partial[warp_number()] = inclusive;
-  sync_block();
-  const std::uint64_t of_warp = lane_number() < threads_per_block() / kWarp ? shared.partial[lane_number()] : 0;
-  const std::uint64_t before = sum_to_lane(of_warp) - of_warp;
-  return shuffle(before, warp_number()) + inclusive - value;
+/// Adds up the parts of two histograms, kPartBins bins each, for find_bin. The work of the block, which then has to
+/// meet.
+__device__ __forceinline__ void sum_parts(const std::uint32_t* row0, std::uint32_t bins0, const std::uint32_t* row1,
+                                          std::uint32_t bins1) {
+  const std::uint32_t parts = bins0 / kPartBins, all = parts + bins1 / kPartBins;
+  for (std::uint32_t i = warp_number(); i < all; i += threads_per_block() / kWarp) {
+    const std::uint32_t row = i < parts ? 0 : 1, part = i < parts ? i : i - parts;
+    const std::uint32_t* own = (row == 0 ? row0 : row1) + part * kPartBins + lane_number();
+    const std::uint32_t sum = sum_of_warp(own[0] + own[kWarp] + own[2 * kWarp] + own[3 * kWarp]);
+    if (lane_number() == 0) step_shared().part_sums[row][part] = sum;
+  }
+}
+
+/// The bin of a histogram in which rank `target` lies. A histogram of more than kPartBins bins has a power of two of
+/// them, and the sums of its parts are known. The work of one warp.
+__device__ __forceinline__ FoundBin find_bin(const std::uint32_t* row, std::uint32_t bins,
+                                             const std::uint32_t* part_sums, std::uint32_t target) {
+  std::uint32_t first = 0, below = 0;
+  if (bins > kPartBins) {
+    const std::uint32_t sum = lane_number() < bins / kPartBins ? part_sums[lane_number()] : 0;
+    const std::uint32_t through = sum_to_lane(sum);
+    const std::uint32_t part = count_bits(ballot(through <= target));
+    first = part * kPartBins;
+    below = shuffle(through - sum, part);
+  }
+  std::uint32_t counts[4], sum = 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    const std::uint32_t b = first + 4 * lane_number() + k;
+    counts[k] = b < bins ? row[b] : 0;
+    sum += counts[k];
+  }
+  const std::uint32_t through = below + sum_to_lane(sum);
+  const std::uint32_t lane = count_bits(ballot(through <= target));
+  FoundBin found{first + 4 * lane_number(), through - sum, counts[0]};
+#pragma unroll
+  for (std::uint32_t k = 1; k < 4; ++k) {
+    if (found.below + found.count <= target) found = {found.bin + 1, found.below + found.count, counts[k]};
+  }
+  return {shuffle(found.bin, lane), shuffle(found.below, lane), shuffle(found.count, lane)};
 }
 
 /// Waits until all `blocks` blocks have come here. `meetings` counts them; the counter only grows.

@@ -50,16 +50,18 @@ void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParamet
   const std::uint64_t bytes = shape.geometry.points * (2 * std::uint64_t{shape.point_bytes}) +
                               nodes * (2 * shape.dims * sizeof(T) + 4) + nodes / 2 * (sizeof(T) + 2);
   const auto kernel = [&] {
-    if (!plan.is_staged) return finish_subtrees<T, false, 8>;
+    if (!plan.is_staged) return finish_subtrees<T, false, kFewRows>;
     switch (plan.rows) {
-      case 5:
-        return finish_subtrees<T, true, 5>;
-      case 6:
-        return finish_subtrees<T, true, 6>;
-      case 7:
-        return finish_subtrees<T, true, 7>;
+      case kFewRows:
+        return finish_subtrees<T, true, kFewRows>;
+      case 10:
+        return finish_subtrees<T, true, 10>;
+      case 12:
+        return finish_subtrees<T, true, 12>;
+      case 14:
+        return finish_subtrees<T, true, 14>;
       default:
-        return finish_subtrees<T, true, 8>;
+        return finish_subtrees<T, true, kManyRows>;
     }
   }();
   launch("finish", bytes, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, parameters);

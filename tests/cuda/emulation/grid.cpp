@@ -33,6 +33,7 @@ struct Block {
   std::byte* shared = nullptr;
   std::vector<Warp> warps;
   Barrier barriers[16];
+  std::uint32_t votes[2] = {0, 0};  ///< by the parity of the meeting
 };
 
 struct Fiber {
@@ -142,6 +143,15 @@ void meet_in_block(std::uint32_t number, std::uint32_t threads) {
     return;
   }
   while (barrier.generation == generation) yield();
+}
+
+bool vote_in_block(bool vote) {
+  Block& block = *current_fiber().block;
+  std::uint32_t& votes = block.votes[block.barriers[0].generation % 2];
+  if (block.barriers[0].arrived == 0) votes = 0;
+  if (vote) ++votes;
+  meet_in_block(0, current_fiber().here.threads);
+  return votes > 0;
 }
 
 const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word) {

@@ -35,6 +35,8 @@ Here here();
 void yield();
 /// Barrier `number` of this block, for `threads` threads.
 void meet_in_block(std::uint32_t number, std::uint32_t threads);
+/// All threads of this block meet; true if one of them votes for it.
+bool vote_in_block(bool vote);
 /// Hands `bytes` at `value` to the warp and returns the words of all lanes, 8 bytes each. `what` must be the same for
 /// all.
 const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word);
@@ -51,6 +53,7 @@ inline std::byte* shared_memory() { return emulation::here().shared; }
 
 inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
 inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
+inline bool any_thread(bool vote) { return emulation::vote_in_block(vote); }
 inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::meet_in_block(barrier, threads); }
 inline void fence_device() {}
 inline void start_next() {}
@@ -164,16 +167,25 @@ V load_fresh(const V* from) {
 }
 
 inline std::uint32_t to_unsigned(double value) {
+  if (std::isnan(value)) return 0x80000000u;
   if (!(value > 0)) return 0;
   return value >= 4294967295.0 ? 0xffffffffu : static_cast<std::uint32_t>(value);
 }
-inline std::uint32_t to_unsigned(float value) { return to_unsigned(static_cast<double>(value)); }
+inline std::uint32_t to_unsigned(float value) {
+  return std::isnan(value) ? 0 : to_unsigned(static_cast<double>(value));
+}
 
 /// The lesser and the greater of two numbers; of -0 and +0 either.
 inline float lesser(float a, float b) { return std::fmin(a, b); }
 inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
+
+inline float toward_zero(float value) { return value; }
+inline float toward_zero(double value) {
+  const auto nearest = static_cast<float>(value);
+  return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
+}
 
 inline std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a, std::uint32_t b) {
   return x + y + static_cast<std::uint32_t>((std::uint64_t{a} + b) >> 32);

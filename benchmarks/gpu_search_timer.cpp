@@ -1,0 +1,342 @@
+// Times searches in k-d trees on the GPU: gpu_search_timer RESULTS.json [quick]
+//
+// Per case: the median of 9 searches after 3 by CUDA events, queries and answers in GPU memory, ordering of queries
+// included; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query from host memory
+// and back, by the clock. `quick` leaves out more than a million points.
+#include "gpu_timing.hpp"
+
+#include "cuda/check.hpp"
+#include "cuda/device_buffer.hpp"
+#include "cuda/kd_tree/build.hpp"
+#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/kd_tree/tree_copies.hpp"
+#include "engine/backend.hpp"
+#include "engine/kd_tree/default_leaf_size.hpp"
+
+#include <kith/apps/generate.hpp>
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace kith;
+
+enum class What : std::uint8_t { self, other, radius, one };
+
+const char* name_of(What what) {
+  switch (what) {
+    case What::self:
+      return "self";
+    case What::other:
+      return "other";
+    case What::radius:
+      return "radius";
+    case What::one:
+      break;
+  }
+  return "one";
+}
+
+/// One search over a cloud.
+struct Search {
+  What what = What::self;
+  std::uint32_t k = 8;  ///< of a radius search: about how many neighbours it finds
+  std::uint64_t queries = 0;
+};
+
+struct Cloud {
+  std::string shape;
+  std::uint64_t points = 0;
+  std::uint32_t dims = 3;
+  DType dtype = DType::f32;
+  std::vector<Search> searches;
+};
+
+struct Row {
+  const Cloud* cloud = nullptr;
+  Search search;
+  std::uint64_t queries = 0;
+  double ms = 0;
+  bool is_right = false;
+};
+
+std::vector<Cloud> all_clouds(bool is_quick) {
+  constexpr std::uint64_t k1M = 1'000'000, k10M = 10'000'000;
+  const Search self{.k = 8};
+  std::vector<Cloud> clouds = {
+      {"uniform", 100'000, 3, DType::f32, {self}},
+      {"uniform", k1M, 3, DType::f32, {self, {.k = 16}, {.k = 30}}},
+      {"uniform", k1M, 8, DType::f32, {{What::other, 10, 100'000}}},
+  };
+  if (is_quick) return clouds;
+  clouds.push_back({"uniform",
+                    k10M,
+                    3,
+                    DType::f32,
+                    {{.k = 1},
+                     self,
+                     {.k = 16},
+                     {.k = 30},
+                     {.k = 50},
+                     {.k = 100},
+                     {What::other, 8, k10M},
+                     {What::other, 30, k10M},
+                     {What::radius, 30, 0},
+                     {What::one, 8, 1}}});
+  for (const char* shape : {"clusters", "lidar", "surface"}) {
+    clouds.push_back({shape, k10M, 3, DType::f32, {self, {.k = 16}, {.k = 30}}});
+  }
+  clouds.push_back({"grid", 1 << 24, 3, DType::f32, {self}});
+  for (const std::uint32_t dims : {2u, 4u, 5u}) clouds.push_back({"uniform", k10M, dims, DType::f32, {self}});
+  clouds.push_back({"uniform", k10M, 3, DType::f64, {self, {.k = 30}}});
+  return clouds;
+}
+
+PointSet points_of(const Cloud& cloud, std::uint64_t count, std::uint64_t seed) {
+  apps::GenerateOptions options;
+  options.shape = apps::parse_shape(cloud.shape);
+  options.points = count;
+  options.dims = cloud.dims;
+  options.dtype = cloud.dtype;
+  options.seed = seed;
+  return std::move(apps::generate(options).points);
+}
+
+template <typename T>
+cuda::DeviceBuffer<T> on_device(const T* values, std::uint64_t count, const cuda::Stream& stream) {
+  cuda::DeviceBuffer<T> buffer(count, stream);
+  cuda::check(cudaMemcpyAsync(buffer.data(), values, buffer.bytes(), cudaMemcpyHostToDevice, stream.get()), "copying");
+  stream.synchronize();
+  return buffer;
+}
+
+template <typename T>
+std::vector<T> on_host(const T* values, std::uint64_t count) {
+  std::vector<T> copy(count);
+  cuda::check(cudaMemcpy(copy.data(), values, count * sizeof(T), cudaMemcpyDeviceToHost), "copying");
+  return copy;
+}
+
+/// A tree on the GPU, and a searcher on the CPU over the same tree.
+template <typename T>
+class Bench {
+ public:
+  explicit Bench(const Cloud& cloud) : cloud_(cloud), points_(points_of(cloud, cloud.points, 1)) {
+    cuda::DeviceBuffer<T> values = on_device(points_.values<T>().data(), points_.rows() * cloud.dims, stream_);
+    const std::uint32_t leaf_size = engine::default_leaf_size(cloud.dims);
+    tree_ = cuda::build_device_tree<T>({values.data(), cloud.dims, 1, nullptr}, points_.rows(), cloud.dims, leaf_size,
+                                       false, stream_);
+    view_ = cuda::SearchTree<T>(tree_.arrays(), tree_.shape);
+    cpu_ = engine::adopt_on_cpu<T>(cuda::copy_tree_to_host(tree_, stream_, {}), Metric::l2(), {});
+  }
+
+  Row measure(const Search& search) {
+    Row row{&cloud_, search, search.queries == 0 ? points_.rows() : search.queries, 0, false};
+    switch (search.what) {
+      case What::self:
+        knn(row, nullptr);
+        break;
+      case What::other: {
+        const PointSet queries = points_of(cloud_, row.queries, 2);
+        knn(row, &queries);
+        break;
+      }
+      case What::radius:
+        radius(row);
+        break;
+      case What::one:
+        one(row);
+        break;
+    }
+    return row;
+  }
+
+ private:
+  static constexpr std::uint64_t kSample = 2000;
+
+  /// Rows of a sample of the queries: all of them every so many.
+  std::vector<std::uint64_t> sample(std::uint64_t queries) const {
+    std::vector<std::uint64_t> rows;
+    for (std::uint64_t i = 0; i < std::min(kSample, queries); ++i)
+      rows.push_back(i * queries / std::min(kSample, queries));
+    return rows;
+  }
+
+  void knn(Row& row, const PointSet* queries) {
+    const std::uint32_t k = row.search.k;
+    const T* rows = queries == nullptr ? points_.values<T>().data() : queries->template values<T>().data();
+    cuda::DeviceBuffer<T> values;
+    cuda::DeviceBuffer<std::uint32_t> order;
+    cuda::DeviceBuffer<std::uint32_t> indices(row.queries * k, stream_);
+    cuda::DeviceBuffer<T> chains(row.queries * k, stream_);
+    cuda::KnnTask<T> task{.tree = view_,
+                          .metric = {},
+                          .filter = {},
+                          .queries = {.count = row.queries},
+                          .k = k,
+                          .bound = std::numeric_limits<T>::infinity(),
+                          .indices = indices.data(),
+                          .chains = chains.data()};
+    if (queries != nullptr) {
+      values = on_device(rows, row.queries * cloud_.dims, stream_);
+      order = cuda::DeviceBuffer<std::uint32_t>(row.queries, stream_);
+      task.queries.rows = values.data();
+      task.queries.row_stride = cloud_.dims;
+      task.queries.chosen = order.data();
+    }
+    row.ms = timer_.median_ms([&] {
+      if (queries != nullptr) {
+        cuda::order_queries(view_, values.data(), cloud_.dims, row.queries, order.data(), stream_);
+      }
+      cuda::search_knn(task, stream_);
+    });
+    row.is_right = true;
+    const std::vector<std::uint32_t> found = on_host(indices.data(), indices.size());
+    const std::vector<T> found_chains = on_host(chains.data(), chains.size());
+    std::vector<std::uint32_t> expected(k);
+    std::vector<T> expected_chains(k);
+    for (const std::uint64_t q : sample(row.queries)) {
+      const engine::QueryBatch<T> batch{
+          .rows = rows + q * cloud_.dims, .row_stride = cloud_.dims, .count = 1, .filter = {}};
+      cpu_->knn(batch, k, {}, {.threads = 1}, expected.data(), expected_chains.data(), nullptr);
+      for (std::uint32_t j = 0; j < k; ++j) {
+        row.is_right = row.is_right && found[q * k + j] == expected[j] && found_chains[q * k + j] == expected_chains[j];
+      }
+    }
+  }
+
+  void radius(Row& row) {
+    // In a unit cube: so that a ball holds about k points.
+    const double volume = static_cast<double>(row.search.k) / static_cast<double>(points_.rows());
+    const double r = std::cbrt(volume * 3 / (4 * 3.14159265358979));
+    const T bound = static_cast<T>(r * r);
+    cuda::DeviceBuffer<std::uint32_t> counts(row.queries, stream_);
+    cuda::DeviceBuffer<std::uint64_t> starts(row.queries + 1, stream_);
+    cuda::RadiusTask<T> task{.tree = view_,
+                             .metric = {},
+                             .filter = {},
+                             .queries = {.count = row.queries},
+                             .bound = bound,
+                             .counts = counts.data()};
+    cuda::count_within(task, stream_);
+    cuda::sum_counts(counts.data(), row.queries, starts.data(), stream_);
+    stream_.synchronize();
+    const std::vector<std::uint64_t> offsets = on_host(starts.data(), row.queries + 1);
+    cuda::DeviceBuffer<std::uint32_t> indices(offsets.back(), stream_);
+    cuda::DeviceBuffer<T> chains(offsets.back(), stream_);
+    task.starts = starts.data();
+    task.indices = indices.data();
+    task.chains = chains.data();
+    row.ms = timer_.median_ms([&] {
+      cuda::count_within(task, stream_);
+      cuda::sum_counts(counts.data(), row.queries, starts.data(), stream_);
+      cuda::list_within(task, stream_);
+    });
+    const std::vector<std::uint32_t> found = on_host(indices.data(), indices.size());
+    row.is_right = true;
+    for (const std::uint64_t q : sample(row.queries)) {
+      const engine::QueryBatch<T> batch{
+          .rows = points_.values<T>().data() + q * cloud_.dims, .row_stride = cloud_.dims, .count = 1, .filter = {}};
+      const engine::ChainLists<T> expected = cpu_->radius(batch, bound, 0, {.threads = 1});
+      row.is_right = row.is_right && expected.indices.size() == offsets[q + 1] - offsets[q] &&
+                     std::equal(expected.indices.begin(), expected.indices.end(),
+                                found.begin() + static_cast<std::ptrdiff_t>(offsets[q]));
+    }
+  }
+
+  /// Through the facade, by the clock.
+  void one(Row& row) {
+    const Index index = Index::build(points_.view(), {.engine = Engine::kd_tree, .device = Device::cuda()});
+    const Index expected = Index::build(points_.view(), {.engine = Engine::kd_tree});
+    std::vector<double> times;
+    row.is_right = true;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      const PointView query = points_.view().slice(i * 997 % points_.rows(), 1);
+      const auto start = std::chrono::steady_clock::now();
+      const Neighbors found = index.knn(query, row.search.k, {.threads = 1});
+      const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+      times.push_back(taken.count());
+      if (i % 10 == 0) row.is_right = row.is_right && found == expected.knn(query, row.search.k, {.threads = 1});
+    }
+    row.ms = median(times);
+  }
+
+  const Cloud& cloud_;
+  PointSet points_;
+  cuda::Stream stream_;
+  EventTimer timer_{stream_.get()};
+  cuda::DeviceTree<T> tree_;
+  cuda::SearchTree<T> view_;
+  std::unique_ptr<engine::Searcher<T>> cpu_;
+};
+
+// --- reporting ---
+
+void report(const Row& row, std::ostringstream& json, bool is_first) {
+  const char* dtype = row.cloud->dtype == DType::f32 ? "f32" : "f64";
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "%s\n  {\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
+                "\"k\": %u, \"queries\": %llu, \"ms\": %.4f, \"is_right\": %s}",
+                is_first ? "" : ",", name_of(row.search.what), row.cloud->shape.c_str(),
+                static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype, row.search.k,
+                static_cast<unsigned long long>(row.queries), row.ms, row.is_right ? "true" : "false");
+  json << text;
+  std::printf("%-7s %-10s %11llu %4u %s %5u %11llu %10.4f %9.1f  %s\n", name_of(row.search.what),
+              row.cloud->shape.c_str(), static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype,
+              row.search.k, static_cast<unsigned long long>(row.queries), row.ms,
+              static_cast<double>(row.queries) / row.ms / 1e3, row.is_right ? "right" : "WRONG");
+  std::fflush(stdout);
+}
+
+template <typename T>
+bool measure_cloud(const Cloud& cloud, std::ostringstream& json, bool& is_first) {
+  Bench<T> bench(cloud);
+  bool is_right = true;
+  for (const Search& search : cloud.searches) {
+    const Row row = bench.measure(search);
+    report(row, json, is_first);
+    is_first = false;
+    is_right = is_right && row.is_right;
+  }
+  return is_right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs("usage: gpu_search_timer RESULTS.json [quick]\n", stderr);
+    return 2;
+  }
+  try {
+    std::ostringstream json;
+    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
+    std::printf("%-7s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
+                "queries", "ms", "M/s");
+    bool is_first = true, is_right = true;
+    for (const Cloud& cloud : all_clouds(argc > 2 && std::string(argv[2]) == "quick")) {
+      is_right &= cloud.dtype == DType::f32 ? measure_cloud<float>(cloud, json, is_first)
+                                            : measure_cloud<double>(cloud, json, is_first);
+    }
+    std::ofstream out(argv[1]);
+    out << json.str() << "\n]}\n" << std::flush;
+    return out.good() && is_right ? 0 : 1;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,86 @@
+// What the timers of the GPU share: medians of times between CUDA events, and what the results say of the machine.
+#pragma once
+
+#include "cuda/check.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kith {
+
+inline constexpr int kWarmUps = 3;
+inline constexpr int kRuns = 9;
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// The median over the runs of the time between two events around `work`.
+class EventTimer {
+ public:
+  explicit EventTimer(cudaStream_t stream) : stream_(stream) {
+    cuda::check(cudaEventCreate(&start_), "making an event");
+    cuda::check(cudaEventCreate(&stop_), "making an event");
+  }
+  ~EventTimer() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+  }
+  EventTimer(const EventTimer&) = delete;
+  EventTimer& operator=(const EventTimer&) = delete;
+
+  double median_ms(const std::function<void()>& work) const {
+    std::vector<double> times;
+    for (int run = -kWarmUps; run < kRuns; ++run) {
+      cuda::check(cudaEventRecord(start_, stream_), "timing");
+      work();
+      cuda::check(cudaEventRecord(stop_, stream_), "timing");
+      cuda::check(cudaEventSynchronize(stop_), "timing");
+      float ms = 0;
+      cuda::check(cudaEventElapsedTime(&ms, start_, stop_), "timing");
+      if (run >= 0) times.push_back(static_cast<double>(ms));
+    }
+    return median(times);
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+inline std::string first_line_of(const char* command) {
+  std::string text;
+  if (FILE* pipe = popen(command, "r"); pipe != nullptr) {
+    char line[256] = {};
+    if (std::fgets(line, sizeof line, pipe) != nullptr) text = line;
+    pclose(pipe);
+  }
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+inline std::string machine_json() {
+  cudaDeviceProp properties{};
+  int driver = 0, runtime = 0;
+  cuda::check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
+  cuda::check(cudaDriverGetVersion(&driver), "asking for the driver");
+  cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
+  const char* given = std::getenv("KITH_COMMIT");
+  const std::string commit = given != nullptr ? given : first_line_of("git rev-parse --short HEAD 2>/dev/null");
+  const std::string cpu = first_line_of("sed -n 's/^model name.*: //p' /proc/cpuinfo");
+  char text[1024];
+  std::snprintf(text, sizeof text,
+                "{\"gpu\": \"%s\", \"cuda\": \"%d.%d\", \"driver_cuda\": \"%d.%d\", \"cpu\": \"%s\", \"cores\": %u, "
+                "\"system\": \"Linux\", \"commit\": \"%s\"}",
+                properties.name, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cpu.c_str(),
+                std::thread::hardware_concurrency(), commit.c_str());
+  return text;
+}
+
+}  // namespace kith

@@ -1,0 +1,166 @@
+// kNN for callers on the host; see batch_search.hpp.
+#include "cuda/check.hpp"
+#include "cuda/device_memory.hpp"
+#include "cuda/device_scope.hpp"
+#include "cuda/kd_tree/search/batch_search.hpp"
+#include "cuda/kd_tree/search/chunks.hpp"
+#include "cuda/kd_tree/search/query_chunk.hpp"
+#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace kith::cuda {
+namespace {
+
+/// The bytes of a chunk that keep the GPU and the bus busy; more only take memory.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+
+template <typename T>
+SearchTree<T> search_tree(const DeviceTree<T>& tree) {
+  SearchTree<T> view;
+  view.blocks = tree.blocks.data();
+  view.split_dims = tree.split_dims.data();
+  view.split_values = tree.split_values.data();
+  view.boxes = tree.boxes.data();
+  view.smallest = tree.smallest.data();
+  view.geometry = tree.shape.geometry;
+  view.dims = tree.shape.dims;
+  view.point_bytes = tree.shape.point_bytes;
+  return view;
+}
+
+}  // namespace
+
+template <typename T>
+BatchSearch<T>::BatchSearch(const DeviceTree<T>& tree, Metric metric, std::span<const T> period, const Stream& stream,
+                            const SearchBudget& budget)
+    : tree_(search_tree(tree)),
+      metric_{metric.kind(), metric.p(), nullptr},
+      lengths_(period.size(), stream),
+      device_(stream.device()),
+      budget_(budget) {
+  if (period.empty()) return;
+  copy_to_device(lengths_.data(), period.data(), period.size_bytes(), stream, {});
+  metric_.lengths = lengths_.data();
+}
+
+template <typename T>
+std::uint64_t BatchSearch<T>::bytes_in_flight() const {
+  return budget_.most_bytes != 0 ? budget_.most_bytes : memory_of_device(device_).free / 2;
+}
+
+/// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
+template <typename T>
+bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
+                                T* chains) const {
+  constexpr std::uint64_t kMostQueries = 1024;
+  const engine::PointFilter& filter = queries.filter;
+  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr) return false;
+  const std::uint64_t row_bytes = tree_.dims * sizeof(T), entries = queries.count * k;
+  const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
+                      below_at = indices_at + entries * sizeof(std::uint32_t),
+                      bytes = below_at + queries.count * sizeof(std::uint32_t);
+  if (entries > PinnedRooms::kBytes || bytes > PinnedRooms::kBytes) return false;
+  const StreamPool::Lease stream(streams_);
+  const PinnedRooms::Lease room(rooms_);
+  for (std::uint64_t q = 0; q < queries.count; ++q) {
+    std::memcpy(room.data() + q * row_bytes, queries.row(q), row_bytes);
+  }
+  KnnTask<T> task{
+      .tree = tree_,
+      .metric = metric_,
+      .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
+      .queries = {.rows = reinterpret_cast<const T*>(room.data()), .row_stride = tree_.dims, .count = queries.count},
+      .k = k,
+      .bound = bound,
+      .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
+      .chains = reinterpret_cast<T*>(room.data() + chains_at)};
+  if (filter.below != nullptr) {
+    std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
+    task.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
+  }
+  search_knn(task, *stream);
+  (*stream).synchronize();
+  std::memcpy(indices, task.indices, entries * sizeof(std::uint32_t));
+  std::memcpy(chains, task.chains, entries * sizeof(T));
+  return true;
+}
+
+template <typename T>
+void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::RunOptions& run,
+                         std::uint32_t* indices, T* chains) const {
+  if (queries.count == 0 || k == 0) return;
+  if (tree_.geometry.points == 0) {
+    std::fill_n(indices, queries.count * k, 0u);
+    std::fill_n(chains, queries.count * k, std::numeric_limits<T>::infinity());
+    return;
+  }
+  const DeviceScope scope(device_);
+  if (knn_of_few(queries, k, bound, indices, chains)) return;
+
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + k * kBytesPerNeighbor;
+  // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
+  const std::uint64_t bytes = bytes_in_flight();
+  const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
+  const std::vector<std::uint64_t> starts =
+      fits_whole
+          ? std::vector<std::uint64_t>{0, queries.count}
+          : equal_chunks(queries.count, per_query, queries.is_self() ? bytes / 2 : std::min(bytes / 2, kChunkBytes),
+                         std::uint64_t{1} << 31);
+  struct Slot {
+    StreamPool::Lease stream;
+    QueryChunk<T> queries;
+    DeviceBuffer<std::uint32_t> indices;
+    DeviceBuffer<T> chains;
+
+    Slot(StreamPool& streams, const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most,
+         std::uint32_t entries)
+        : stream(streams),
+          queries(tree, batch, most, *stream),
+          indices(most * entries, *stream),
+          chains(most * entries, *stream) {}
+  };
+  std::optional<Slot> slots[2];
+  std::optional<FilterOnDevice> filter;
+  run_chunks(
+      starts, run,
+      [&](std::size_t chunk, std::size_t s) {
+        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts), k);
+        Slot& slot = *slots[s];
+        if (!filter) filter.emplace(queries.filter, tree_.geometry.points, *slot.stream, run);
+        slot.queries.take(starts[chunk], starts[chunk + 1], run);
+        search_knn(KnnTask<T>{.tree = tree_,
+                              .metric = metric_,
+                              .filter = slot.queries.filter(filter->filter()),
+                              .queries = slot.queries.source(),
+                              .k = k,
+                              .bound = bound,
+                              .indices = slot.indices.data(),
+                              .chains = slot.chains.data()},
+                   *slot.stream);
+      },
+      [&](std::size_t chunk, std::size_t s) {
+        const std::uint64_t first = starts[chunk] * k, entries = starts[chunk + 1] * k - first;
+        const CopyOptions options{.threads = run.threads};
+        copy_to_host(indices + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t), *slots[s]->stream,
+                     options);
+        copy_to_host(chains + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream, options);
+      });
+}
+
+template BatchSearch<float>::BatchSearch(const DeviceTree<float>&, Metric, std::span<const float>, const Stream&,
+                                         const SearchBudget&);
+template std::uint64_t BatchSearch<float>::bytes_in_flight() const;
+template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, float, const engine::RunOptions&,
+                                      std::uint32_t*, float*) const;
+template BatchSearch<double>::BatchSearch(const DeviceTree<double>&, Metric, std::span<const double>, const Stream&,
+                                          const SearchBudget&);
+template std::uint64_t BatchSearch<double>::bytes_in_flight() const;
+template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t, double,
+                                       const engine::RunOptions&, std::uint32_t*, double*) const;
+
+}  // namespace kith::cuda

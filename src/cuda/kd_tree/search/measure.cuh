@@ -1,0 +1,115 @@
+// Distances from a query to points and boxes under a metric that is known at run time only.
+//
+// With kDims = 0 the dims are read at run time, the query lies in memory and any metric goes; otherwise the metric is
+// L2 on plain axes, and the query stays in registers.
+#pragma once
+
+#include "core/chain.hpp"
+#include "cuda/intrinsics.cuh"
+#include "cuda/kd_tree/search/load_box.cuh"
+#include "cuda/kd_tree/search/search_types.hpp"
+
+#include <limits>
+
+namespace kith::cuda {
+
+/// `pow` is long: one copy of it in each kernel.
+template <typename T>
+__device__ KITH_NOINLINE T lp_to_point(double p, const T* query, const T* point, std::uint32_t dims,
+                                       std::uint64_t stride) {
+  return core::chain_distance(core::LpChain{p}, query, point, dims, 1, stride);
+}
+/// `pow` is not proven to be monotone, so what bounds it is lowered a little, as on the CPU.
+template <typename T>
+__device__ KITH_NOINLINE T lp_to_box(double p, const T* query, const T* lower, std::uint32_t dims) {
+  constexpr T kFactor = T(1) - 64 * std::numeric_limits<T>::epsilon();
+  return kFactor * core::chain_to_box(core::LpChain{p}, query, lower, lower + dims, dims);
+}
+
+template <typename T, std::uint32_t kDims>
+class Measure {
+ public:
+  __device__ Measure(const SearchMetric<T>&, std::uint32_t) {}
+
+  /// Takes the query, `stride` elements from coordinate to coordinate. `room` is not needed here.
+  __device__ void set_query(const T* query, std::uint64_t stride, T*) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = query[d * stride];
+  }
+  __device__ T to_point(const T* point, std::uint64_t stride) const {
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query_[d] - point[d * stride]));
+    return sum;
+  }
+  /// `lower` is followed by the upper corner.
+  __device__ T to_box(const T* lower) const {
+    T box[2 * kDims], sum = T(0);
+    load_box<T, kDims>(lower, box);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
+      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+    }
+    return sum;
+  }
+
+ private:
+  T query_[kDims];
+};
+
+template <typename T>
+class Measure<T, 0> {
+ public:
+  __device__ Measure(const SearchMetric<T>& metric, std::uint32_t dims) : metric_(metric), dims_(dims) {}
+
+  /// The warp copies the query to `room`.
+  __device__ void set_query(const T* query, std::uint64_t stride, T* room) {
+    sync_warp();  // nobody reads the last one any more
+    for (std::uint32_t d = lane_number(); d < dims_; d += kWarp) room[d] = query[d * stride];
+    sync_warp();
+    query_ = room;
+  }
+  __device__ T to_point(const T* point, std::uint64_t stride) const {
+    switch (metric_.kind) {
+      case Metric::Kind::l1:
+        return to_point_by(core::L1Chain{}, point, stride);
+      case Metric::Kind::linf:
+        return to_point_by(core::LinfChain{}, point, stride);
+      case Metric::Kind::lp:
+        return lp_to_point(metric_.p, query_, point, dims_, stride);
+      default:
+        return to_point_by(core::L2Chain{}, point, stride);
+    }
+  }
+  __device__ T to_box(const T* lower) const {
+    switch (metric_.kind) {
+      case Metric::Kind::l1:
+        return to_box_by(core::L1Chain{}, lower);
+      case Metric::Kind::linf:
+        return to_box_by(core::LinfChain{}, lower);
+      case Metric::Kind::lp:
+        return lp_to_box(metric_.p, query_, lower, dims_);
+      default:
+        return to_box_by(core::L2Chain{}, lower);
+    }
+  }
+
+ private:
+  template <typename Chain>
+  __device__ T to_point_by(const Chain& chain, const T* point, std::uint64_t stride) const {
+    if (metric_.lengths == nullptr) return core::chain_distance(chain, query_, point, dims_, 1, stride);
+    return core::periodic_chain_distance(chain, query_, point, metric_.lengths, dims_, 1, stride);
+  }
+  template <typename Chain>
+  __device__ T to_box_by(const Chain& chain, const T* lower) const {
+    if (metric_.lengths == nullptr) return core::chain_to_box(chain, query_, lower, lower + dims_, dims_);
+    return core::periodic_chain_to_box(chain, query_, lower, lower + dims_, metric_.lengths, dims_);
+  }
+
+  SearchMetric<T> metric_;
+  std::uint32_t dims_;
+  const T* query_ = nullptr;
+};
+
+}  // namespace kith::cuda

@@ -1,0 +1,427 @@
+// kNN by packets: a warp searches for 32 queries that lie close together, each for a lane.
+//
+// 1. A radius is guessed that holds somewhat more neighbours than are wanted, from one query of the packet and the
+//    points around it.
+// 2. The tree is walked once for all, from the packet's own bottom node outward: a lane looks at a node. Each query is
+//    then compared with each leaf that the packet reaches; what is near enough becomes a pair.
+// 3. Pairs are shared out to the lanes, whosever they are: a lane takes a leaf and a query and writes the points within
+//    the query's radius into the query's buffer, as 32-bit keys: the leading bits of the distance, then which point. So
+//    no lane waits for the query that has the most leaves.
+// 4. Buffers are merged into the query's sorted list of keys, which may shrink its radius.
+// 5. At the end the keys' points are looked up, and their exact distances and numbers decide.
+//
+// It is exact, or the query is handed on to a search that is: truncation is monotone, so if the list holds a key beyond
+// those that tie with the last wanted one, then every neighbour is in the list. A query whose list ends within such a
+// tie is searched once more with a longer list. It fails if that is too short as well or if its radius holds too few
+// points; a packet fails if it is too large for its radius or reaches too many leaves.
+#pragma once
+
+#include "cuda/kd_tree/search/packet_walk.cuh"
+#include "cuda/kd_tree/search/sorting_network.cuh"
+
+#include <bit>
+#include <cfloat>
+
+namespace kith::cuda {
+
+/// What a packet has in shared memory.
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+struct PacketRoom : PacketWalkRoom<T, kDims> {
+  /// Keys of a query that wait for their merge.
+  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : kKept <= 32 ? 48 : 66;
+
+  std::uint32_t buffers[kBuffer][kPacketQueries];
+};
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
+ public:
+  using Room = PacketRoom<T, kDims, kKept>;
+
+  __device__ Packet(const PacketTask<T>& task, Room& room)
+      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, room), task_(task), room_(room) {}
+
+  __device__ __forceinline__ void run(std::uint32_t packet) {
+    if (!Walk::load_queries(packet)) return;
+    Walk::span_packet();
+    const float guess = task_.finds_itself ? 0 : guess_radius();
+    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !is_larger_than(guess));
+    if (is_searched) {
+      begin(static_cast<T>(guess));
+      is_searched = Walk::walk();
+    }
+    const bool is_tied = is_searched && is_there_ && ends_in_tie();
+    const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
+    const bool comes_back = is_tied && task_.tied != nullptr;
+    Walk::hand_on(comes_back, task_.tied, task_.tied_count);
+    Walk::hand_on(is_there_ && !has_answer && !comes_back, task_.failed, task_.failed_count);
+    if (is_searched) answer(has_answer);
+  }
+
+ private:
+  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
+  friend Walk;
+  using Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_,
+      Walk::query_, Walk::radius_, Walk::row_, Walk::tree_, Walk::upper_;
+
+  static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
+  static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
+  static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
+  static constexpr std::uint32_t kNearlyFull = Room::kBuffer - 12;
+  static constexpr std::uint32_t kGuessRows = guess_rows(kKept);
+
+  // --- the radius ---
+
+  /// A chain value that holds about as many points as are expected, seen from the query in the midst of the packet; not
+  /// finite if there is none. Any value is right.
+  __device__ __forceinline__ float guess_radius() {
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle_);
+    // Lane j knows where leaf j of the subtree begins.
+    const std::uint64_t first_leaf = leaf_ >> task_.guess_levels << task_.guess_levels;
+    const auto begin =
+        static_cast<std::uint32_t>(tree_.geometry.first(tree_.geometry.levels, first_leaf + lane_number()));
+    const std::uint32_t slots = most_ << task_.guess_levels;
+    float distances[kGuessRows];
+    std::uint32_t farthest = 0;
+#pragma unroll
+    for (std::uint32_t row = 0; row < kGuessRows; ++row) {
+      const std::uint32_t slot = row * kWarp + lane_number();
+      const std::uint32_t leaf = slot * Walk::reciprocal() >> 16, i = slot - leaf * most_;
+      const std::uint32_t place = shuffle(begin, leaf), count = shuffle(begin, leaf + 1) - place;
+      distances[row] = std::numeric_limits<float>::infinity();
+      if (slot < slots && i < count) {
+        const T* values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place} * tree_.point_bytes) + i;
+        T sum = T(0);
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count]));
+        distances[row] = toward_zero(sum);
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
+        farthest = bits > farthest ? bits : farthest;
+      }
+    }
+    // By bisection of the bits, which order like the numbers, over twelve powers of two.
+    constexpr std::uint32_t kRange = 12u << 23, kRounds = 7;
+    std::uint32_t high = max_of_warp(farthest), low = high > kRange ? high - kRange : 0;
+#pragma unroll 1
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      const std::uint32_t middle_bits = low + (high - low) / 2;
+      const float value = std::bit_cast<float>(middle_bits);
+      std::uint32_t within = 0;
+#pragma unroll
+      for (std::uint32_t row = 0; row < kGuessRows; ++row) within += distances[row] <= value ? 1 : 0;
+      if (sum_of_warp(within) >= task_.expected) {
+        high = middle_bits;
+      } else {
+        low = middle_bits;
+      }
+    }
+    return std::bit_cast<float>(high);
+  }
+
+  /// Whether so many leaves would have to be looked at that the queries are better off alone.
+  __device__ bool is_larger_than(float radius) const {
+    constexpr float kMost = 4096;
+    T diagonal = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));
+    return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
+  }
+
+  __device__ void begin(T radius) {
+    is_bounded_ = !(radius < task_.knn.bound);
+    Walk::begin_with(is_bounded_ ? task_.knn.bound : radius);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
+  }
+
+  /// Names would be lost.
+  __device__ bool empties_history() const { return false; }
+
+  // --- pairs ---
+
+  /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
+  __device__ __forceinline__ void work_off(bool is_last) {
+    std::uint32_t first = 0;
+    sync_warp();
+    for (;; first += kWarp) {
+      const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
+      const bool is_end = is_last && first + kWarp >= pairs_;
+      const std::uint32_t enough = is_end ? 0 : kNearlyFull;
+      std::uint32_t pair = 0, within = 0;
+      if (has_pairs && first + lane_number() < pairs_) {
+        pair = room_.pairs[first + lane_number()];
+        within = Walk::points_within(pair);
+      }
+      for (;;) {  // once, unless buffers are full
+        if (within != 0 && put_into_buffer(pair, within)) within = 0;
+        sync_warp();
+        if (!any_lane(within != 0 || room_.counts[lane_number()] > enough)) break;
+        merge();
+      }
+      if (is_end) {
+        pairs_ = 0;
+        return;
+      }
+      if (!has_pairs) break;
+    }
+    Walk::keep_pairs_from(first);
+  }
+
+  __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
+    return (std::bit_cast<std::uint32_t>(toward_zero(distance)) & ~kNameMask) | name;
+  }
+  /// No distance with this key, but for the name, is above it.
+  __device__ T most_of_key(std::uint32_t key) const {
+    if constexpr (sizeof(T) == 4) return std::bit_cast<T>(key | kNameMask);
+    return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
+  }
+
+  /// False if there is no room. Whoever asks for room after one who got none gets none either, so there are no gaps.
+  __device__ __forceinline__ bool put_into_buffer(std::uint32_t pair, std::uint32_t within) {
+    const std::uint32_t asking = pair & 31, seen = pair >> 5, found = count_bits(within);
+    std::uint32_t at = atomic_add(&room_.counts[asking], found);
+    if (at + found > Room::kBuffer) {
+      atomic_add(&room_.counts[asking], 0u - found);
+      return false;
+    }
+    std::uint32_t count = 0;
+    const T* values = Walk::points_of(seen, count);
+    for (; within != 0; within &= within - 1, ++at) {
+      const std::uint32_t i = Walk::scanned() - 1 - lowest_bit(within);
+      T sum = T(0);
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        sum = core::L2Chain{}.step(sum, T(room_.queries[d][asking] - values[d * count + i]));
+      }
+      room_.buffers[at][asking] = key_of(sum, seen << Walk::point_bits() | i);
+    }
+    return true;
+  }
+
+  /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.
+  __device__ __forceinline__ void merge() {
+    const std::uint32_t waiting = room_.counts[lane_number()];
+    std::uint32_t fresh[kMerged];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMerged; ++i) {
+      fresh[i] = i < waiting ? room_.buffers[waiting - 1 - i][lane_number()] : kNoKey;
+    }
+    room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
+    sort_in_registers(fresh);
+    merge_in_registers(keys_, fresh);
+    const std::uint32_t last = key_at(task_.wanted - 1);
+    if (last < kNoKey) {
+      const T most = most_of_key(last);
+      if (most < radius_) {
+        radius_ = most;
+        room_.queries[kDims][lane_number()] = most;
+      }
+    }
+    sync_warp();
+  }
+
+  __device__ std::uint32_t key_at(std::uint32_t place) const {
+    std::uint32_t key = keys_[0];
+#pragma unroll
+    for (std::uint32_t i = 1; i < kKept; ++i) key = i == place ? keys_[i] : key;
+    return key;
+  }
+
+  // --- the answer ---
+
+  /// All that are wanted, or all within the bound: else the radius was too small.
+  __device__ bool has_enough() const { return is_bounded_ || key_at(task_.wanted - 1) < kNoKey; }
+  /// Whether what fell out of the list may come before what is in it.
+  __device__ bool ends_in_tie() const {
+    const std::uint32_t last = key_at(task_.wanted - 1);
+    return last < kNoKey && (keys_[kKept - 1] & ~kNameMask) == (last & ~kNameMask);
+  }
+
+  /// Looks the points up, sorts them by what they really are, and writes the rows.
+  __device__ __forceinline__ void answer(bool has_answer) {
+    if constexpr (kKept <= kWarp) {
+      answer_in_lanes(has_answer);
+    } else {
+      answer_by_warp(has_answer);
+    }
+  }
+
+  __device__ std::uint32_t number_or_missing(const Candidate<T>& candidate) const {
+    return candidate.index == kNoNumber ? static_cast<std::uint32_t>(tree_.geometry.points) : candidate.index;
+  }
+
+  /// Each lane its own list, in registers.
+  __device__ __forceinline__ void answer_in_lanes(bool has_answer) {
+    Candidate<T> found[kKept];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) {
+      found[i] = last_candidate<T>();
+      if (has_answer && keys_[i] < kNoKey) found[i] = Walk::look_up(keys_[i] & kNameMask, query_);
+    }
+    // Sorted already but for keys that were equal before truncation: a round or two.
+    for (;;) {
+      bool is_sorted = true;
+#pragma unroll
+      for (std::uint32_t i = 0; i + 1 < kKept; ++i) is_sorted = is_sorted && !(found[i + 1] < found[i]);
+      if (!any_lane(!is_sorted)) break;
+#pragma unroll
+      for (std::uint32_t i = 0; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
+#pragma unroll
+      for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
+    }
+    if (task_.knn.filter.exclude_self) leave_out_self(found);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) found[i].index = number_or_missing(found[i]);
+    if (kKept <= 18 && task_.knn.k % 4 == 0) {
+      if (has_answer) write_vectors(found);
+    } else {
+      write_rows(found, has_answer);
+    }
+  }
+
+  __device__ static void put_in_order(Candidate<T>& a, Candidate<T>& b) {
+    if (b < a) {
+      const Candidate<T> lesser_one = b;
+      b = a;
+      a = lesser_one;
+    }
+  }
+
+  /// Those behind it move up; the list has one more than is wanted.
+  __device__ void leave_out_self(Candidate<T> (&found)[kKept]) const {
+    bool is_past = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i + 1 < kKept; ++i) {
+      is_past = is_past || found[i].index == number_;
+      if (is_past) found[i] = found[i + 1];
+    }
+  }
+
+  /// Four entries at a time.
+  __device__ void write_vectors(const Candidate<T> (&found)[kKept]) const {
+    struct alignas(16) Numbers {
+      std::uint32_t values[4];
+    };
+    struct alignas(16) Chains {
+      T values[16 / sizeof(T)];
+    };
+    const std::uint32_t k = task_.knn.k;
+    std::uint32_t* indices = task_.knn.indices + row_ * k;
+    T* chains = task_.knn.chains + row_ * k;
+#pragma unroll
+    for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
+      if (i >= k) break;
+      *reinterpret_cast<Numbers*>(indices +
+                                  i) = {{found[i].index, found[i + 1].index, found[i + 2].index, found[i + 3].index}};
+      if constexpr (sizeof(T) == 4) {
+        *reinterpret_cast<Chains*>(chains + i) = {
+            {found[i].distance, found[i + 1].distance, found[i + 2].distance, found[i + 3].distance}};
+      } else {
+        *reinterpret_cast<Chains*>(chains + i) = {{found[i].distance, found[i + 1].distance}};
+        *reinterpret_cast<Chains*>(chains + i + 2) = {{found[i + 2].distance, found[i + 3].distance}};
+      }
+    }
+  }
+
+  /// Through shared memory, so that the lanes write a row together.
+  __device__ void write_rows(const Candidate<T> (&found)[kKept], bool has_answer) {
+    write_column(task_.knn.indices, has_answer, [&](std::uint32_t i) { return found[i].index; });
+    write_column(task_.knn.chains, has_answer, [&](std::uint32_t i) { return found[i].distance; });
+  }
+  template <typename V, typename Entry>
+  __device__ __forceinline__ void write_column(V* column, bool has_answer, const Entry& entry) {
+    constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
+    constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
+    static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
+    V* stage = reinterpret_cast<V*>(room_.buffers);
+    const std::uint32_t k = task_.knn.k;
+#pragma unroll 1
+    for (std::uint32_t first = 0; first < kPacketQueries; first += kRows) {
+      sync_warp();
+      if (lane_number() - first < kRows) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kKept; ++i) stage[(lane_number() - first) * kStride + i] = entry(i);
+      }
+      sync_warp();
+      std::uint32_t asking = ballot(has_answer && lane_number() - first < kRows);
+      for (; asking != 0; asking &= asking - 1) {
+        const std::uint32_t lane = lowest_bit(asking);
+        const std::uint64_t row = shuffle(row_, lane);
+        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
+      }
+    }
+  }
+
+  /// One list after the other, two entries to a lane: for lists that are too long for the registers of one.
+  __device__ __forceinline__ void answer_by_warp(bool has_answer) {
+    constexpr std::uint32_t kStride = kPacketQueries + 1;
+    std::uint32_t* stage = &room_.buffers[0][0];
+    static_assert(kKept == 2 * kWarp && kKept * kStride * sizeof(std::uint32_t) <= sizeof(room_.buffers));
+    sync_warp();
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) stage[i * kStride + lane_number()] = keys_[i];
+    sync_warp();
+    const std::uint32_t k = task_.knn.k;
+    for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) {
+      const std::uint32_t lane = lowest_bit(asking);
+      T query[kDims];
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane];
+      Candidate<T> even = last_candidate<T>(), odd = last_candidate<T>();
+      const std::uint32_t even_key = stage[2 * lane_number() * kStride + lane];
+      const std::uint32_t odd_key = stage[(2 * lane_number() + 1) * kStride + lane];
+      if (even_key < kNoKey) even = Walk::look_up(even_key & kNameMask, query);
+      if (odd_key < kNoKey) odd = Walk::look_up(odd_key & kNameMask, query);
+      for (;;) {  // a round or two
+        put_in_order(even, odd);
+        const Candidate<T> before = from_lane_before(odd);
+        const Candidate<T> after = from_lane(even, lane_number() + 1 < kWarp ? lane_number() + 1 : lane_number());
+        const bool is_out_of_order = lane_number() > 0 && even < before;
+        if (!any_lane(is_out_of_order)) break;
+        if (is_out_of_order) even = before;
+        if (lane_number() + 1 < kWarp && after < odd) odd = after;
+      }
+      const std::uint64_t row = shuffle(row_, lane);
+      const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, lane) : kNoNumber - 1;
+      // What comes after the query itself moves up by one.
+      const std::uint32_t evens = ballot(even.index == self), odds = ballot(odd.index == self);
+      const std::uint32_t at = evens != 0 ? 2 * lowest_bit(evens) : odds != 0 ? 2 * lowest_bit(odds) + 1 : kKept;
+      write_entry(row * k, 2 * lane_number(), at, even);
+      write_entry(row * k, 2 * lane_number() + 1, at, odd);
+    }
+  }
+  __device__ void write_entry(std::uint64_t row_at, std::uint32_t place, std::uint32_t left_out,
+                              const Candidate<T>& found) const {
+    const std::uint32_t to = place > left_out ? place - 1 : place;
+    if (place == left_out || to >= task_.knn.k) return;
+    task_.knn.indices[row_at + to] = number_or_missing(found);
+    task_.knn.chains[row_at + to] = found.distance;
+  }
+
+  const PacketTask<T>& task_;
+  Room& room_;
+  bool is_bounded_ = false;    ///< by the search's own bound, not by a guess
+  std::uint32_t keys_[kKept];  ///< of this lane's query
+};
+
+/// Blocks that a processor should have room for, which bounds the registers of a thread.
+template <typename T>
+constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : kept <= 32 ? 8 : 6;
+  return kept <= 10 ? 10 : kept <= 18 ? 8 : kept <= 32 ? 5 : 4;
+}
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
+    knn_by_packets(const __grid_constant__ PacketTask<T> task) {
+  using Room = PacketRoom<T, kDims, kKept>;
+  Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
+  const std::uint64_t packets = packets_of(task.knn.queries, task.packets);
+  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
+    Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
+  }
+}
+
+}  // namespace kith::cuda

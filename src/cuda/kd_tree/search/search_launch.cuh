@@ -1,0 +1,90 @@
+// See search.hpp; included once per type of coordinates.
+#pragma once
+
+#include "cuda/check.hpp"
+#include "cuda/device_buffer.hpp"
+#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/kd_tree/search/search_steps.cuh"
+
+namespace kith::cuda {
+
+/// Puts kernels into a stream.
+class SearchLauncher {
+ public:
+  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()) {}
+
+  template <typename... Parameters, typename... Arguments>
+  void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                  const Arguments&... arguments) const {
+    kernel<<<blocks, threads, shared_bytes, stream_>>>(arguments...);
+    check_launch("searching");
+  }
+
+ private:
+  cudaStream_t stream_;
+};
+
+inline SearchLimits search_limits(int device) {
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
+  SearchLimits limits;
+  limits.processors = static_cast<std::uint32_t>(processors);
+  return limits;
+}
+
+template <typename T>
+void search_knn(const KnnTask<T>& task, const Stream& stream) {
+  const SearchLimits limits = search_limits(stream.device());
+  if (packets_pay(task)) {
+    DeviceBuffer<std::uint32_t> scratch(PacketScratch::words(task.queries.count), stream);
+    const std::uint64_t zeros = PacketScratch::kZeroWords * sizeof(std::uint32_t);
+    check(cudaMemsetAsync(scratch.data(), 0, zeros, stream.get()), "searching");
+    launch_packet_steps(task, scratch.data(), limits, SearchLauncher(stream));
+    return;
+  }
+  const ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);
+  DeviceBuffer<std::byte> scratch(plan.scratch_bytes, stream);
+  launch_knn_steps(task, plan, scratch.data(), SearchLauncher(stream));
+}
+
+template <typename T>
+void count_within(const RadiusTask<T>& task, const Stream& stream) {
+  if (packets_pay(task)) {
+    launch_packet_count_steps(task, SearchLauncher(stream));
+  } else {
+    launch_count_steps(task, SearchLauncher(stream));
+  }
+}
+template <typename T>
+void list_within(const RadiusTask<T>& task, const Stream& stream) {
+  if (!packets_pay(task)) return launch_list_steps(task, SearchLauncher(stream));
+  DeviceBuffer<std::uint32_t> scratch(task.queries.count + 1, stream);
+  check(cudaMemsetAsync(scratch.data(), 0, sizeof(std::uint32_t), stream.get()), "searching");
+  launch_packet_list_steps(task, scratch.data(), search_limits(stream.device()), SearchLauncher(stream));
+}
+template <typename T>
+void count_in_boxes(const BoxTask<T>& task, const Stream& stream) {
+  launch_box_steps(task, false, SearchLauncher(stream));
+}
+template <typename T>
+void list_in_boxes(const BoxTask<T>& task, const Stream& stream) {
+  launch_box_steps(task, true, SearchLauncher(stream));
+}
+
+template <typename T>
+void order_queries(const SearchTree<T>& tree, const T* rows, std::uint64_t row_stride, std::uint64_t count,
+                   std::uint32_t* order, const Stream& stream) {
+  const OrderLayout layout(tree.geometry.leaves(), count);
+  DeviceBuffer<std::uint32_t> scratch(layout.words, stream);
+  check(cudaMemsetAsync(scratch.data(), 0, layout.sums_at * sizeof(std::uint32_t), stream.get()), "searching");
+  launch_order_steps(tree, rows, row_stride, count, scratch.data(), order, SearchLauncher(stream));
+}
+
+template <typename T>
+void choose_points(const SearchTree<T>& tree, std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
+                   std::uint32_t* chosen_count, const Stream& stream) {
+  check(cudaMemsetAsync(chosen_count, 0, sizeof(std::uint32_t), stream.get()), "searching");
+  launch_choose_steps(tree, first, end, chosen, chosen_count, SearchLauncher(stream));
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,226 @@
+// The kernels of each search and how they follow each other. `launch(kernel, blocks, threads, shared bytes,
+// arguments...)` puts one into a stream, or runs it on the host in tests.
+#pragma once
+
+#include "cuda/kd_tree/search/box.cuh"
+#include "cuda/kd_tree/search/knn.cuh"
+#include "cuda/kd_tree/search/packet_knn.cuh"
+#include "cuda/kd_tree/search/packet_radius.cuh"
+#include "cuda/kd_tree/search/query_order.cuh"
+#include "cuda/kd_tree/search/radius.cuh"
+#include "cuda/kd_tree/search/scan.cuh"
+#include "cuda/kd_tree/search/search_plan.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace kith::cuda {
+
+/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that kernels know at compile time, or 0.
+template <typename T, typename F>
+void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
+  const bool is_plain_l2 =
+      (metric.kind == Metric::Kind::l2 || metric.kind == Metric::Kind::cosine) && metric.lengths == nullptr;
+  switch (is_plain_l2 ? tree.dims : 0) {
+    case 2:
+      return f(std::integral_constant<std::uint32_t, 2>{});
+    case 3:
+      return f(std::integral_constant<std::uint32_t, 3>{});
+    case 4:
+      return f(std::integral_constant<std::uint32_t, 4>{});
+    default:
+      return f(std::integral_constant<std::uint32_t, 0>{});
+  }
+}
+
+/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets know.
+template <typename F>
+void visit_packet_dims(std::uint32_t dims, F&& f) {
+  switch (dims) {
+    case 2:
+      return f(std::integral_constant<std::uint32_t, 2>{});
+    case 3:
+      return f(std::integral_constant<std::uint32_t, 3>{});
+    default:
+      return f(std::integral_constant<std::uint32_t, 4>{});
+  }
+}
+
+template <typename T>
+std::uint32_t room_without_list(const SearchTree<T>& tree) {
+  return WarpRoom<T>(tree.dims, 0).bytes;
+}
+
+template <typename T>
+ListsPlan plan_knn(const SearchTree<T>& tree, std::uint64_t queries, std::uint32_t k, const SearchLimits& limits) {
+  const std::uint32_t entries = entries_of_list(k, static_cast<std::uint32_t>(tree.geometry.points));
+  return plan_lists<T>(queries, entries, room_without_list(tree), limits);
+}
+
+/// `scratch` has plan.scratch_bytes.
+template <typename T, typename Launch>
+void launch_knn_steps(const KnnTask<T>& task, const ListsPlan& plan, std::byte* scratch, Launch&& launch) {
+  if (task.queries.count == 0 || task.k == 0) return;
+  const ListMemory<T> lists{plan.capacity, plan.is_shared ? nullptr : reinterpret_cast<Candidate<T>*>(scratch)};
+  visit_search_dims(task.tree, task.metric, [&](auto dims) {
+    if (plan.capacity == 0) {
+      launch(knn_by_warps<T, dims.value, NearestInLanes>, plan.warps.blocks, plan.warps.warps_per_block * 32,
+             plan.warps.shared_bytes, task, lists);
+    } else {
+      launch(knn_by_warps<T, dims.value, NearestInMemory>, plan.warps.blocks, plan.warps.warps_per_block * 32,
+             plan.warps.shared_bytes, task, lists);
+    }
+  });
+}
+
+/// The clean-up of a search by packets: a warp for each query that failed; how many they are the device knows.
+template <typename T, typename Launch>
+void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limits, Launch&& launch) {
+  constexpr std::uint32_t kBlocksPerProcessor = 16;
+  KnnTask<T> task = packets.knn;
+  task.queries.chosen = packets.failed;
+  task.queries.chosen_count = packets.failed_count;
+  ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);
+  plan.warps.blocks = std::min(plan.warps.blocks, limits.processors * kBlocksPerProcessor);
+  launch_knn_steps(task, plan, nullptr, launch);
+}
+
+template <typename T, std::uint32_t kDims, typename Launch>
+void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
+  const auto run = [&](const PacketTask<T>& part, std::uint32_t blocks, auto kept) {
+    launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), part);
+  };
+  const std::integral_constant<std::uint32_t, kKeptForTies> longer;
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  switch (kept_keys(task.wanted, kDims)) {
+    case 10:
+      run(task, blocks, std::integral_constant<std::uint32_t, 10>{});
+      break;
+    case 18:
+      run(task, blocks, std::integral_constant<std::uint32_t, 18>{});
+      break;
+    case kKeptForTies:
+      return run(task, blocks, longer);
+    default:
+      if constexpr (kDims <= 3) run(task, blocks, std::integral_constant<std::uint32_t, 64>{});
+      return;
+  }
+  constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
+  run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), longer);
+}
+
+/// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay.
+template <typename T, typename Launch>
+void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
+  const PacketTask<T> task = packet_task(knn, scratch);
+  visit_packet_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
+  launch_failed_steps(task, limits, launch);
+}
+
+template <typename T, typename Launch>
+void launch_count_steps(const RadiusTask<T>& task, Launch&& launch) {
+  if (task.queries.count == 0) return;
+  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree));
+  visit_search_dims(task.tree, task.metric, [&](auto dims) {
+    launch(count_by_warps<T, dims.value>, plan.blocks, plan.warps_per_block * 32, plan.shared_bytes, task);
+  });
+}
+
+template <typename T, typename Launch>
+void launch_list_steps(const RadiusTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
+  if (task.queries.count == 0) return;
+  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree), most_blocks);
+  visit_search_dims(task.tree, task.metric, [&](auto dims) {
+    launch(list_by_warps<T, dims.value>, plan.blocks, plan.warps_per_block * 32, plan.shared_bytes, task);
+  });
+}
+
+/// The same as launch_count_steps by packets. Only if packets_pay.
+template <typename T, typename Launch>
+void launch_packet_count_steps(const RadiusTask<T>& radius, Launch&& launch) {
+  const PacketRadiusTask<T> task = packet_radius_task(radius, nullptr);
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  visit_packet_dims(radius.tree.dims, [&](auto dims) {
+    launch(count_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketWalkRoom<T, dims.value>), task);
+  });
+}
+
+/// And of launch_list_steps; `scratch` has a word per query and one more, which is zero.
+template <typename T, typename Launch>
+void launch_packet_list_steps(const RadiusTask<T>& radius, std::uint32_t* scratch, const SearchLimits& limits,
+                              Launch&& launch) {
+  constexpr std::uint32_t kBlocksPerProcessor = 16;
+  const PacketRadiusTask<T> task = packet_radius_task(radius, scratch);
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  visit_packet_dims(radius.tree.dims, [&](auto dims) {
+    launch(list_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketListRoom<T, dims.value>), task);
+  });
+  RadiusTask<T> failed = radius;
+  failed.queries.chosen = task.failed;
+  failed.queries.chosen_count = task.failed_count;
+  launch_list_steps(failed, launch, limits.processors * kBlocksPerProcessor);
+}
+
+template <typename T, typename Launch>
+void launch_box_steps(const BoxTask<T>& task, bool writes, Launch&& launch) {
+  if (task.count == 0) return;
+  const WarpsPlan plan = plan_warps(task.count, 0);
+  if (writes) {
+    launch(boxes_by_warps<T, true>, plan.blocks, plan.warps_per_block * 32, std::size_t{0}, task);
+  } else {
+    launch(boxes_by_warps<T, false>, plan.blocks, plan.warps_per_block * 32, std::size_t{0}, task);
+  }
+}
+
+/// Sums before each of `count` values; `sums` has room for scan_tiles_of(count) + 1.
+template <typename V, typename Launch>
+void launch_scan_steps(const std::uint32_t* values, std::uint64_t count, V* sums, V* out, bool has_end,
+                       Launch&& launch) {
+  const std::uint64_t tiles = scan_tiles_of(count);
+  const std::size_t shared = kScanThreads / kWarp * sizeof(V);
+  const auto blocks = static_cast<std::uint32_t>(std::max<std::uint64_t>(tiles, 1));
+  launch(sum_tiles<V>, blocks, kScanThreads, shared, values, count, sums);
+  launch(scan_sums<V>, 1u, kScanThreads, shared, sums, std::uint64_t{blocks});
+  launch(scan_tiles<V>, blocks, kScanThreads, shared, values, count, static_cast<const V*>(sums), out, has_end);
+}
+
+/// What ordering queries by leaf takes, in words: a count per leaf, which begins as zeros, sums, and a leaf per query.
+struct OrderLayout {
+  std::uint64_t counts_at = 0, sums_at = 0, leaves_at = 0, words = 0;
+
+  OrderLayout(std::uint64_t leaves, std::uint64_t queries)
+      : sums_at(leaves), leaves_at(sums_at + scan_tiles_of(leaves) + 2), words(leaves_at + queries) {}
+};
+
+/// `scratch` has OrderLayout::words words, those before `sums_at` zero; `order` gets the rows by leaf.
+template <typename T, typename Launch>
+void launch_order_steps(const SearchTree<T>& tree, const T* rows, std::uint64_t row_stride, std::uint64_t count,
+                        std::uint32_t* scratch, std::uint32_t* order, Launch&& launch) {
+  if (count == 0) return;
+  constexpr std::uint64_t kMostBlocks = 1 << 16;
+  const std::uint64_t leaves = tree.geometry.leaves();
+  const OrderLayout layout(leaves, count);
+  std::uint32_t* counts = scratch + layout.counts_at;
+  std::uint32_t* leaf_of = scratch + layout.leaves_at;
+  const auto blocks =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>((count + kSearchThreads - 1) / kSearchThreads, kMostBlocks));
+  launch(count_in_leaves<T>, blocks, kSearchThreads, std::size_t{0}, tree, rows, row_stride, count, leaf_of, counts);
+  launch_scan_steps(static_cast<const std::uint32_t*>(counts), leaves, scratch + layout.sums_at, counts, false, launch);
+  launch(order_by_leaf<std::uint32_t>, blocks, kSearchThreads, std::size_t{0},
+         static_cast<const std::uint32_t*>(leaf_of), count, counts, order);
+}
+
+/// `chosen_count` begins as 0.
+template <typename T, typename Launch>
+void launch_choose_steps(const SearchTree<T>& tree, std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
+                         std::uint32_t* chosen_count, Launch&& launch) {
+  constexpr std::uint64_t kMostBlocks = 1 << 16;
+  const auto blocks = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((tree.geometry.leaves() * kWarp + kSearchThreads - 1) / kSearchThreads, kMostBlocks));
+  launch(choose_places<T>, blocks, kSearchThreads, std::size_t{0}, tree, first, end, chosen, chosen_count);
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,149 @@
+// What the kernels of a search get: the tree, the metric, the queries, the filters. Plain data, for host and device.
+#pragma once
+
+#include "core/candidate.hpp"
+#include "core/host_device.hpp"
+#include "core/kd_geometry.hpp"
+#include "cuda/kd_tree/build_types.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Stands for "no point" where a number is expected.
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;
+
+/// A leaf where it lies.
+template <typename T>
+struct SearchLeaf {
+  const T* values = nullptr;               ///< [dimension][point]
+  const std::uint32_t* numbers = nullptr;  ///< [point]
+  std::uint32_t count = 0;
+};
+
+/// What a search reads of a tree: the arrays that engine/kd_tree/kd_tree.hpp describes, in device memory.
+template <typename T>
+struct SearchTree {
+  const std::byte* blocks = nullptr;
+  const std::uint16_t* split_dims = nullptr;
+  const T* split_values = nullptr;
+  const T* boxes = nullptr;
+  const std::uint32_t* smallest = nullptr;
+  core::KdGeometry geometry;
+  std::uint32_t dims = 0;
+  std::uint32_t point_bytes = 0;
+
+  SearchTree() = default;
+  SearchTree(const TreeArrays<T>& arrays, const TreeShape& shape)
+      : blocks(arrays.blocks),
+        split_dims(arrays.split_dims),
+        split_values(arrays.split_values),
+        boxes(arrays.boxes),
+        smallest(arrays.smallest),
+        geometry(shape.geometry),
+        dims(shape.dims),
+        point_bytes(shape.point_bytes) {}
+
+  KITH_HOST_DEVICE const T* lower(std::uint64_t node) const { return boxes + node * 2 * dims; }
+  KITH_HOST_DEVICE SearchLeaf<T> leaf(std::uint64_t number) const {
+    const std::uint64_t first = geometry.first(geometry.levels, number);
+    SearchLeaf<T> leaf;
+    leaf.count = static_cast<std::uint32_t>(geometry.first(geometry.levels, number + 1) - first);
+    leaf.values = reinterpret_cast<const T*>(blocks + first * point_bytes);
+    leaf.numbers = reinterpret_cast<const std::uint32_t*>(leaf.values + std::uint64_t{dims} * leaf.count);
+    return leaf;
+  }
+  /// The leaf that holds the point at a place of the permuted order.
+  KITH_HOST_DEVICE std::uint64_t leaf_of_place(std::uint64_t place) const {
+    return (((place + 1) << geometry.levels) - 1) / geometry.points;
+  }
+};
+
+/// How distances are measured; known at run time only.
+template <typename T>
+struct SearchMetric {
+  Metric::Kind kind = Metric::Kind::l2;
+  double p = 2;
+  const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
+};
+
+/// Which points a query may find: engine::PointFilter in device memory.
+struct SearchFilter {
+  bool exclude_self = false;
+  bool earlier_only = false;
+  const std::uint32_t* below = nullptr;    ///< per row of the answer
+  const std::uint64_t* allowed = nullptr;  ///< a bit per point
+
+  KITH_HOST_DEVICE bool is_open() const {
+    return !exclude_self && !earlier_only && below == nullptr && allowed == nullptr;
+  }
+  /// Points from this number on are not for the query `number`, whose answer is in `row`.
+  KITH_HOST_DEVICE std::uint32_t end(std::uint32_t number, std::uint64_t row) const {
+    std::uint32_t end = below == nullptr ? kNoNumber : below[row];
+    if (earlier_only && number < end) end = number;
+    return end;
+  }
+  KITH_HOST_DEVICE bool admits(std::uint32_t number, std::uint32_t end, std::uint32_t point) const {
+    if (exclude_self && point == number) return false;
+    return point < end && (allowed == nullptr || (allowed[point / 64] >> (point % 64) & 1) != 0);
+  }
+};
+
+/// The queries of one launch. Those of a self-search are points, known by their places in the permuted order; their
+/// answers go to rows by number, `first` to row 0. Other queries lie in rows.
+template <typename T>
+struct QuerySource {
+  const T* rows = nullptr;  ///< null: a self-search
+  std::uint64_t row_stride = 0;
+  std::uint64_t count = 0;
+  const std::uint32_t* chosen = nullptr;        ///< the rows or places to search, in this order; null: all
+  const std::uint32_t* chosen_count = nullptr;  ///< how many, if only the device knows; `count` is the most then
+  std::uint32_t first = 0;
+};
+
+/// kNN: rows of k entries; missing ones get the number of points and infinity.
+template <typename T>
+struct KnnTask {
+  SearchTree<T> tree;
+  SearchMetric<T> metric;
+  SearchFilter filter;
+  QuerySource<T> queries;
+  std::uint32_t k = 0;
+  T bound = 0;  ///< no chain value above it is reported
+  std::uint32_t* indices = nullptr;
+  T* chains = nullptr;
+};
+
+/// Everything within a bound: first how many, then what.
+template <typename T>
+struct RadiusTask {
+  SearchTree<T> tree;
+  SearchMetric<T> metric;
+  SearchFilter filter;
+  QuerySource<T> queries;
+  T bound = 0;
+  std::uint32_t* counts = nullptr;        ///< written by the first kernel
+  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
+  std::uint64_t starts_base = 0;          ///< subtracted from `starts`
+  std::uint32_t* indices = nullptr;
+  T* chains = nullptr;
+};
+
+/// Points in boxes, faces included: first how many, then which.
+template <typename T>
+struct BoxTask {
+  SearchTree<T> tree;
+  SearchFilter filter;       ///< `allowed` and `below` only
+  const T* lower = nullptr;  ///< count x dims
+  const T* upper = nullptr;
+  std::uint64_t count = 0;
+  std::uint32_t* counts = nullptr;
+  const std::uint64_t* starts = nullptr;
+  std::uint64_t starts_base = 0;
+  std::uint32_t* indices = nullptr;
+};
+
+}  // namespace kith::cuda

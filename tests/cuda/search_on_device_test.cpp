@@ -1,0 +1,191 @@
+// The GPU finds what the CPU finds, byte by byte. Suites named Small are for compute-sanitizer too.
+#include "cuda/device_scope.hpp"
+#include "cuda/kd_tree/search/batch_search.hpp"
+#include "cuda/kd_tree/tree_copies.hpp"
+#include "cuda/on_device.hpp"
+#include "cuda/search_question.hpp"
+#include "support/expect_same.hpp"
+
+#include <kith/index.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+BuildOptions tree_on(Device device, Metric metric = {}) {
+  return {.engine = Engine::kd_tree, .device = device, .metric = metric};
+}
+
+/// The tree of a question on the GPU, and what searches there.
+template <typename T>
+struct OnDevice {
+  cuda::DeviceScope scope{0};
+  cuda::Stream stream;
+  cuda::DeviceTree<T> tree;
+  cuda::BatchSearch<T> search;
+
+  OnDevice(const SearchQuestion<T>& question, std::uint64_t budget)
+      : tree(cuda::copy_tree_to_device(question.tree, stream, {})),
+        search(tree, question.metric, std::span<const T>(question.period), stream, {budget}) {
+    stream.synchronize();
+  }
+};
+
+template <typename T>
+void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
+  std::mt19937_64 random(seed);
+  const auto question = random_question<T>(random, most_rows, most_queries);
+  if (question->metric.kind() == Metric::Kind::lp) return;  // not exact between devices
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+  constexpr std::uint32_t kSizes[] = {1, 3, 8, 16, 30, 32, 33, 64, 65, 100, 300, 1000};
+  const std::uint32_t k = kSizes[random() % std::size(kSizes)];
+  const T bound = random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<T>::infinity();
+  const std::uint64_t entries = question->batch.count * k;
+  std::vector<std::uint32_t> expected_indices(entries), indices(entries, 0xdeadbeef);
+  std::vector<T> expected_chains(entries), chains(entries, T(-1));
+  question->on_cpu()->knn(question->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_chains.data(),
+                          nullptr);
+  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
+  device.search.knn(question->batch, k, bound, {}, indices.data(), chains.data());
+  ASSERT_EQ(indices, expected_indices) << "k = " << k;
+  ASSERT_EQ(chains, expected_chains) << "k = " << k;
+}
+
+template <typename T>
+void expect_radius_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
+  std::mt19937_64 random(seed);
+  const auto question = random_question<T>(random, most_rows, most_queries);
+  if (question->metric.kind() == Metric::Kind::lp) return;
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+  const T bound = question->typical_chain(random);
+  const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);
+  const auto cpu = question->on_cpu();
+  const engine::ChainLists<T> expected = cpu->radius(question->batch, bound, most, {});
+  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
+  const engine::ChainLists<T> found = device.search.radius(question->batch, bound, most, {});
+  ASSERT_EQ(found.offsets, expected.offsets);
+  ASSERT_EQ(found.indices, expected.indices);
+  ASSERT_EQ(found.chains, expected.chains);
+}
+
+template <typename T>
+void expect_boxes_of_cpu(std::uint64_t seed, std::uint64_t most_rows) {
+  std::mt19937_64 random(seed);
+  const auto question = random_boxes<T>(random, most_rows);
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  const engine::IndexLists expected = engine::adopt_on_cpu(question->tree, Metric::l2(), {})->box(question->batch, {});
+  SearchQuestion<T> base;
+  base.tree = question->tree;
+  const OnDevice<T> device(base, random() % 2 == 0 ? 0 : 5000);
+  const engine::IndexLists found = device.search.box(question->batch, {});
+  ASSERT_EQ(found.offsets, expected.offsets);
+  ASSERT_EQ(found.indices, expected.indices);
+}
+
+template <typename T>
+class SmallSearchOnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(SmallSearchOnDevice, Types);
+
+TYPED_TEST(SmallSearchOnDevice, KnnEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 0; seed < 60 && !this->HasFatalFailure(); ++seed) {
+    expect_knn_of_cpu<TypeParam>(seed, 1000, 100);
+  }
+}
+TYPED_TEST(SmallSearchOnDevice, RadiusEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 100; seed < 140 && !this->HasFatalFailure(); ++seed) {
+    expect_radius_of_cpu<TypeParam>(seed, 1000, 100);
+  }
+}
+TYPED_TEST(SmallSearchOnDevice, BoxesEqualTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 200; seed < 240 && !this->HasFatalFailure(); ++seed) {
+    expect_boxes_of_cpu<TypeParam>(seed, 1000);
+  }
+}
+
+template <typename T>
+class SearchOnDevice : public SmallSearchOnDevice<T> {};
+TYPED_TEST_SUITE(SearchOnDevice, Types);
+
+TYPED_TEST(SearchOnDevice, KnnEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 1000; seed < 1300 && !this->HasFatalFailure(); ++seed) {
+    expect_knn_of_cpu<TypeParam>(seed, seed % 10 == 0 ? 200000 : 20000, 6000);
+  }
+}
+TYPED_TEST(SearchOnDevice, RadiusEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 2000; seed < 2150 && !this->HasFatalFailure(); ++seed) {
+    expect_radius_of_cpu<TypeParam>(seed, seed % 10 == 0 ? 100000 : 10000, 3000);
+  }
+}
+TYPED_TEST(SearchOnDevice, BoxesEqualTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 3000; seed < 3150 && !this->HasFatalFailure(); ++seed) {
+    expect_boxes_of_cpu<TypeParam>(seed, 50000);
+  }
+}
+
+/// Every shape of points at sizes where the fast ways are taken: all neighbours of all points, and of other queries.
+TYPED_TEST(SearchOnDevice, LargeSelfSearchesEqualTheCpu) {
+  std::mt19937_64 random(77);
+  for (int shape = 0; shape < static_cast<int>(NastyShape::count_of_shapes); ++shape) {
+    for (const std::uint32_t dims : {2u, 3u, 4u, 5u}) {
+      const PointSet points = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 60000, dims, random);
+      const PointSet queries = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 20000, dims, random);
+      const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
+      const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
+      for (const std::uint32_t k : {1u, 8u, 16u, 30u, 50u, 100u}) {
+        SCOPED_TRACE(testing::Message() << "shape " << shape << ", dims " << dims << ", k " << k);
+        expect_same(cpu.knn_self(k), gpu.knn_self(k));
+        expect_same(cpu.knn(queries.view(), k), gpu.knn(queries.view(), k));
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(SearchOnDeviceByThreads, ManyThreadsGetTheSameBytes) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  std::mt19937_64 random(5);
+  const PointSet points = nasty_points(NastyShape::clusters, DType::f32, 50000, 3, random);
+  const Index index = Index::build(points.view(), tree_on(Device::cuda()));
+  const Neighbors expected = index.knn_self(8), few = index.knn(points.view().slice(0, 100), 8);
+  const NeighborLists lists = index.radius(points.view().slice(0, 1000), 0.01);
+  std::vector<int> right(64);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < right.size(); ++t) {
+    threads.emplace_back([&, t] {
+      right[t] = index.knn_self(8, {.threads = 1}) == expected &&
+                 index.knn(points.view().slice(0, 100), 8, {.threads = 1}) == few &&
+                 index.radius(points.view().slice(0, 1000), 0.01, {.threads = 1}) == lists;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, std::vector<int>(right.size(), 1));
+}
+
+/// `pow` rounds as each device likes; distances are equal to a few units in the last place.
+TEST(SearchOnDeviceByLp, DistancesAreThoseOfTheCpuButForRounding) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  std::mt19937_64 random(6);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f64, 5000, 3, random);
+  const Neighbors expected = Index::build(points.view(), tree_on(Device::cpu(), Metric::lp(3))).knn_self(10);
+  const Neighbors found = Index::build(points.view(), tree_on(Device::cuda(), Metric::lp(3))).knn_self(10);
+  for (std::uint64_t q = 0; q < 5000; ++q) {
+    for (std::uint32_t j = 0; j < 10; ++j) {
+      ASSERT_NEAR(expected.distance(q, j), found.distance(q, j), 1e-14 * expected.distance(q, j));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::test

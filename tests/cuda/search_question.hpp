@@ -1,0 +1,165 @@
+// Random questions to a k-d tree on the host: points, queries, metric, filters; the CPU's searcher knows the answers.
+#pragma once
+
+#include "cpu/kd_tree/build.hpp"
+#include "engine/backend.hpp"
+#include "engine/periodic_axes.hpp"
+#include "engine/searcher.hpp"
+#include "support/random_case.hpp"
+
+#include <kith/metric.hpp>
+#include <kith/point_set.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+
+/// Keeps what the batch points to.
+template <typename T>
+struct SearchQuestion {
+  engine::KdTree<T> tree;
+  PointSet points;
+  PointSet queries;
+  Metric metric;
+  std::vector<T> period;
+  std::vector<std::uint64_t> allowed;
+  std::vector<std::uint32_t> below;
+  engine::QueryBatch<T> batch;
+
+  std::unique_ptr<engine::Searcher<T>> on_cpu() const { return engine::adopt_on_cpu(tree, metric, period); }
+  /// The chain value of a point that some query finds.
+  T typical_chain(std::mt19937_64& random) const {
+    if (batch.count == 0) return T(1);
+    const std::uint32_t k = 1 + static_cast<std::uint32_t>(random() % 40);
+    std::vector<std::uint32_t> indices(batch.count * k);
+    std::vector<T> chains(batch.count * k);
+    on_cpu()->knn(batch, k, {}, {.threads = 1}, indices.data(), chains.data(), nullptr);
+    return chains[random() % chains.size()];
+  }
+  std::string text() const {
+    std::ostringstream out;
+    out << tree.geometry.points << " x " << tree.dims << ", leaves of " << tree.leaf_size << ", " << batch.count
+        << (batch.is_self() ? " own" : " other") << " queries, " << metric.name()
+        << (period.empty() ? "" : ", periodic") << (batch.filter.is_open() ? "" : ", filtered");
+    return out.str();
+  }
+};
+
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std::uint64_t most_rows,
+                                                   std::uint64_t most_queries = 60) {
+  auto question = std::make_unique<SearchQuestion<T>>();
+  const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+  const auto dims = static_cast<std::uint32_t>(random() % 3 == 0 ? 3 : random() % 12 == 0 ? 33 : 1 + random() % 9);
+  constexpr std::uint32_t kLeafSizes[] = {1, 2, 3, 8, 16, 24, 40, 64, 500};
+  const std::uint32_t leaf_size = kLeafSizes[random() % std::size(kLeafSizes)];
+  std::uint64_t rows = random() % (most_rows + 1);
+  if (random() % 8 == 0) rows = leaf_size * (random() % 3) + random() % 3;
+  question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
+  question->queries = nasty_points(shape, dtype_of<T>, random() % (most_queries + 1), dims, random);
+  switch (random() % 8) {
+    case 0:
+      question->metric = Metric::l1();
+      break;
+    case 1:
+      question->metric = Metric::linf();
+      break;
+    case 2:
+      question->metric = Metric::lp(3);
+      break;
+    default:
+      break;
+  }
+  if (random() % 4 == 0 && question->metric.kind() != Metric::Kind::lp) {
+    question->period.assign(dims, std::numeric_limits<T>::infinity());
+    for (T& length : question->period) {
+      if (random() % 3 != 0) length = T(1) + static_cast<T>(random() % 3);
+    }
+    const std::vector<double> lengths(question->period.begin(), question->period.end());
+    for (PointSet* set : {&question->points, &question->queries}) {
+      for (std::uint64_t i = 0; i < set->rows(); ++i) {
+        engine::wrap_row(set->template values<T>().data() + i * dims, lengths);
+      }
+    }
+  }
+  const T* values = question->points.template values<T>().data();
+  question->tree =
+      cpu::build_kd_tree(values, rows, dims, {.leaf_size = leaf_size, .cycles = random() % 4 == 0, .threads = 1});
+  engine::QueryBatch<T>& batch = question->batch;
+  if (rows <= 3 * most_queries && random() % 2 == 0) {
+    batch.count = rows;
+    batch.filter.exclude_self = random() % 2 == 0;
+    batch.filter.earlier_only = random() % 4 == 0;
+  } else {
+    batch.rows = question->queries.template values<T>().data();
+    if (question->queries.rows() == 0) batch.rows = reinterpret_cast<const T*>(question.get());
+    batch.row_stride = dims;
+    batch.count = question->queries.rows();
+    if (random() % 4 == 0) {
+      for (std::uint64_t q = 0; q < batch.count; ++q) {
+        question->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
+      }
+      batch.filter.below = question->below.data();
+    }
+  }
+  if (random() % 4 == 0) {
+    question->allowed.resize(rows / 64 + 1);
+    for (std::uint64_t& word : question->allowed) word = random() & random();
+    batch.filter.allowed = question->allowed.data();
+  }
+  return question;
+}
+
+/// The same for boxes.
+template <typename T>
+struct BoxQuestion {
+  engine::KdTree<T> tree;
+  PointSet points;
+  std::vector<T> lower, upper;
+  std::vector<std::uint64_t> allowed;
+  std::vector<std::uint32_t> below;
+  engine::BoxBatch<T> batch;
+};
+
+template <typename T>
+std::unique_ptr<BoxQuestion<T>> random_boxes(std::mt19937_64& random, std::uint64_t most_rows) {
+  const auto base = random_question<T>(random, most_rows, 0);
+  auto question = std::make_unique<BoxQuestion<T>>();
+  question->tree = base->tree;
+  const std::uint64_t rows = base->points.rows(), boxes = random() % 12;
+  const std::uint32_t dims = base->tree.dims;
+  const T* values = base->points.template values<T>().data();
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  for (std::uint64_t b = 0; b < boxes; ++b) {
+    const std::uint64_t kind = random() % 8;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      T low = rows == 0 ? T(0) : values[(random() % rows) * dims + d];
+      T high = rows == 0 ? T(1) : values[(random() % rows) * dims + d];
+      if (high < low && kind != 0) std::swap(low, high);
+      if (kind >= 5 || random() % 4 == 0) low = -kInfinity;
+      if (kind == 6 || random() % 4 == 0) high = kInfinity;
+      if (kind == 7 && random() % 8 == 0) low = std::numeric_limits<T>::quiet_NaN();
+      question->lower.push_back(low);
+      question->upper.push_back(high);
+    }
+    question->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
+  }
+  question->allowed = std::vector<std::uint64_t>(rows / 64 + 1);
+  for (std::uint64_t& word : question->allowed) word = random();
+  question->batch.lower = question->lower.data();
+  question->batch.upper = question->upper.data();
+  question->batch.lower_stride = question->batch.upper_stride = dims;
+  question->batch.count = boxes;
+  if (random() % 3 == 0) question->batch.filter.below = question->below.data();
+  if (random() % 3 == 0) question->batch.filter.allowed = question->allowed.data();
+  return question;
+}
+
+}  // namespace kith::test
