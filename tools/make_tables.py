@@ -78,10 +78,15 @@ def gpu_build_report():
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def gpu_searches():
-    """The rows that gpu_search_timer measured."""
+def gpu_search_report():
+    """What gpu_search_timer measured, or None before it was run."""
     path = RESULTS / "kd_tree_gpu_search.json"
-    return json.loads(path.read_text())["rows"] if path.exists() else []
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def gpu_searches():
+    report = gpu_search_report()
+    return [] if report is None else report["rows"]
 
 
 def gpu_line(report):
@@ -97,12 +102,13 @@ def kd_tree_short():
     rows, machine = table.split("\n\n", 1)
     for row in report["rows"]:
         if (row["cloud"], row["points"], row["dims"], row["dtype"]) == ("uniform", 1_000_000, 3, "f32"):
-            rows += f"\n| uniform | 1,000,000 | 3 | GPU | build | **{fine_milliseconds(row['build_ms'])}** |  |  |  |  |  |"
+            rows += f"\n| uniform | 1,000,000 | 3 | GPU | build | {fine_milliseconds(row['build_ms'])} |  |  |  |  |  |"
     for row in gpu_searches():
         if (row["search"], row["cloud"], row["points"], row["dims"], row["dtype"]) == ("self", "uniform", 1_000_000, 3, "f32"):
             time = fine_milliseconds(row["ms"])
-            rows += f"\n| uniform | 1,000,000 | 3 | GPU | kNN of all, k={row['k']} | **{time}** |  |  |  |  |  |"
-    return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}\n"
+            rows += f"\n| uniform | 1,000,000 | 3 | GPU | kNN of all, k={row['k']} | {time} |  |  |  |  |  |"
+    searched = "" if not gpu_searches() else f" Searches on it: commit {gpu_search_report()['machine']['commit']}."
+    return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}{searched}\n"
 
 
 def gpu_build():
@@ -139,10 +145,9 @@ def gpu_build_phases():
 
 
 def gpu_search():
-    path = RESULTS / "kd_tree_gpu_search.json"
-    if not path.exists():
+    report = gpu_search_report()
+    if report is None:
         return "Not measured yet.\n"
-    report = json.loads(path.read_text())
     lines = ["| search | cloud | points | dims | type | k | queries | ms | million queries/s |", "|" + "---|" * 9]
     for row in report["rows"]:
         rate = row["queries"] / row["ms"] / 1e3
