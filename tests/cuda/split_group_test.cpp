@@ -37,7 +37,14 @@ struct Plan {
   std::uint32_t top_level = 0;
   std::uint32_t capacity = 256;
   std::uint32_t processors = 2;  ///< of the device that is pretended
+  bool is_sampled = false;       ///< however few points there are
 };
+
+GpuLimits limits_of(const Plan& plan) {
+  GpuLimits limits{.processors = plan.processors};
+  if (plan.is_sampled) limits.least_sampled = limits.least_in_segment = 1;
+  return limits;
+}
 
 template <typename T>
 void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted,
@@ -47,8 +54,8 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       rows.data(), n, dims,
       {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
   const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
-  Garbage memory(lay_out_scratch<T>(shape, plan.top_level, wanted.processors, nullptr).bytes);
-  const auto scratch = lay_out_scratch<T>(shape, plan.top_level, wanted.processors, memory.data());
+  Garbage memory(lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), nullptr).bytes);
+  const auto scratch = lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), memory.data());
   std::memset(memory.data(), 0, scratch.zero_bytes);
   Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
@@ -64,7 +71,7 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   const std::uint32_t blocks_in = run_build<T>(
       scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
       TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
-      [&](const GroupParameters<T>& group) { split_group<T>(group, {.processors = wanted.processors}, launch); },
+      [&](const GroupParameters<T>& group) { split_group<T>(group, limits_of(wanted), launch); },
       [&](const FinishParameters<T>& last) {
         const auto kernel = plan.is_staged ? finish_subtrees<T, true, kFewRows> : finish_subtrees<T, false, kFewRows>;
         launch("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, last);
@@ -199,6 +206,24 @@ TYPED_TEST(SplitGroup, ManyDimensions) {
   expect_the_tree_of_the_cpu(points, 40, {.leaf_size = 24, .top_level = 4});
 }
 
+/// Where medians are guessed from samples, a guess that is right, one that is wrong and none give the same tree.
+TYPED_TEST(SplitGroup, UnevenPointsAreSampled) {
+  const auto wall = [&](auto i, auto d) { return d == 2 && i % 8 != 0 ? 1 + 1e-4 * this->unit() : 5 * this->unit(); };
+  for (const std::uint32_t dims : {2u, 3u, 8u}) {
+    SCOPED_TRACE(testing::Message() << dims << " dims");
+    const Plan plan{.top_level = 7, .capacity = 512, .is_sampled = true};
+    expect_the_tree_of_the_cpu(this->rows(12000, dims, wall), dims, plan);
+    expect_the_tree_of_the_cpu(this->rows(12000, dims, [&](auto, auto) { return std::pow(this->unit(), 9); }), dims,
+                               plan);
+    // Sorted, so that samples lie; with ties, so that they are of no use; and by turns.
+    expect_the_tree_of_the_cpu(
+        this->rows(12000, dims, [&](auto i, auto) { return i / 128 % 2 == 0 ? 1e-3 * static_cast<double>(i) : 7; }),
+        dims, plan);
+    expect_the_tree_of_the_cpu(this->rows(12000, dims, [&](auto, auto) { return this->below(3); }), dims,
+                               {.cycles = true, .top_level = 7, .capacity = 512, .is_sampled = true});
+  }
+}
+
 TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
   for (const TypeParam bad :
        {std::numeric_limits<TypeParam>::quiet_NaN(), std::numeric_limits<TypeParam>::infinity(),
@@ -206,8 +231,8 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
     auto points = this->rows(9000, 3, [&](auto, auto) { return this->unit(); });
     points[this->below(points.size())] = bad;
     const TreeShape shape{core::KdGeometry::of(9000, 16), 3, 4 * sizeof(TypeParam), false};
-    Garbage memory(lay_out_scratch<TypeParam>(shape, 6, 5, nullptr).bytes);
-    const auto scratch = lay_out_scratch<TypeParam>(shape, 6, 5, memory.data());
+    Garbage memory(lay_out_scratch<TypeParam>(shape, 6, {.processors = 5}, nullptr).bytes);
+    const auto scratch = lay_out_scratch<TypeParam>(shape, 6, {.processors = 5}, memory.data());
     std::memset(memory.data(), 0, scratch.zero_bytes);
     GroupParameters<TypeParam> group = scratch.groups[0];
     group.source = {points.data(), 3, 1, nullptr};
@@ -257,7 +282,7 @@ TYPED_TEST(SplitGroup, AsksForNoMoreSharedMemoryThanThereIs) {
     const FinishPlan plan = plan_finish<TypeParam>(1 << 24, dims, 24, kLimit);
     EXPECT_LE(plan.shared_bytes, kLimit) << dims << " dims";
     for (const GroupParameters<TypeParam>& group :
-         lay_out_scratch<TypeParam>(shape, plan.top_level, 40, nullptr).groups) {
+         lay_out_scratch<TypeParam>(shape, plan.top_level, {.processors = 40}, nullptr).groups) {
       split_group<TypeParam>(
           group, {.processors = 40, .shared_bytes = kLimit},
           [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,

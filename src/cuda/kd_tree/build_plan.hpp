@@ -36,6 +36,9 @@ class ScratchParts {
 struct GpuLimits {
   std::uint32_t processors = 0;
   std::uint32_t shared_bytes = kMostSharedBytes;  ///< that a block may have
+  /// Samples are taken of as many points, and segments. Of fewer candidates are few, and steps take longer than passes.
+  std::uint64_t least_sampled = std::uint64_t{1} << 22;
+  std::uint64_t least_in_segment = std::uint64_t{1} << 17;
 };
 
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
@@ -57,10 +60,10 @@ struct BuildScratch {
   std::uint64_t bytes = 0;
 };
 
-/// `processors` are the multiprocessors of the device.
 template <typename T>
-BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, std::uint32_t processors,
+BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, const GpuLimits& limits,
                                 std::byte* memory) {
+  const std::uint32_t processors = limits.processors;
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
   constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
   ScratchParts parts(memory);
@@ -98,6 +101,12 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     }
     group.lists = parts.take<ListCells>(lists);
     group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
+    constexpr std::uint64_t kLeastPerSample = 128;
+    if (shape.dims <= kSampledDims && points >= limits.least_sampled && (points >> level) >= limits.least_in_segment) {
+      while (kLeastPerSample >> group.sample_shift > 1) ++group.sample_shift;
+      while ((points >> level >> group.sample_shift) + 2 > kSamples) ++group.sample_shift;
+      group.sample_heaps = parts.take<std::uint8_t>(segments * kSamples);
+    }
     scratch.groups.push_back(group);
     level += group.levels;
   }
@@ -118,6 +127,10 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.places = places;
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins<T>>(segments * kHeap);
+    if (group.sample_shift > 0) {
+      group.sample_values = parts.take<T>(segments * kSamples * shape.dims);
+      group.uneven = parts.take<std::uint32_t>(segments);
+    }
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
     group.segment_boxes = boxes;
     group.child_boxes = parts.take<T>(children * 2 * group.child_sides);

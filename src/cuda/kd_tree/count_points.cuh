@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/kd_tree/found_candidates.cuh"
+#include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/super_key.cuh"
 
 namespace kith::cuda {
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(kPassThreads) sample_range(const __grid_consta
   }
 }
 
-/// Between which values the points of a segment are counted in pass 0: its cut box, or the range of a sample.
+/// Between which values the points of a segment are counted in pass 0, most of them at least.
 template <typename T>
 __device__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d, bool is_upper) {
   const std::uint32_t sides = p.shape.dims + 1, i = is_upper ? sides + d : d;
@@ -221,6 +222,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   wait_for_previous();
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
+  const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
   const bool are_numbers_counted = counts_numbers(p, slice.segment);
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
     ranges[d] = bins_over(range_side(p, slice.segment, d, false), range_side(p, slice.segment, d, true), d, bins);
@@ -242,6 +244,14 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
+    if constexpr (kWhole) {
+      const std::uint32_t sample = sample_at(p, segment_first, own, kEach);
+      if (sample != kNoSample) {
+        note_sample(p, slice.segment, sample, 1);
+        T* values = p.sample_values + std::uint64_t{slice.segment} * dims * kSamples + sample;
+        for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = points.at(0, d);
+      }
+    }
     const auto count_column = [&](std::uint32_t d) {
       const Bins<T> range = ranges[d];
       std::uint32_t* counts = counters + d * bins;
@@ -328,7 +338,8 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   if (*p.refused != 0) return;
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
-  const bool uses_numbers = load_tables(p, slice.segment, level);
+  const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
+  const bool notes_samples = is_uneven(p, slice.segment), uses_numbers = load_tables(p, slice.segment, level);
   std::uint32_t found = 0;
   // Whole tiles of segments without numbers need no conditions.
   const auto count_tile = [&](std::uint32_t own, auto is_whole) {
@@ -389,7 +400,13 @@ __global__ void __launch_bounds__(kPassThreads, 2)
         if (is_inside(k)) p.heap[own + k] = heap[k];
       }
     }
-    if constexpr (kWhole) store_vector(p.heap + own, heap);
+    if constexpr (kWhole) {
+      store_vector(p.heap + own, heap);
+      if (notes_samples) {
+        const std::uint32_t sample = sample_at(p, segment_first, own, kEach);
+        if (sample != kNoSample) note_sample(p, slice.segment, sample, heap[0]);
+      }
+    }
     sync_warp();
     note_candidates<kRoom, true>(p, slice.segment, level - 1, candidates, node, x, own, found);
   };

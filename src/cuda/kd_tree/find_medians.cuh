@@ -55,15 +55,30 @@ __device__ __forceinline__ void clear_counters(std::uint32_t* all, std::uint32_t
   }
 }
 
+/// Whether a bin of pass 0 holds so much more than its share that halves of halves may have most points in one bin. The
+/// block meets.
+template <typename T>
+__device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const std::uint32_t* rows,
+                                             std::uint32_t bins) {
+  constexpr std::uint32_t kShares = 3;
+  const auto full = static_cast<std::uint32_t>((p.shape.geometry.points >> p.first_level) * kShares / bins);
+  bool is_full = false;
+  for (std::uint32_t i = thread_number(); i < p.shape.dims * bins; i += threads_per_block()) {
+    is_full = is_full || rows[i] > full;
+  }
+  return any_thread(is_full);
+}
+
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
   constexpr T kInfinity =
       std::bit_cast<T>(sizeof(T) == 4 ? static_cast<Key>(0x7f800000u) : static_cast<Key>(0x7ff0000000000000ull));
-  start_next();
-  wait_for_previous();
   StepShared& shared = step_shared();
+  start_next();
+  begin_samples<T>(p);
+  wait_for_previous();
   const std::uint32_t segment = block_number();
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins);
   const StepLayout<T> layout(dims, (dims + 1) * bins);
@@ -101,18 +116,23 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   const std::uint32_t dim = shared.slots[0];
   const bool is_uncounted = shared.slots[1] != 0;
   const std::uint32_t* row = rows + dim * bins;
-  if (bins > kPartBins) {
-    sum_parts(row, bins, row, 0);
-    sync_block();
+  if (bins > kPartBins) sum_parts(row, bins, row, 0);
+  bool guesses = false;
+  if (p.sample_shift > 0) {
+    guesses = has_full_bin(p, rows, bins);
+    if (thread_number() == 0) p.uneven[segment] = guesses ? 1 : 0;
+    if (guesses) gather_samples(p, segment, 0, 1, 1);
   }
+  if (guesses || bins > kPartBins) sync_block();
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
+    const KnownNode<T> root{segment, 0, 1, box, 0};
     if (is_uncounted) {
-      publish_node(p, segment, 0, 1, box, Bins<T>{T(0), T(0), dim, bins}, 0, target);
+      publish_node(p, root, Bins<T>{T(0), T(0), dim, bins}, 0, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
       const Bins<T> used = bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
-      publish_node(p, segment, 0, 1, box, used, found.bin, target - found.below);
+      publish_node(p, root, used, found.bin, target - found.below);
     }
   }
   if (p.parts > 1) clear_counters(all, (dims + 1) * bins, kWarp);
@@ -350,8 +370,8 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
     const FoundBin found =
         find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
-    publish_node(p, task.segment, level, half_heap, half, known.counted[side].slots[shared.slots[side]], found.bin,
-                 target - found.below);
+    publish_node(p, {task.segment, level, half_heap, half, side}, known.counted[side].slots[shared.slots[side]],
+                 found.bin, target - found.below);
   }
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
@@ -365,9 +385,12 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
   start_next();
+  begin_samples<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
+  const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
   if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);

@@ -2,6 +2,7 @@
 // those of its halves are counted there. Each function is the work of one warp.
 #pragma once
 
+#include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/segment_slice.cuh"
 #include "cuda/kd_tree/super_key.cuh"
 
@@ -83,15 +84,23 @@ __device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::u
   return range;
 }
 
+/// A node that is made known: where it lies, its box and its samples.
+template <typename T>
+struct KnownNode {
+  std::uint32_t segment, level, heap;
+  const T* box;
+  std::uint32_t sampled;  ///< its number among the nodes of NodeSamples
+};
+
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <typename T>
 __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins<T>* halves,
-                                                       const T* box, std::uint32_t level, std::uint32_t dim,
+                                                       const KnownNode<T>& node, std::uint32_t dim,
                                                        const WidestSide<T>& other, const SplitRange<T>& split) {
-  if (lane_number() >= 4) return;  // a lane for each half and slot
-  const std::uint32_t dims = p.shape.dims, slot = lane_number() % 2;
-  const bool is_right = lane_number() >= 2;
+  const T* box = node.box;
+  const std::uint32_t dims = p.shape.dims, slot = lane_number() % 2;  // a lane for each half and slot
+  const bool is_right = lane_number() / 2 % 2 == 1;
   const T box_low = box[dim], box_high = box[dims + 1 + dim];
   const T least = is_right ? box_high - split.high : split.low - box_low;
   const T most = is_right ? box_high - split.low : split.high - box_low;
@@ -103,41 +112,55 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
     is_second = may_be_equal;
     ways[1] = dims;
   }
-  if (p.shape.cycles) ways[0] = (p.first_level + level + 1) % dims;
+  if (p.shape.cycles) ways[0] = (p.first_level + node.level + 1) % dims;
   if (dim == dims) {  // all equal: so are those of the halves
     is_first = true;
     is_second = false;
     ways[0] = dims;
   }
   const std::uint32_t way = slot == 0 && is_first ? ways[0] : ways[1];
-  const T low = way == dim && is_right ? split.low : box[way];
-  const T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
-  CountedBins<T>& half = halves[is_right ? 1 : 0];
+  T low = way == dim && is_right ? split.low : box[way];
+  T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
   const std::uint32_t used = is_first && is_second ? 2 : 1;
+  if (step_shared().samples[node.sampled] > 0 && dim < dims) {
+    const std::uint32_t guessed = ballot(lane_number() < 4 && slot < used && way < dims);
+    const T middle = split.low + (split.high - split.low) / 2;
+#pragma unroll 1
+    for (std::uint32_t lanes = guessed; lanes != 0; lanes &= lanes - 1) {
+      const std::uint32_t lane = lowest_bit(lanes);
+      const GuessedRange<T> range = guess_median(dims, node.sampled, dim, middle, lane >= 2, shuffle(way, lane));
+      if (range.is_known && lane_number() == lane) {
+        low = range.low;
+        high = range.high;
+      }
+    }
+  }
+  if (lane_number() >= 4) return;
+  CountedBins<T>& half = halves[is_right ? 1 : 0];
+  const std::uint32_t level = node.level + 1;
   const std::uint32_t bins =
-      used == 2 ? bins_at(level + 1, dims, p.most_bins) : wide_bins_at(level + 1, dims, p.most_bins, p.uses_all_room);
+      used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
   half.slots[slot] = bins_over(low, high, way, bins);
   (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 
-/// Makes known node `heap`, `level` levels below its segment, with its box and its median's bin.
+/// Makes known a node with its median's bin.
 template <typename T>
-__device__ __forceinline__ void publish_node(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
-                                             std::uint32_t heap, const T* box, const Bins<T>& bins,
+__device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const KnownNode<T>& node, const Bins<T>& bins,
                                              std::uint32_t median_bin, std::uint32_t needed) {
-  const std::uint64_t at = std::uint64_t{segment} * kHeap + heap;
+  const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
   if (lane_number() == 0) {
-    SplitNode<T> node;
-    node.bins = bins;
-    node.median_bin = median_bin;
-    node.needed = needed;
-    p.nodes[at] = node;
+    SplitNode<T> split;
+    split.bins = bins;
+    split.median_bin = median_bin;
+    split.needed = needed;
+    p.nodes[at] = split;
   }
-  if (level + 1 >= p.levels) return;
+  if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims;
-  const SplitRange<T> split = split_range(bins, median_bin, box[bins.dim], box[dims + 1 + bins.dim]);
-  const WidestSide<T> other = widest_side(box, dims, bins.dim);
-  publish_bins_of_halves(p, &p.counted[at + heap], box, level, bins.dim, other, split);
+  const SplitRange<T> split = split_range(bins, median_bin, node.box[bins.dim], node.box[dims + 1 + bins.dim]);
+  const WidestSide<T> other = widest_side(node.box, dims, bins.dim);
+  publish_bins_of_halves(p, &p.counted[at + node.heap], node, bins.dim, other, split);
 }
 
 }  // namespace kith::cuda

@@ -270,6 +270,27 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
+/// Where most points of the halves lie, by their samples, instead of their boxes: the next group counts there. The
+/// block has met since the boxes were written.
+template <typename T>
+__device__ __forceinline__ void guess_child_ranges(const GroupParameters<T>& p, const StepTask& task,
+                                                   const Selected<T>& split) {
+  const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
+  const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
+  const std::uint32_t warps =
+      threads_per_block() / kWarp < kGuessingWarps ? threads_per_block() / kWarp : kGuessingWarps;
+  if (warp_number() >= warps || task.dim == dims) return;
+#pragma unroll 1
+  for (std::uint32_t i = warp_number(); i < 2 * dims; i += warps) {
+    const std::uint32_t half = i & 1, d = i / 2;
+    const GuessedRange<T> range = guess_median(dims, 0, task.dim, split.value, half == 1, d);
+    if (!range.is_known || lane_number() != 0) continue;
+    T* box = p.child_boxes + (left + half) * 2 * sides;
+    box[d] = range.low;
+    box[sides + d] = range.high;
+  }
+}
+
 /// Moves the candidates of this block's part of a list.
 template <typename T>
 __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
@@ -322,9 +343,12 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 0);
   const std::uint32_t dims = p.shape.dims;
   start_next();
+  begin_samples<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
+  const bool guesses = is_uneven(p, task.segment) && p.child_sides > dims;
   if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
   store_candidate(own);
@@ -344,6 +368,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     if (task.block != 0) return;
     if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
     cut_child_boxes(p, task, known, split);
+    if (!guesses) return;
+    sync_block();
+    guess_child_ranges(p, task, split);
   };
   if (find_clear_split(p, task)) [[likely]] {
     const Selected<T> split(dims, task.dim);

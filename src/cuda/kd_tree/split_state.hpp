@@ -18,6 +18,8 @@ inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this ma
 inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
 inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
 inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
+inline constexpr std::uint32_t kSamples = 4096;      ///< points of a segment that medians are guessed from, at most
+inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
 
 /// Linear bins over one coordinate: monotone, because subtraction and multiplication are monotone under rounding.
 /// Dimension `dims` stands for the number of the point.
@@ -76,11 +78,12 @@ struct GroupParameters {
   TreeArrays<T> tree;  ///< the splits of these levels are written
 
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
-  const T* segment_boxes = nullptr;  ///< [segment][lower, upper][dims + 1], cut; null at the root
-  T* child_boxes = nullptr;          ///< [segment << levels][lower, upper][child_sides]
-  std::uint32_t child_sides = 0;     ///< dims, or dims + 1
+  /// [segment][lower, upper][dims + 1]: cut, or where most points lie; null at the root.
+  const T* segment_boxes = nullptr;
+  T* child_boxes = nullptr;       ///< [segment << levels][lower, upper][child_sides]
+  std::uint32_t child_sides = 0;  ///< dims, or dims + 1 if another group follows
 
-  // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists.
+  // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
   std::uint32_t* places = nullptr;  ///< the same
@@ -93,10 +96,14 @@ struct GroupParameters {
   Key* sampled = nullptr;              ///< the same for a sample of all points; root only
   std::uint32_t* histogram = nullptr;  ///< [segment][segment_counters]
   std::uint32_t segment_counters = 0;
-  std::uint32_t parts = 1;           ///< blocks that share a segment in a pass
-  std::uint32_t* cursors = nullptr;  ///< [segment << levels] points moved so far
-  ListCells* lists = nullptr;        ///< one per node, level by level, while blocks share lists
-  std::uint32_t* refused = nullptr;  ///< set if a coordinate is not finite
+  std::uint32_t parts = 1;               ///< blocks that share a segment in a pass
+  std::uint8_t* sample_heaps = nullptr;  ///< [segment][sample]: the node of each; 0: there is none
+  T* sample_values = nullptr;            ///< [segment][dimension][sample]
+  std::uint32_t* uneven = nullptr;       ///< [segment]: whether samples are looked at; written after pass 0
+  std::uint32_t sample_shift = 0;        ///< the logarithm of the points per sample; 0: there are no samples
+  std::uint32_t* cursors = nullptr;      ///< [segment << levels] points moved so far
+  ListCells* lists = nullptr;            ///< one per node, level by level, while blocks share lists
+  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite
 };
 
 /// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.

@@ -29,7 +29,8 @@ struct StepShared {
   FoundBin found;
   std::uint32_t slots[2];
   std::uint32_t moved[2];
-  std::uint32_t meetings;  ///< of the blocks that share a list
+  std::uint32_t samples[2];  ///< of the nodes that are made known
+  std::uint32_t meetings;    ///< of the blocks that share a list
   std::uint32_t part_sums[2][kMostBins / kPartBins];
   std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
   std::uint32_t histogram[kSelectBins];
@@ -37,10 +38,15 @@ struct StepShared {
 
 __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<StepShared*>(shared_memory()); }
 
+inline constexpr std::uint32_t kNodeSamples = 4 * kWarp;  ///< of a node, at most
+/// Room for the samples of two nodes: for one dimension, and as much once more for what is made of them.
+template <typename T>
+inline constexpr std::size_t kSampleBytes = 2 * kNodeSamples * sizeof(T);
+
 /// Where the parts behind StepShared begin.
 template <typename T>
 struct StepLayout {
-  std::size_t node, counted, boxes, rows, bytes;
+  std::size_t node, counted, boxes, samples, rows, bytes;
 
   /// `counters` of histograms.
   KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters) {
@@ -48,7 +54,8 @@ struct StepLayout {
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
     boxes = counted + round(2 * sizeof(CountedBins<T>));
-    rows = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
+    samples = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
+    rows = samples + (dims <= kSampledDims ? round(kSampleBytes<T> * (dims + 1)) : 0);
     bytes = rows + round(4 * std::size_t{counters});
   }
 };

@@ -34,7 +34,7 @@ TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const S
       limits_(limits_of(stream.device())),
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
-      scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_.processors, nullptr).bytes, stream) {
+      scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes, stream) {
   tree_.shape = shape;
   tree_.leaf_size = leaf_size;
   tree_.split_dims = {shape.geometry.leaves() - 1, stream};
@@ -70,7 +70,7 @@ void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParamet
 template <typename T>
 void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
-  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_.processors, scratch_.data());
+  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data());
   check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
   Launcher launch(stream_, phases != nullptr);
   std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
@@ -108,7 +108,7 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool) 
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size);
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, kProcessors, nullptr).bytes;
+  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, {.processors = kProcessors}, nullptr).bytes;
   return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 
