@@ -27,8 +27,11 @@ namespace kith::cuda {
 /// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 struct PacketRoom : PacketWalkRoom<T, kDims> {
-  /// Keys of a query that wait for their merge.
-  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : kKept <= 32 ? 48 : 66;
+  /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
+  /// brings some dozen more.
+  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : kKept <= 18 ? 48 : kKept <= 32 ? 64 : 80;
+  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : kKept <= 32 ? 36 : 48;
+  static_assert(kBuffer >= kMostPerLeaf);
 
   std::uint32_t buffers[kBuffer][kPacketQueries];
 };
@@ -61,13 +64,13 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
  private:
   using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
   friend Walk;
+  static constexpr bool kShrinks = true;
   using Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_,
       Walk::query_, Walk::radius_, Walk::row_, Walk::tree_, Walk::upper_;
 
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
   static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
-  static constexpr std::uint32_t kNearlyFull = Room::kBuffer - 12;
   static constexpr std::uint32_t kGuessRows = guess_rows(kKept);
 
   // --- the radius ---
@@ -148,18 +151,9 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     for (;; first += kWarp) {
       const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
       const bool is_end = is_last && first + kWarp >= pairs_;
-      const std::uint32_t enough = is_end ? 0 : kNearlyFull;
-      std::uint32_t pair = 0, within = 0;
-      if (has_pairs && first + lane_number() < pairs_) {
-        pair = room_.pairs[first + lane_number()];
-        within = Walk::points_within(pair);
-      }
-      for (;;) {  // once, unless buffers are full
-        if (within != 0 && put_into_buffer(pair, within)) within = 0;
-        sync_warp();
-        if (!any_lane(within != 0 || room_.counts[lane_number()] > enough)) break;
-        merge();
-      }
+      if (has_pairs) collect(first);
+      const std::uint32_t enough = is_end ? 0 : Room::kNearlyFull;
+      while (any_lane(room_.counts[lane_number()] > enough)) merge();
       if (is_end) {
         pairs_ = 0;
         return;
@@ -167,6 +161,32 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
       if (!has_pairs) break;
     }
     Walk::keep_pairs_from(first);
+  }
+
+  /// The keys of 32 pairs from number `first` on go to their buffers. Where one is too short, its pairs are taken once
+  /// more, of each query one at a time, for which there is room.
+  __device__ __forceinline__ void collect(std::uint32_t first) {
+    const bool has_pair = first + lane_number() < pairs_;
+    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
+    const std::uint32_t before = room_.counts[lane_number()];
+    sync_warp();
+    if (has_pair) put_into_buffer(pair);
+    sync_warp();
+    const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
+    if (overfull == 0) [[likely]]
+      return;
+    if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
+    sync_warp();
+    bool is_open = has_pair && (overfull >> (pair & 31) & 1) != 0;
+    while (any_lane(is_open)) {
+      while (any_lane(room_.counts[lane_number()] + most_ > Room::kBuffer)) merge();
+      const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
+      if (is_open && lowest_bit(rivals) == lane_number()) {
+        put_into_buffer(pair);
+        is_open = false;
+      }
+      sync_warp();
+    }
   }
 
   __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
@@ -178,26 +198,27 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
   }
 
-  /// False if there is no room. Whoever asks for room after one who got none gets none either, so there are no gaps.
-  __device__ __forceinline__ bool put_into_buffer(std::uint32_t pair, std::uint32_t within) {
-    const std::uint32_t asking = pair & 31, seen = pair >> 5, found = count_bits(within);
-    std::uint32_t at = atomic_add(&room_.counts[asking], found);
-    if (at + found > Room::kBuffer) {
-      atomic_add(&room_.counts[asking], 0u - found);
-      return false;
-    }
-    std::uint32_t count = 0;
-    const T* values = Walk::points_of(seen, count);
-    for (; within != 0; within &= within - 1, ++at) {
-      const std::uint32_t i = Walk::scanned() - 1 - lowest_bit(within);
-      T sum = T(0);
+  /// The keys of the points of a pair's leaf within the radius of its query; those for which there is no room are only
+  /// counted.
+  __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
+    const std::uint32_t asking = pair & 31;
+    std::uint32_t* const buffer = &room_.buffers[0][asking];
+    std::uint32_t* const counter = &room_.counts[asking];
+    // All lanes ask for room, some for none: that is faster than to part.
+    Walk::measure_points(
+        pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
+          std::uint32_t found = 0;
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) {
-        sum = core::L2Chain{}.step(sum, T(room_.queries[d][asking] - values[d * count + i]));
-      }
-      room_.buffers[at][asking] = key_of(sum, seen << Walk::point_bits() | i);
-    }
-    return true;
+          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found += is_found[j] ? 1 : 0;
+          const std::uint32_t at = atomic_add(counter, found);
+          const bool has_room = at + found <= Room::kBuffer;
+          std::uint32_t* to = buffer + at * kPacketQueries;
+#pragma unroll
+          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+            if (is_found[j] && has_room) *to = key_of(chains[j], name + j);
+            to += is_found[j] ? kPacketQueries : 0;
+          }
+        });
   }
 
   /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.

@@ -34,8 +34,9 @@ struct PacketWalkRoom {
   std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
 };
 
-/// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last; and
-/// empties_history(), which makes room for more leaves, or returns false: then the walk ends.
+/// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
+/// empties_history(), which makes room for more leaves, or returns false: then the walk ends; and kShrinks: whether
+/// radii shrink when something is found.
 template <typename T, std::uint32_t kDims, typename Search>
 class PacketWalk {
  protected:
@@ -228,8 +229,19 @@ class PacketWalk {
       }
       leaves_ += count;
       if (is_last) return true;
+      if constexpr (Search::kShrinks) reach_ = farthest_of_warp(radius_);
       is_last = !find_next_bottom();
     }
+  }
+
+  /// The greatest of the lanes' radii; those without a query have a negative one.
+  __device__ static float farthest_of_warp(float radius) {
+    return std::bit_cast<float>(max_of_warp(std::bit_cast<std::uint32_t>(greater(radius, 0.0f))));
+  }
+  __device__ static double farthest_of_warp(double radius) {
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) radius = greater(radius, shuffle_xor(radius, step));
+    return radius;
   }
 
   /// Sets bottom_ to the next bottom node in reach; false if there is none.
@@ -263,8 +275,9 @@ class PacketWalk {
     }
   }
 
-  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
-  __device__ bool look_at_node(std::uint32_t& count) {
+  /// Puts the leaves of a bottom node that the packet reaches into the room, first those that it touches. False if
+  /// there are too many.
+  __device__ bool look_at_node(std::uint32_t& count, std::uint32_t& touched) {
     const core::KdGeometry& geometry = tree_.geometry;
     const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
     T box[2 * kDims];
@@ -351,6 +364,49 @@ class PacketWalk {
   }
   /// Points that points_within looks at.
   __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
+
+  /// Calls `found(chains, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the first has that
+  /// name: whether each is within the radius of its query.
+  template <typename Found>
+  __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
+    const std::uint32_t asking = pair & 31;
+    std::uint32_t count = 0, name = pair >> 5 << point_bits();
+    const T* columns[kDims];
+    columns[0] = points_of(pair >> 5, count);
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      query[d] = room_.queries[d][asking];
+      columns[d] = columns[0] + d * count;
+    }
+    const T radius = room_.queries[kDims][asking];
+    const auto measure = [&](std::uint32_t j) {
+      T sum = T(0);
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][j]));
+      return sum;
+    };
+    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
+      T sums[kAtOnce];
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(j);
+      bool is_found[kAtOnce];
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
+      found(sums, name, is_found);
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) columns[d] += kAtOnce;
+    }
+    rest += count + 1 - most_;
+    T sums[kAtOnce];
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(j);  // a few too many, in what follows the column
+    bool is_found[kAtOnce];
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = j < rest && sums[j] <= radius;
+    found(sums, name, is_found);
+  }
 
   /// 2 * bits, and one more if sum <= radius; neither is negative.
   __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
