@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/nearest_in_thread.cuh"
 #include "cuda/kd_tree/search/query_warp.cuh"
+#include "cuda/kd_tree/search/thread_frontiers.cuh"
 
 namespace kith::cuda {
 
@@ -64,7 +65,8 @@ __global__ void __launch_bounds__(kSearchThreads)
     measure.set_query(query.values, query.stride, nullptr);
     NearestInThread<T, kKept> list(knn.k, knn.bound);
     ThreadScout<T, kDims> scout(knn.tree, measure);
-    Frontier<T> frontier;
+    ThreadNode<T> put_aside[kMostPutAside];
+    Frontier<T> frontier(put_aside);
     ApproximateWalk walk(task, query.asking.end, scout, frontier, list);
     while (walk.find_leaf()) {
       offer_leaf_by_thread(knn.tree.leaf(walk.leaf()), knn.filter, measure, query.asking, list);

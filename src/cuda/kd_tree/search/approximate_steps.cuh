@@ -5,7 +5,6 @@
 #include "cuda/kd_tree/search/approximate_by_warps.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/kd_tree/search/search_plan.hpp"
-#include "cuda/kd_tree/search/thread_frontiers.cuh"
 #include "cuda/kd_tree/search/warp_frontiers.cuh"
 
 #include <algorithm>
