@@ -28,9 +28,9 @@ struct ApproximateAnswer {
 
 template <typename T>
 ApproximateAnswer<T> approximately_on_cpu(const SearchQuestion<T>& question, std::uint32_t k,
-                                          const engine::KnnRules<T>& rules) {
+                                          const engine::KnnRules<T>& rules, int threads) {
   ApproximateAnswer<T> answer(question.batch.count, k);
-  question.on_cpu()->knn(question.batch, k, rules, {.threads = 1}, answer.indices.data(), answer.chains.data(),
+  question.on_cpu()->knn(question.batch, k, rules, {.threads = threads}, answer.indices.data(), answer.chains.data(),
                          answer.exact.data());
   return answer;
 }

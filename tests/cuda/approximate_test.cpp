@@ -45,7 +45,7 @@ template <typename T>
 ApproximateAnswer<T> expect_answer_of_cpu(const SearchQuestion<T>& question, std::uint32_t k,
                                           const engine::KnnRules<T>& rules, bool is_ordered = false) {
   SCOPED_TRACE(text_of(rules, k));
-  const ApproximateAnswer<T> expected = approximately_on_cpu(question, k, rules);
+  const ApproximateAnswer<T> expected = approximately_on_cpu(question, k, rules, 1);
   for (const By by : {By::warps, By::threads}) {
     SCOPED_TRACE(by == By::warps ? "by warps" : "by threads");
     ApproximateAnswer<T> found(question.batch.count, k);
@@ -150,7 +150,7 @@ TYPED_TEST(EmulatedApproximation, PartsOfASelfSearchEqualTheWhole) {
       cpu::build_kd_tree(question.points.template values<TypeParam>().data(), kRows, 3, {.leaf_size = 8, .threads = 1});
   question.batch.count = kRows;
   const engine::KnnRules<TypeParam> rules{.shrink = TypeParam(0.5), .max_leaves = 3};
-  const auto whole = approximately_on_cpu(question, kNeighbours, rules);
+  const auto whole = approximately_on_cpu(question, kNeighbours, rules, 1);
   const auto part = [](const auto& values, std::uint32_t width) {
     return std::vector(values.begin() + kFirst * width, values.begin() + kEnd * width);
   };
