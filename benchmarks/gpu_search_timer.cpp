@@ -1,8 +1,8 @@
 // Times searches in k-d trees on the GPU: gpu_search_timer RESULTS.json [quick]
 //
 // Per case: the median of 9 searches after 3 by CUDA events, queries and answers in GPU memory, ordering of queries
-// included; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query from host memory
-// and back, by the clock. `quick` leaves out more than a million points.
+// included; and whether a sample of the answers has the bytes of the CPU's, certificates included. The row "one" is a
+// query from host memory and back, by the clock. `quick` leaves out more than a million points.
 #include "gpu_timing.hpp"
 
 #include "cuda/check.hpp"
@@ -12,6 +12,7 @@
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "engine/backend.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/knn_rules.hpp"
 
 #include <kith/apps/generate.hpp>
 #include <kith/error.hpp>
@@ -23,7 +24,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -55,6 +55,17 @@ struct Search {
   What what = What::self;
   std::uint32_t k = 8;  ///< of a radius search: about how many neighbours it finds
   std::uint64_t queries = 0;
+  double eps = 0;
+  std::uint32_t max_leaves = 0;
+
+  /// What it is called in results.
+  std::string name() const {
+    std::ostringstream text;
+    text << name_of(what);
+    if (eps > 0) text << ", eps " << eps;
+    if (max_leaves > 0) text << ", " << max_leaves << " leaves";
+    return text.str();
+  }
 };
 
 struct Cloud {
@@ -95,7 +106,11 @@ std::vector<Cloud> all_clouds(bool is_quick) {
                      {What::other, 8, k10M},
                      {What::other, 30, k10M},
                      {What::radius, 30, 0},
-                     {What::one, 8, 1}}});
+                     {What::one, 8, 1},
+                     {What::self, 8, 0, 0.1},
+                     {What::self, 8, 0, 0, 4},
+                     {What::other, 1, 100'000, 0, 4},
+                     {What::other, 8, 100'000, 0, 16}}});
   for (const char* shape : {"clusters", "lidar", "surface"}) {
     clouds.push_back({shape, k10M, 3, DType::f32, {self, {.k = 16}, {.k = 30}}});
   }
@@ -182,12 +197,15 @@ class Bench {
     cuda::DeviceBuffer<std::uint32_t> order;
     cuda::DeviceBuffer<std::uint32_t> indices(row.queries * k, stream_);
     cuda::DeviceBuffer<T> chains(row.queries * k, stream_);
+    cuda::DeviceBuffer<std::uint8_t> exact(row.queries, stream_);
+    const engine::KnnRules<T> rules =
+        engine::knn_rules<T>(Metric::l2(), SearchOptions{.eps = row.search.eps, .max_leaves = row.search.max_leaves});
     cuda::KnnTask<T> task{.tree = view_,
                           .metric = {},
                           .filter = {},
                           .queries = {.count = row.queries},
                           .k = k,
-                          .bound = std::numeric_limits<T>::infinity(),
+                          .bound = rules.bound,
                           .indices = indices.data(),
                           .chains = chains.data()};
     if (queries != nullptr) {
@@ -201,17 +219,25 @@ class Bench {
       if (queries != nullptr) {
         cuda::order_queries(view_, values.data(), cloud_.dims, row.queries, order.data(), stream_);
       }
-      cuda::search_knn(task, stream_);
+      if (rules.is_exact()) return cuda::search_knn(task, stream_);
+      cuda::search_knn_approximately(
+          cuda::ApproximateTask<T>{
+              .knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact.data()},
+          stream_);
     });
     row.is_right = true;
     const std::vector<std::uint32_t> found = on_host(indices.data(), indices.size());
     const std::vector<T> found_chains = on_host(chains.data(), chains.size());
+    const std::vector<std::uint8_t> certain =
+        rules.is_exact() ? std::vector<std::uint8_t>(row.queries, 1) : on_host(exact.data(), exact.size());
     std::vector<std::uint32_t> expected(k);
     std::vector<T> expected_chains(k);
     for (const std::uint64_t q : sample(row.queries)) {
       const engine::QueryBatch<T> batch{
           .rows = rows + q * cloud_.dims, .row_stride = cloud_.dims, .count = 1, .filter = {}};
-      cpu_->knn(batch, k, {}, {.threads = 1}, expected.data(), expected_chains.data(), nullptr);
+      std::uint8_t expected_certain = 0;
+      cpu_->knn(batch, k, rules, {.threads = 1}, expected.data(), expected_chains.data(), &expected_certain);
+      row.is_right = row.is_right && certain[q] == expected_certain;
       for (std::uint32_t j = 0; j < k; ++j) {
         row.is_right = row.is_right && found[q * k + j] == expected[j] && found_chains[q * k + j] == expected_chains[j];
       }
@@ -291,11 +317,11 @@ void report(const Row& row, std::ostringstream& json, bool is_first) {
   std::snprintf(text, sizeof text,
                 "%s\n  {\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
                 "\"k\": %u, \"queries\": %llu, \"ms\": %.4f, \"is_right\": %s}",
-                is_first ? "" : ",", name_of(row.search.what), row.cloud->shape.c_str(),
+                is_first ? "" : ",", row.search.name().c_str(), row.cloud->shape.c_str(),
                 static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype, row.search.k,
                 static_cast<unsigned long long>(row.queries), row.ms, row.is_right ? "true" : "false");
   json << text;
-  std::printf("%-7s %-10s %11llu %4u %s %5u %11llu %10.4f %9.1f  %s\n", name_of(row.search.what),
+  std::printf("%-15s %-10s %11llu %4u %s %5u %11llu %10.4f %9.1f  %s\n", row.search.name().c_str(),
               row.cloud->shape.c_str(), static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype,
               row.search.k, static_cast<unsigned long long>(row.queries), row.ms,
               static_cast<double>(row.queries) / row.ms / 1e3, row.is_right ? "right" : "WRONG");
@@ -325,7 +351,7 @@ int main(int argc, char** argv) {
   try {
     std::ostringstream json;
     json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    std::printf("%-7s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
+    std::printf("%-15s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
                 "queries", "ms", "M/s");
     bool is_first = true, is_right = true;
     for (const Cloud& cloud : all_clouds(argc > 2 && std::string(argv[2]) == "quick")) {

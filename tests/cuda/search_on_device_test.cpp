@@ -1,8 +1,6 @@
 // The GPU finds what the CPU finds, byte by byte. Suites named Small are for compute-sanitizer too.
-#include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
-#include "cuda/kd_tree/tree_copies.hpp"
 #include "cuda/on_device.hpp"
+#include "cuda/question_on_device.hpp"
 #include "cuda/search_question.hpp"
 #include "support/expect_same.hpp"
 
@@ -17,25 +15,6 @@
 
 namespace kith::test {
 namespace {
-
-BuildOptions tree_on(Device device, Metric metric = {}) {
-  return {.engine = Engine::kd_tree, .device = device, .metric = metric};
-}
-
-/// The tree of a question on the GPU, and what searches there.
-template <typename T>
-struct OnDevice {
-  cuda::DeviceScope scope{0};
-  cuda::Stream stream;
-  cuda::DeviceTree<T> tree;
-  cuda::BatchSearch<T> search;
-
-  OnDevice(const SearchQuestion<T>& question, std::uint64_t budget)
-      : tree(cuda::copy_tree_to_device(question.tree, stream, {})),
-        search(tree, question.metric, std::span<const T>(question.period), stream, {budget}) {
-    stream.synchronize();
-  }
-};
 
 template <typename T>
 void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
@@ -52,7 +31,7 @@ void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_
   question->on_cpu()->knn(question->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_chains.data(),
                           nullptr);
   const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
-  device.search.knn(question->batch, k, bound, {}, indices.data(), chains.data());
+  device.search.knn(question->batch, k, {.bound = bound}, {}, indices.data(), chains.data(), nullptr);
   ASSERT_EQ(indices, expected_indices) << "k = " << k;
   ASSERT_EQ(chains, expected_chains) << "k = " << k;
 }

@@ -10,6 +10,7 @@
 #include "core/dispatch.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 #include "cpu/kd_tree/single_search.hpp"
+#include "engine/kd_tree/walk_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,17 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
-
-/// A node and a lower bound of the chain to every point inside.
-template <typename T>
-struct BoundedNode {
-  T bound;
-  std::uint64_t node;
-
-  friend bool operator<(const BoundedNode& a, const BoundedNode& b) {
-    return a.bound != b.bound ? a.bound < b.bound : a.node < b.node;
-  }
-};
 
 template <typename T, class Chain, class Axes, std::uint32_t kDims>
 class SingleWalk {
@@ -44,16 +34,16 @@ class SingleWalk {
 
   /// True if nothing that was passed over could have been a neighbour.
   bool run() {
-    if (search_.max_leaves == 0 || search_.max_leaves > kMostQueued) {
-      walk_depth_first();
-    } else {
+    if (engine::takes_queue(search_.max_leaves)) {
       walk_nearest_first();
+    } else {
+      walk_depth_first();
     }
     return !missed_ || limit_.excludes(missed_bound_, missed_smallest_);
   }
 
  private:
-  using Node = BoundedNode<T>;
+  using Node = engine::BoundedNode<T>;
 
   Node bounded(std::uint64_t node) const {
     const T* low = tree_.lower(node);
@@ -125,7 +115,7 @@ class SingleWalk {
   /// A leaf per round. The queue, sorted, holds no more nodes than there are leaves left to visit: later ones would
   /// never be taken.
   void walk_nearest_first() {
-    std::array<Node, kMostQueued + 1> queue;  // nearest last
+    std::array<Node, engine::kMostQueued + 1> queue;  // nearest last
     std::uint32_t queued = 0;
     queue[queued++] = bounded(0);
     while (queued > 0) {

@@ -1,8 +1,6 @@
 // The walk of one query by itself: for few queries, and for approximate answers, which must not depend on a group.
 //
-// The order of the walk is part of the answer when it is approximate, so it is fixed: of two children the one with the
-// lower (bound, number) comes first. A budget of up to kMostQueued leaves takes the nodes in the order of (bound,
-// number) from a queue with two ends; without a budget, or with a larger one, the walk goes depth first.
+// The order of the walk is part of the answer when it is approximate, so it is fixed: engine/kd_tree/walk_order.hpp.
 #pragma once
 
 #include "cpu/kd_tree/kd_tree.hpp"
@@ -13,9 +11,6 @@
 #include <cstdint>
 
 namespace kith::cpu {
-
-/// Nodes that the queue of a budgeted walk holds at most.
-inline constexpr std::uint32_t kMostQueued = 256;
 
 /// One query and what becomes of its hits.
 template <typename T>

@@ -1,5 +1,5 @@
-// See kd_search.hpp. Exact searches run on the GPU; approximate ones, whose answer depends on the order of the walk,
-// run on the CPU, as does what is not a search, from a copy of the tree that is made when it is first needed.
+// See kd_search.hpp. Searches run on the GPU; what is not a search takes a copy of the tree on the host, which is made
+// when it is first needed.
 #include "cuda/kd_tree/kd_search.hpp"
 
 #include "cuda/device_memory.hpp"
@@ -17,7 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -48,9 +47,7 @@ class KdSearch final : public Searcher<T> {
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
            const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    if (!rules.is_exact()) return on_host(run).knn(queries, k, rules, run, indices, chains, exact);
-    search_.knn(queries, k, rules.bound, run, indices, chains);
-    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
+    search_.knn(queries, k, rules, run, indices, chains, exact);
   }
   engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
                                const RunOptions& run) const override {
@@ -77,7 +74,7 @@ class KdSearch final : public Searcher<T> {
     const std::uint64_t free = memory_of_device(stream_.device()).free;
     return fmt::format(
         "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\n"
-        "device cuda:{}: {} on the GPU, exact searches run there; a query takes {} bytes and {} for each neighbour, "
+        "device cuda:{}: {} on the GPU, searches run there; a query takes {} bytes and {} for each neighbour, "
         "and "
         "batches that take more than half of the {} bytes that are free are cut into chunks",
         geometry.points, tree_.shape.dims, geometry.levels, geometry.leaves(), geometry.most_per_leaf(),

@@ -22,7 +22,7 @@ struct SearchBudget {
   std::uint64_t most_bytes = 0;  ///< for queries and answers in flight; 0: half of what is free
 };
 
-/// Thread-safe. The tree outlives it. All calls are exact; see engine::Searcher for what they return.
+/// Thread-safe. The tree outlives it. See engine::Searcher for what calls return.
 template <typename T>
 class BatchSearch {
  public:
@@ -33,8 +33,8 @@ class BatchSearch {
   BatchSearch(const DeviceTree<T>& tree, Metric metric, std::span<const T> period, const Stream& stream,
               const SearchBudget& budget = {});
 
-  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::RunOptions& run,
-           std::uint32_t* indices, T* chains) const;
+  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+           const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
   engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
                                const engine::RunOptions& run) const;
   void count(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run, std::uint32_t* counts) const;
@@ -44,8 +44,8 @@ class BatchSearch {
  private:
   /// What a search may take now: of two chunks each gets half.
   std::uint64_t bytes_in_flight() const;
-  bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
-                  T* chains) const;
+  bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+                  std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                    engine::ChainLists<T>& lists) const;
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,

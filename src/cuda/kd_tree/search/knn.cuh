@@ -17,6 +17,10 @@ struct ListMemory {
   KITH_HOST_DEVICE std::uint32_t shared_bytes() const {
     return memory == nullptr ? 2 * capacity * static_cast<std::uint32_t>(sizeof(Candidate<T>)) : 0;
   }
+  /// This warp's list; `shared` is the warp's room for it there.
+  __device__ Candidate<T>* of_warp(std::byte* shared) const {
+    return memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared) : memory + search_warp() * 2 * capacity;
+  }
 };
 
 /// How many neighbours there can be; a list has at least one place.
@@ -30,10 +34,8 @@ __global__ void __launch_bounds__(kSearchThreads)
     knn_by_warps(const __grid_constant__ KnnTask<T> task, ListMemory<T> lists) {
   const WarpRoom<T> room(kDims == 0 ? task.tree.dims : 0, lists.shared_bytes());
   std::byte* shared = shared_memory() + warp_number() * room.bytes;
-  auto* list_memory = lists.memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared + room.list_at)
-                                              : lists.memory + search_warp() * 2 * lists.capacity;
   const auto points = static_cast<std::uint32_t>(task.tree.geometry.points);
-  List<T> list(entries_of_list(task.k, points), list_memory, lists.capacity);
+  List<T> list(entries_of_list(task.k, points), lists.of_warp(shared + room.list_at), lists.capacity);
   Measure<T, kDims> measure(task.metric, task.tree.dims);
   const std::uint64_t queries = queries_of(task.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {

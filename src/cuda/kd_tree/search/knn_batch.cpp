@@ -33,6 +33,15 @@ SearchTree<T> search_tree(const DeviceTree<T>& tree) {
   return view;
 }
 
+/// By the rules: exactly, or with leave to miss something; `exact` is written in the second case only.
+template <typename T>
+void search_by_rules(const KnnTask<T>& task, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+                     const Stream& stream) {
+  if (rules.is_exact()) return search_knn(task, stream);
+  search_knn_approximately(
+      ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
+}
+
 }  // namespace
 
 template <typename T>
@@ -55,15 +64,15 @@ std::uint64_t BatchSearch<T>::bytes_in_flight() const {
 
 /// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
 template <typename T>
-bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
-                                T* chains) const {
+bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+                                std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
   constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
   if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr) return false;
   const std::uint64_t row_bytes = tree_.dims * sizeof(T), entries = queries.count * k;
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
-                      bytes = below_at + queries.count * sizeof(std::uint32_t);
+                      exact_at = below_at + queries.count * sizeof(std::uint32_t), bytes = exact_at + queries.count;
   if (entries > PinnedRooms::kBytes || bytes > PinnedRooms::kBytes) return false;
   const StreamPool::Lease stream(streams_);
   const PinnedRooms::Lease room(rooms_);
@@ -76,23 +85,29 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
       .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
       .queries = {.rows = reinterpret_cast<const T*>(room.data()), .row_stride = tree_.dims, .count = queries.count},
       .k = k,
-      .bound = bound,
+      .bound = rules.bound,
       .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
       .chains = reinterpret_cast<T*>(room.data() + chains_at)};
   if (filter.below != nullptr) {
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
     task.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
   }
-  search_knn(task, *stream);
+  auto* flags = reinterpret_cast<std::uint8_t*>(room.data() + exact_at);
+  search_by_rules(task, rules, flags, *stream);
   (*stream).synchronize();
   std::memcpy(indices, task.indices, entries * sizeof(std::uint32_t));
   std::memcpy(chains, task.chains, entries * sizeof(T));
+  if (exact != nullptr) std::memcpy(exact, flags, queries.count);
   return true;
 }
 
 template <typename T>
-void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::RunOptions& run,
-                         std::uint32_t* indices, T* chains) const {
+void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+                         const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+  if (exact != nullptr && (rules.is_exact() || k == 0 || tree_.geometry.points == 0)) {
+    std::fill_n(exact, queries.count, std::uint8_t{1});
+    exact = nullptr;
+  }
   if (queries.count == 0 || k == 0) return;
   if (tree_.geometry.points == 0) {
     std::fill_n(indices, queries.count * k, 0u);
@@ -100,7 +115,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     return;
   }
   const DeviceScope scope(device_);
-  if (knn_of_few(queries, k, bound, indices, chains)) return;
+  if (knn_of_few(queries, k, rules, indices, chains, exact)) return;
 
   const std::uint64_t per_query = bytes_per_query(tree_.dims) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
@@ -116,32 +131,34 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     QueryChunk<T> queries;
     DeviceBuffer<std::uint32_t> indices;
     DeviceBuffer<T> chains;
+    DeviceBuffer<std::uint8_t> exact;
 
     Slot(StreamPool& streams, const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most,
-         std::uint32_t entries)
+         std::uint32_t entries, bool has_flags)
         : stream(streams),
           queries(tree, batch, most, *stream),
           indices(most * entries, *stream),
-          chains(most * entries, *stream) {}
+          chains(most * entries, *stream),
+          exact(has_flags ? most : 0, *stream) {}
   };
   std::optional<Slot> slots[2];
   std::optional<FilterOnDevice> filter;
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts), k);
+        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts), k, exact != nullptr);
         Slot& slot = *slots[s];
         if (!filter) filter.emplace(queries.filter, tree_.geometry.points, *slot.stream, run);
         slot.queries.take(starts[chunk], starts[chunk + 1], run);
-        search_knn(KnnTask<T>{.tree = tree_,
-                              .metric = metric_,
-                              .filter = slot.queries.filter(filter->filter()),
-                              .queries = slot.queries.source(),
-                              .k = k,
-                              .bound = bound,
-                              .indices = slot.indices.data(),
-                              .chains = slot.chains.data()},
-                   *slot.stream);
+        search_by_rules(KnnTask<T>{.tree = tree_,
+                                   .metric = metric_,
+                                   .filter = slot.queries.filter(filter->filter()),
+                                   .queries = slot.queries.source(),
+                                   .k = k,
+                                   .bound = rules.bound,
+                                   .indices = slot.indices.data(),
+                                   .chains = slot.chains.data()},
+                        rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = starts[chunk] * k, entries = starts[chunk + 1] * k - first;
@@ -149,18 +166,22 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
         copy_to_host(indices + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t), *slots[s]->stream,
                      options);
         copy_to_host(chains + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream, options);
+        if (exact == nullptr) return;
+        copy_to_host(exact + starts[chunk], slots[s]->exact.data(), starts[chunk + 1] - starts[chunk],
+                     *slots[s]->stream, options);
       });
 }
 
 template BatchSearch<float>::BatchSearch(const DeviceTree<float>&, Metric, std::span<const float>, const Stream&,
                                          const SearchBudget&);
 template std::uint64_t BatchSearch<float>::bytes_in_flight() const;
-template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, float, const engine::RunOptions&,
-                                      std::uint32_t*, float*) const;
+template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, const engine::KnnRules<float>&,
+                                      const engine::RunOptions&, std::uint32_t*, float*, std::uint8_t*) const;
 template BatchSearch<double>::BatchSearch(const DeviceTree<double>&, Metric, std::span<const double>, const Stream&,
                                           const SearchBudget&);
 template std::uint64_t BatchSearch<double>::bytes_in_flight() const;
-template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t, double,
-                                       const engine::RunOptions&, std::uint32_t*, double*) const;
+template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t,
+                                       const engine::KnnRules<double>&, const engine::RunOptions&, std::uint32_t*,
+                                       double*, std::uint8_t*) const;
 
 }  // namespace kith::cuda

@@ -33,6 +33,9 @@ class NearestInLanes {
     limit_ = from_lane(entry_, k_ - 1);
   }
 
+  /// After this the limit is that of all that was offered.
+  __device__ void settle() {}
+
   /// Fills a row of `width` >= k entries.
   __device__ void write(std::uint32_t* indices, T* chains, std::uint32_t width, std::uint32_t missing) const {
     const bool is_found = lane_number() < k_ && entry_.index != kNoNumber;

@@ -17,7 +17,7 @@ class NearestInMemory {
 
   __device__ void reset(T bound) {
     limit_ = {bound, kNoNumber};
-    count_ = 0;
+    count_ = kept_ = 0;
     sync_warp();
     for (std::uint32_t i = lane_number(); i < capacity_; i += kWarp) sorted_.put(i, limit_);
     sync_warp();
@@ -36,6 +36,11 @@ class NearestInMemory {
       }
       join();  // and look again: the limit is lower now
     }
+  }
+
+  /// After this the limit is that of all that was offered.
+  __device__ void settle() {
+    if (count_ > 0 && kept_ + count_ >= k_) join();
   }
 
   __device__ void write(std::uint32_t* indices, T* chains, std::uint32_t width, std::uint32_t missing) {
@@ -62,6 +67,7 @@ class NearestInMemory {
       compare_pairs(sorted_, capacity_, stride, false);
     }
     limit_ = sorted_.at(k_ - 1);
+    kept_ = kept_ + count_ < capacity_ ? kept_ + count_ : capacity_;
     count_ = 0;
     sync_warp();
   }
@@ -70,7 +76,8 @@ class NearestInMemory {
   CandidateEntries<T> fresh_;
   std::uint32_t k_;
   std::uint32_t capacity_;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0;  ///< of the fresh ones
+  std::uint32_t kept_ = 0;   ///< of the sorted ones
   Candidate<T> limit_;
 };
 

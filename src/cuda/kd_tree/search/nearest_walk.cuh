@@ -5,22 +5,16 @@
 // limit of the query. The order of the walk makes it fast, not right.
 #pragma once
 
+#include "cuda/kd_tree/search/asking.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
+#include "cuda/kd_tree/search/offer_leaf.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
 
 namespace kith::cuda {
-
-/// One query on its way.
-struct Asking {
-  std::uint32_t number = 0;  ///< for filters: the point that asks, or anything for other queries
-  std::uint32_t end = kNoNumber;
-  std::uint64_t row = 0;  ///< of the answer
-  bool is_open = true;    ///< no filter
-};
 
 /// Unsigned order of what is not negative; of doubles the upper half, which is enough to choose who comes first.
 __device__ __forceinline__ std::uint32_t rough_order(float bound) { return std::bit_cast<std::uint32_t>(bound); }
@@ -70,7 +64,8 @@ class NearestWalk {
       // With fewer leaves than places the last one would be read more than once.
       const std::uint32_t taken = count_bits(open) < leaves_at_once ? count_bits(open) : leaves_at_once;
       const bool has_leaf = lane_number() / (kWarp / leaves_at_once) < taken;
-      scan(group_ * kWarp + own, has_leaf, kWarp / leaves_at_once, static_cast<std::uint32_t>(most));
+      offer_leaf(tree_.leaf(group_ * kWarp + own), has_leaf, kWarp / leaves_at_once, static_cast<std::uint32_t>(most),
+                 filter_, measure_, asking_, collector_);
     }
   }
 
@@ -124,26 +119,6 @@ class NearestWalk {
     group_ /= kWarp;
     left_ = shuffle(masks_, depth_);
     bound_ = bounds_[depth_ * kWarp + lane_number()];  // what this lane itself has written
-  }
-
-  /// A few lanes to a leaf.
-  __device__ void scan(std::uint64_t number, bool has_leaf, std::uint32_t lanes, std::uint32_t most) {
-    const SearchLeaf<T> leaf = tree_.leaf(number);
-    const std::uint32_t count = has_leaf ? leaf.count : 0;
-    for (std::uint32_t first = 0; first < most; first += lanes) {
-      const std::uint32_t i = first + lane_number() % lanes;
-      Candidate<T> candidate = last_candidate<T>();
-      bool is_offered = i < count;
-      if (is_offered) {
-        candidate.distance = measure_.to_point(leaf.values + i, leaf.count);
-        is_offered = candidate.distance <= collector_.limit().distance;
-      }
-      if (is_offered) {
-        candidate.index = leaf.numbers[i];
-        if (!asking_.is_open) is_offered = filter_.admits(asking_.number, asking_.end, candidate.index);
-      }
-      collector_.offer(candidate, is_offered);
-    }
   }
 
   const SearchTree<T>& tree_;

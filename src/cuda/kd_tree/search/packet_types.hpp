@@ -51,10 +51,8 @@ bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, cons
   constexpr std::uint64_t kFewestQueries = 2048, kPointsPerQuery = 8;
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
-  const bool is_plain_l2 =
-      (metric.kind == Metric::Kind::l2 || metric.kind == Metric::Kind::cosine) && metric.lengths == nullptr;
   const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
-  return is_plain_l2 && !is_filtered && tree.dims >= 2 && tree.dims <= 4 && queries.chosen_count == nullptr &&
+  return metric.is_plain_l2() && !is_filtered && tree.dims >= 2 && tree.dims <= 4 && queries.chosen_count == nullptr &&
          most >= kFewestPerLeaf && most <= kMostPerLeaf && geometry.levels >= 5 &&
          geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestQueries &&
          queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);

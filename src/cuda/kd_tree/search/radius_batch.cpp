@@ -147,7 +147,7 @@ void BatchSearch<T>::nearest_chunks(const engine::QueryBatch<T>& queries, T boun
     }
     indices.resize(part.count * most);
     chains.resize(part.count * most);
-    knn(part, most, bound, run, indices.data(), chains.data());
+    knn(part, most, {.bound = bound}, run, indices.data(), chains.data(), nullptr);
     for (std::uint64_t q = first; q < end; ++q) {
       const std::uint64_t offset = lists.offsets[q], length = lists.offsets[q + 1] - offset;
       std::copy_n(indices.data() + (q - first) * most, length, lists.indices.data() + offset);

@@ -3,12 +3,14 @@
 //
 // | call            | bytes it takes besides its arguments                                                        |
 // |-----------------|---------------------------------------------------------------------------------------------|
-// | knn             | none for k up to some hundred; beyond, lists in global memory: 16 or 32 k per warp, 1 GiB at most
-// | | count, list     | none                                                                                        |
+// | knn, exact or   | none for k up to some hundred; beyond, lists in global memory: 16 or 32 k per warp, 1 GiB   |
+// | not             | at most                                                                                     |
+// | count, list     | none                                                                                        |
 // | boxes           | none                                                                                        |
 // | order_queries   | 4 per query and per leaf                                                                    |
 #pragma once
 
+#include "cuda/kd_tree/search/approximate_types.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
 #include "cuda/stream.hpp"
 
@@ -19,6 +21,10 @@ namespace kith::cuda {
 /// The k nearest of each query. k is at least 1. Throws OutOfMemory, DeviceError, as all of these.
 template <typename T>
 void search_knn(const KnnTask<T>& task, const Stream& stream);
+
+/// The same with leave to miss something, and whether it did.
+template <typename T>
+void search_knn_approximately(const ApproximateTask<T>& task, const Stream& stream);
 
 /// Fills task.counts.
 template <typename T>

@@ -4,33 +4,10 @@
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/search/search.hpp"
+#include "cuda/kd_tree/search/search_launcher.cuh"
 #include "cuda/kd_tree/search/search_steps.cuh"
 
 namespace kith::cuda {
-
-/// Puts kernels into a stream.
-class SearchLauncher {
- public:
-  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()) {}
-
-  template <typename... Parameters, typename... Arguments>
-  void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
-                  const Arguments&... arguments) const {
-    kernel<<<blocks, threads, shared_bytes, stream_>>>(arguments...);
-    check_launch("searching");
-  }
-
- private:
-  cudaStream_t stream_;
-};
-
-inline SearchLimits search_limits(int device) {
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  SearchLimits limits;
-  limits.processors = static_cast<std::uint32_t>(processors);
-  return limits;
-}
 
 template <typename T>
 void search_knn(const KnnTask<T>& task, const Stream& stream) {

@@ -9,42 +9,12 @@
 #include "cuda/kd_tree/search/query_order.cuh"
 #include "cuda/kd_tree/search/radius.cuh"
 #include "cuda/kd_tree/search/scan.cuh"
+#include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/kd_tree/search/search_plan.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace kith::cuda {
-
-/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that kernels know at compile time, or 0.
-template <typename T, typename F>
-void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
-  const bool is_plain_l2 =
-      (metric.kind == Metric::Kind::l2 || metric.kind == Metric::Kind::cosine) && metric.lengths == nullptr;
-  switch (is_plain_l2 ? tree.dims : 0) {
-    case 2:
-      return f(std::integral_constant<std::uint32_t, 2>{});
-    case 3:
-      return f(std::integral_constant<std::uint32_t, 3>{});
-    case 4:
-      return f(std::integral_constant<std::uint32_t, 4>{});
-    default:
-      return f(std::integral_constant<std::uint32_t, 0>{});
-  }
-}
-
-/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets know.
-template <typename F>
-void visit_packet_dims(std::uint32_t dims, F&& f) {
-  switch (dims) {
-    case 2:
-      return f(std::integral_constant<std::uint32_t, 2>{});
-    case 3:
-      return f(std::integral_constant<std::uint32_t, 3>{});
-    default:
-      return f(std::integral_constant<std::uint32_t, 4>{});
-  }
-}
 
 template <typename T>
 std::uint32_t room_without_list(const SearchTree<T>& tree) {

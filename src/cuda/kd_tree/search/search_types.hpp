@@ -68,6 +68,9 @@ struct SearchMetric {
   Metric::Kind kind = Metric::Kind::l2;
   double p = 2;
   const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
+
+  /// Cosine, too, is searched by L2.
+  bool is_plain_l2() const { return (kind == Metric::Kind::l2 || kind == Metric::Kind::cosine) && lengths == nullptr; }
 };
 
 /// Which points a query may find: engine::PointFilter in device memory.

@@ -1,0 +1,18 @@
+// Who asks: a query on its way, as walks and filters know it.
+#pragma once
+
+#include "cuda/kd_tree/search/search_types.hpp"
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// One query on its way.
+struct Asking {
+  std::uint32_t number = 0;  ///< for filters: the point that asks, or anything for other queries
+  std::uint32_t end = kNoNumber;
+  std::uint64_t row = 0;  ///< of the answer
+  bool is_open = true;    ///< no filter
+};
+
+}  // namespace kith::cuda

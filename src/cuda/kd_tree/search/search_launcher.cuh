@@ -1,0 +1,37 @@
+// How the kernels of a search get into a stream.
+#pragma once
+
+#include "cuda/check.hpp"
+#include "cuda/kd_tree/search/search_plan.hpp"
+#include "cuda/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Puts kernels into a stream.
+class SearchLauncher {
+ public:
+  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()) {}
+
+  template <typename... Parameters, typename... Arguments>
+  void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                  const Arguments&... arguments) const {
+    kernel<<<blocks, threads, shared_bytes, stream_>>>(arguments...);
+    check_launch("searching");
+  }
+
+ private:
+  cudaStream_t stream_;
+};
+
+inline SearchLimits search_limits(int device) {
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
+  SearchLimits limits;
+  limits.processors = static_cast<std::uint32_t>(processors);
+  return limits;
+}
+
+}  // namespace kith::cuda
