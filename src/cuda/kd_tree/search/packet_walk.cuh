@@ -21,11 +21,11 @@ namespace kith::cuda {
 /// Warps of a block; each has its own packet.
 inline constexpr std::uint32_t kPacketWarps = 2;
 
-/// What the walk of a packet has in shared memory.
-template <typename T, std::uint32_t kDims>
+/// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
+template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
-  static constexpr std::uint32_t kHistory = 256;  ///< leaves that have names
-  static constexpr std::uint32_t kPairs = 512;    ///< as many are worked off before more come
+  static constexpr std::uint32_t kHistory = kLeaves;
+  static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
 
   alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
   T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
@@ -36,10 +36,10 @@ struct PacketWalkRoom {
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last; and
 /// empties_history(), which makes room for more leaves, or returns false: then the walk ends.
-template <typename T, std::uint32_t kDims, typename Search>
+template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
 class PacketWalk {
  protected:
-  using Room = PacketWalkRoom<T, kDims>;
+  using Room = PacketWalkRoom<T, kDims, kLeaves>;
   static constexpr std::uint32_t kAtOnce = 4;  ///< points that a lane looks at together
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
@@ -121,9 +121,6 @@ class PacketWalk {
     row_ = number_ - source_.first;
   }
 
-  /// x * reciprocal >> 16 is x / most for so few x as there are points in a bottom node.
-  __device__ std::uint32_t reciprocal() const { return 65536 / most_ + 1; }
-
   __device__ std::uint64_t near_leaf_of(const T (&row)[kDims]) const {
     std::uint64_t node = 0;
     for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
@@ -164,9 +161,9 @@ class PacketWalk {
     }
   }
 
-  /// Every query looks up to this chain; before the walk.
-  __device__ void begin_with(T radius) {
-    reach_ = radius;
+  /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
+  __device__ void begin_with(T radius, T reach) {
+    reach_ = reach;
     radius_ = is_there_ ? radius : T(-1);
     sync_warp();  // the packet before is done with the room
 #pragma unroll
@@ -212,12 +209,17 @@ class PacketWalk {
     return ballot(is_within);
   }
 
-  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
-  __device__ __forceinline__ bool walk() {
+  /// To the bottom node of leaf_.
+  __device__ void start_at_own_bottom() {
     own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
     top_ = depth_ = wide_.last;
     group_ = own_;
     left_ = masks_ = 0;
+  }
+
+  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
+  __device__ __forceinline__ bool walk() {
+    start_at_own_bottom();
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
@@ -301,6 +303,22 @@ class PacketWalk {
   /// Bits that name a point of a leaf.
   __device__ static constexpr std::uint32_t point_bits() { return kNameBits - 8; }
 
+  /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no meetings of the warp.
+  template <typename Take>
+  __device__ __forceinline__ void take_pairs(bool is_last, const Take& take) {
+    std::uint32_t first = 0;
+    sync_warp();
+    for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
+      if (first + lane_number() < pairs_) take(std::uint32_t{room_.pairs[first + lane_number()]});
+    }
+    sync_warp();
+    if (is_last) {
+      pairs_ = 0;
+    } else {
+      keep_pairs_from(first);
+    }
+  }
+
   /// What is left of the pairs after the first `done` moves to the front.
   __device__ void keep_pairs_from(std::uint32_t done) {
     const std::uint32_t rest = pairs_ - done;
@@ -360,6 +378,11 @@ class PacketWalk {
     return 2 * bits + (sum <= radius ? 1 : 0);
   }
 
+  /// The name of the first of the points that points_within has found.
+  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
+    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
+  }
+
   /// The point of a name, as seen from a query.
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
     const std::uint32_t at = name & ((1u << point_bits()) - 1);
@@ -369,6 +392,15 @@ class PacketWalk {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + at]));
     return {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
+  }
+
+  /// Whether so many leaves would have to be looked at that the queries are better off alone.
+  __device__ bool is_larger_than(float radius) const {
+    constexpr float kMost = 4096;
+    T diagonal = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));
+    return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
   }
 
   /// Puts down the lanes' queries for another search.
