@@ -29,22 +29,26 @@ class ChainHistogram {
     atomic_add(&bins_[bin < kBins ? bin : kBins - 1], 1u);
   }
 
-  /// By all lanes together, after they have met: a value up to which at least `expected` were counted, or, if they are
-  /// fewer, the limit. `found` becomes how many there are.
-  __device__ float radius_of(std::uint32_t expected, std::uint32_t& found) const {
-    std::uint32_t own = 0;
+  /// Sums up; by all lanes together, after they have met.
+  __device__ void finish() {
 #pragma unroll
-    for (std::uint32_t i = 0; i < kBinsPerLane; ++i) own += bins_[lane_number() * kBinsPerLane + i];
-    std::uint32_t sum = own;
+    for (std::uint32_t i = 0; i < kBinsPerLane; ++i) own_ += bins_[lane_number() * kBinsPerLane + i];
+    sum_ = own_;
 #pragma unroll
     for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
-      const std::uint32_t before = shuffle_up(sum, delta);
-      if (lane_number() >= delta) sum += before;
+      const std::uint32_t before = shuffle_up(sum_, delta);
+      if (lane_number() >= delta) sum_ += before;
     }
-    const std::uint32_t reaching = ballot(sum >= expected);
+  }
+  /// How many were counted, and how many up to a quarter of the limit.
+  __device__ std::uint32_t count() const { return shuffle(sum_, kWarp - 1); }
+  __device__ std::uint32_t count_in_quarter() const { return shuffle(sum_, kWarp / 2 - 1); }
+
+  /// A value up to which at least `expected` were counted; the limit if they are fewer.
+  __device__ float radius_of(std::uint32_t expected) const {
+    const std::uint32_t reaching = ballot(sum_ >= expected);
     const std::uint32_t lane = reaching == 0 ? kWarp - 1 : lowest_bit(reaching);
-    std::uint32_t before = shuffle(sum - own, lane), bin = lane * kBinsPerLane;
-    found = before + bins_[bin];
+    std::uint32_t bin = lane * kBinsPerLane, found = shuffle(sum_ - own_, lane) + bins_[bin];
     for (std::uint32_t i = 1; i < kBinsPerLane && found < expected; ++i) found += bins_[++bin];
     return std::bit_cast<float>(base_ + ((bin + 1) << kStep));
   }
@@ -53,7 +57,8 @@ class ChainHistogram {
   static constexpr std::uint32_t kStep = 17;  ///< bits of a step: 2^23 / 64
 
   std::uint32_t* bins_;
-  std::uint32_t base_;  ///< the first bin ends a step above it
+  std::uint32_t base_;               ///< the first bin ends a step above it
+  std::uint32_t own_ = 0, sum_ = 0;  ///< in the bins of this lane, and of all up to it
 };
 
 }  // namespace kith::cuda

@@ -50,19 +50,25 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     bool is_open = is_there_;
     T radius = static_cast<T>(guess);
     constexpr std::uint32_t kWalks = 3;
+    std::uint32_t found_before = 0;
+    float growth = growth_, factor = 1;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < kWalks && is_searched && any_lane(is_open); ++i) {
       const bool is_bounded = !(radius < task_.knn.bound);
       if (is_bounded) radius = task_.knn.bound;
       if (!is_open) radius = T(-1);
-      Walk::begin_with(radius, greatest_of_warp(is_there_ ? radius : T(-1)));
+      if (i > 0) Walk::span_lanes(is_open);
+      Walk::begin_with(radius, greatest_of_warp(radius));
       is_searched = Walk::walk();
       if (!is_searched) break;
       const std::uint32_t found = room_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
       for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) answer(lowest_bit(asking));
       is_open = is_open && !has_answer;
-      radius *= static_cast<T>(rescaling(found));
+      if (i > 0) growth = growth_between(factor, found_before, found);
+      found_before = found;
+      factor = rescaling(found, growth);
+      radius *= static_cast<T>(factor);
     }
     Walk::hand_on(is_open, task_.failed, task_.failed_count);
   }
@@ -70,17 +76,37 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
  private:
   using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves_of_collecting(kDims)>;
   friend Walk;
+  static constexpr bool kNamesPairedOnly = true;
   using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_,
-      Walk::query_, Walk::reach_, Walk::room_, Walk::row_, Walk::tree_, Walk::upper_;
+      Walk::query_, Walk::reach_, Walk::room_, Walk::row_, Walk::seen_, Walk::tree_, Walk::upper_;
 
   // --- the radius ---
 
-  /// What a chain that holds `found` points is to be multiplied by to hold as many as are expected, if they are even.
-  __device__ float rescaling(std::uint32_t found) const {
+  /// Points around a query are spread over as many dims as the quotient of their counts tells; a chain grows with the
+  /// count to the power of 2 / dims.
+  __device__ static float growth_of(std::uint32_t found, std::uint32_t in_quarter) {
+    constexpr float kLeast = 2.0f / kDims, kMost = 2;
+    const float dims = std::log2(quotient(found, in_quarter));
+    return dims > 1 ? greater(2 / dims, kLeast) : kMost;
+  }
+  /// The same from what a multiple of the radius has found.
+  __device__ static float growth_between(float factor, std::uint32_t found_before, std::uint32_t found) {
+    constexpr float kLeast = 1.0f / (2 * kDims), kMost = 4;
+    const float growth = std::log2(factor) / std::log2(quotient(found, found_before));
+    return growth > 0 ? lesser(greater(growth, kLeast), kMost) : kMost;
+  }
+  /// What a chain that holds `found` points is to be multiplied by to hold `wanted`.
+  __device__ static float share_of_chain(std::uint32_t wanted, std::uint32_t found, float growth) {
+    return std::exp2(std::log2(quotient(wanted, found)) * growth);
+  }
+  /// So that the next radius holds as many as are expected.
+  __device__ float rescaling(std::uint32_t found, float growth) const {
     constexpr float kLeast = 1.0f / 256, kMost = 8;
-    const float ratio = static_cast<float>(task_.expected) / static_cast<float>(found > 0 ? found : 1);
-    const float factor = std::exp2(std::log2(ratio) * (2.0f / kDims));
-    return lesser(greater(factor, kLeast), kMost);
+    return lesser(greater(share_of_chain(task_.expected, found, growth), kLeast), kMost);
+  }
+  /// Of counts, none of them 0.
+  __device__ static float quotient(std::uint32_t a, std::uint32_t b) {
+    return static_cast<float>(a > 0 ? a : 1) / static_cast<float>(b > 0 ? b : 1);
   }
 
   __device__ static T greatest_of_warp(T value) {
@@ -114,9 +140,8 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     sync_warp();  // the packet before is done with the room
     ChainHistogram chains(reinterpret_cast<std::uint32_t*>(names_), limit);
     reach_ = static_cast<T>(limit);
-    leaves_ = 0;
+    leaves_ = seen_ = 0;
     Walk::start_at_own_bottom();
-    std::uint32_t seen = 0;
     do {
       std::uint32_t count = 0;
       Walk::look_at_node(count);
@@ -131,11 +156,12 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
         if (sum <= reach_) chains.add(toward_zero(sum));
       }
       sync_warp();
-      seen += count;
-    } while (seen < Room::kHistory && Walk::find_next_bottom());
-    std::uint32_t found = 0;
-    const float guess = chains.radius_of(task_.expected, found);
-    return found < task_.expected ? guess * rescaling(found) : guess;
+    } while (seen_ < Room::kHistory && Walk::find_next_bottom());
+    chains.finish();
+    const std::uint32_t found = chains.count();
+    growth_ = growth_of(found, chains.count_in_quarter());
+    const float guess = chains.radius_of(task_.expected);
+    return found < task_.expected ? guess * rescaling(found, growth_) : guess;
   }
 
   // --- pairs ---
@@ -158,24 +184,78 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 
   // --- the answer ---
 
+  static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
+
   /// Of the query of a lane, by the whole warp.
   __device__ __forceinline__ void answer(std::uint32_t asking) {
+    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoNumber;
     const std::uint32_t found = room_.counts[asking];
-    const std::uint32_t entries = found > task_.wanted ? found : task_.wanted;
-    if (entries <= 2 * kWarp) {
-      answer_in_rows<2>(asking, found);
-    } else if (entries <= 4 * kWarp) {
-      answer_in_rows<4>(asking, found);
+    std::uint32_t entries = self == kNoNumber ? found : found - 1;
+    if (greater_of(found, task_.wanted) <= kShort * kWarp) {
+      std::uint32_t keys[kShort];
+      look_up_list(asking, found, self, keys);
+      return sort_and_write(asking, found, entries, keys);
+    }
+    std::uint32_t keys[kLong], fewer[kMiddle];
+    look_up_list(asking, found, self, keys);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
+    if (greater_of(found, task_.wanted) <= kMiddle * kWarp || is_cut(keys, entries, fewer)) {
+      sort_and_write(asking, found, entries, fewer);
     } else {
-      answer_in_rows<8>(asking, found);
+      sort_and_write(asking, found, entries, keys);
     }
   }
+  __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
+  /// Sorting fewer keys is worth more than it takes to find out which. `fewer` become all keys up to a limit, at least
+  /// as many as are to be written, and `entries` how many they are; false if no such limit was found.
+  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t& entries,
+                                         std::uint32_t (&fewer)[kMiddle]) {
+    constexpr std::uint32_t kMost = kMiddle * kWarp, kMargin = 12, kRounds = 4;
+    const std::uint32_t k = task_.knn.k;
+    if (k + kMargin > kMost) return false;
+    std::uint32_t low = 0, high = kSteps, count = 0;
+    std::uint32_t limit =
+        to_unsigned(static_cast<float>(kSteps) * share_of_chain(k + (kMost - k) / 2, entries, growth_));
+#pragma unroll 1
+    for (std::uint32_t round = 0;; ++round) {
+      count = 0;
+#pragma unroll
+      for (std::uint32_t i = 0; i < kLong; ++i) count += keys[i] < limit << kPlaceBits ? 1 : 0;
+      count = sum_of_warp(count);
+      if (count >= k && count <= kMost) break;
+      if (round == kRounds) return false;
+      if (count < k) {
+        low = limit;
+      } else {
+        high = limit;
+      }
+      limit = low + (high - low) / 2;
+    }
+    entries = count;
+    std::uint32_t first = 0;
+    auto* list = reinterpret_cast<std::uint32_t*>(order_);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kLong; ++i) {
+      const bool is_kept = keys[i] < limit << kPlaceBits;
+      const std::uint32_t kept = ballot(is_kept);
+      if (is_kept) list[first + count_bits(kept & ((1u << lane_number()) - 1))] = keys[i];
+      first += count_bits(kept);
+    }
+    sync_warp();
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMiddle; ++i) {
+      const std::uint32_t place = i * kWarp + lane_number();
+      fewer[i] = place < count ? list[place] : key_without_point(place);
+    }
+    return true;
+  }
+
+  /// The first k of a list whose exact entries are on the stage, `found` of them; `entries` of the keys are points.
   template <std::uint32_t kRows>
-  __device__ __forceinline__ void answer_in_rows(std::uint32_t asking, std::uint32_t found) {
-    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoNumber;
-    std::uint32_t keys[kRows];
-    look_up_list(asking, found, self, keys);
+  __device__ __forceinline__ void sort_and_write(std::uint32_t asking, std::uint32_t found, std::uint32_t entries,
+                                                 std::uint32_t (&keys)[kRows]) {
     sort_across_lanes(keys);
     const bool is_coarse = any_lane(has_equals(keys));
     sync_warp();
@@ -190,7 +270,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       reinterpret_cast<Places*>(order_)[lane_number()] = places;
     }
     sync_warp();
-    const std::uint32_t k = task_.knn.k, entries = self == kNoNumber ? found : found - 1;
+    const std::uint32_t k = task_.knn.k;
     const std::uint64_t row_at = shuffle(row_, asking) * k;
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
@@ -208,6 +288,11 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   static constexpr std::uint32_t kPlaceBits = 8;     ///< of a key: which entry of the list it is
   static constexpr std::uint32_t kSteps = 0xff0000;  ///< of distances; keys from here on are for places without a point
 
+  /// After all points, and no two alike.
+  __device__ static std::uint32_t key_without_point(std::uint32_t place) {
+    return (kSteps + place) << kPlaceBits | place;
+  }
+
   /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
   template <std::uint32_t kRows>
   __device__ __forceinline__ void look_up_list(std::uint32_t asking, std::uint32_t found, std::uint32_t self,
@@ -221,7 +306,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
       const std::uint32_t place = i * kWarp + lane_number();
-      keys[i] = (kSteps + place) << kPlaceBits | place;
+      keys[i] = key_without_point(place);
       if (place >= found) continue;
       Candidate<T> entry = Walk::look_up(names[place], query);
       if (entry.index == self) {
@@ -245,7 +330,8 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   }
 
   const PacketTask<T>& task_;
-  std::uint16_t* names_;  ///< of each query in turn
+  float growth_ = 2.0f / kDims;  ///< of chains with counts, as a power; the same in all lanes
+  std::uint16_t* names_;         ///< of each query in turn
   std::uint32_t names_stride_;
   AnswerEntries<T> stage_;  ///< the list that is sorted now
   std::uint8_t* order_;     ///< places in the stage, in order

@@ -62,6 +62,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
  private:
   using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
   friend Walk;
+  static constexpr bool kNamesPairedOnly = false;
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::number_, Walk::pairs_, Walk::query_, Walk::radius_,
       Walk::row_, Walk::tree_;
 

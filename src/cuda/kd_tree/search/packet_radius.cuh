@@ -29,6 +29,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketCount<T, kDims>>;
   friend Walk;
+  static constexpr bool kNamesPairedOnly = false;
   using Walk::is_there_, Walk::leaves_, Walk::room_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
@@ -86,6 +87,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketList<T, kDims>>;
   friend Walk;
+  static constexpr bool kNamesPairedOnly = false;
   using Walk::is_there_, Walk::number_, Walk::row_;
 
   __device__ std::uint32_t self() const { return task_.radius.filter.exclude_self ? 1 : 0; }

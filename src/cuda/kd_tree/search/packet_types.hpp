@@ -141,19 +141,20 @@ inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_
 constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims == 2 ? 256 : dims == 3 ? 512 : 1024; }
 inline constexpr std::uint32_t kCollectGuessRows = 10;
 
-/// What a warp that collects points has in shared memory after the room of its walk: the list that is sorted now, and
-/// the names of each query's points.
+/// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
+/// where the walk has left what it does not need any more, and the names of each query's points.
 struct CollectLayout {
   std::uint32_t chains_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
 
-  /// `room` is a multiple of 16, and so is `walk_bytes`.
-  CollectLayout(std::size_t walk_bytes, std::size_t value_bytes, std::uint32_t room)
-      : chains_at(static_cast<std::uint32_t>(walk_bytes)),
+  /// All of these are multiples of 16: the room of the walk and where its free part begins, and how many points a query
+  /// has room for.
+  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t room)
+      : chains_at(static_cast<std::uint32_t>(free_at)),
         numbers_at(chains_at + room * static_cast<std::uint32_t>(value_bytes)),
         order_at(numbers_at + room * 4),
-        names_at(order_at + kMostCollected),
+        names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
         names_stride(room + 2),
         bytes(names_at + kPacketQueries * names_stride * 2) {}
 };

@@ -15,6 +15,7 @@
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
+#include <limits>
 
 namespace kith::cuda {
 
@@ -27,20 +28,24 @@ struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
   static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
 
-  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
-  T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
-  std::uint32_t counts[kPacketQueries];            ///< what each query has in its buffer
-  std::uint32_t history[kHistory];  ///< the place of the first point of each leaf seen; top bit: one point fewer
+  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
+  std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
+  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
+  // From here on nothing is needed after the walk.
+  alignas(16) T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
   std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last; and
-/// empties_history(), which makes room for more leaves, or returns false: then the walk ends.
+/// empties_history(), which makes room for more leaves, or returns false: then the walk ends. If its kNamesPairedOnly
+/// is true, leaves that no query pairs with get no name: packets with a wide reach go farther, at a few instructions a
+/// leaf.
 template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
 class PacketWalk {
  protected:
   using Room = PacketWalkRoom<T, kDims, kLeaves>;
-  static constexpr std::uint32_t kAtOnce = 4;  ///< points that a lane looks at together
+  static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
+  static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
@@ -133,16 +138,22 @@ class PacketWalk {
     return node - (tree_.geometry.leaves() - 1);
   }
 
-  __device__ void span_packet() {
+  /// The box of some lanes' queries, at least one.
+  __device__ void span_lanes(bool is_in) {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      lower_[d] = upper_[d] = query_[d];
+      lower_[d] = is_in ? query_[d] : std::numeric_limits<T>::infinity();
+      upper_[d] = is_in ? query_[d] : -std::numeric_limits<T>::infinity();
 #pragma unroll
       for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
         lower_[d] = lesser(lower_[d], shuffle_xor(lower_[d], step));
         upper_[d] = greater(upper_[d], shuffle_xor(upper_[d], step));
       }
     }
+  }
+
+  __device__ void span_packet() {
+    span_lanes(true);
     // The query nearest to the middle of the box, and its leaf: there the walk begins.
     T from_middle = T(0);
 #pragma unroll
@@ -170,7 +181,7 @@ class PacketWalk {
     for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
     room_.queries[kDims][lane_number()] = radius_;
     room_.counts[lane_number()] = 0;
-    leaves_ = pairs_ = 0;
+    leaves_ = pairs_ = seen_ = 0;
     sync_warp();
   }
 
@@ -223,12 +234,12 @@ class PacketWalk {
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
+      const std::uint32_t first = leaves_;
       for (std::uint32_t j = 0;; ++j) {
         if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
         if (j == count) break;
-        pair_with_leaf(j);
+        pair_with_leaf(first, j);
       }
-      leaves_ += count;
       if (is_last) return true;
       is_last = !find_next_bottom();
     }
@@ -275,6 +286,8 @@ class PacketWalk {
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
     if (leaves_ + count > Room::kHistory && !derived().empties_history()) return false;
+    seen_ += count;
+    if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
     if (is_within) {
       const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
@@ -287,17 +300,22 @@ class PacketWalk {
     return true;
   }
 
-  /// Leaf j of those that look_at_node has found, and the queries that it may be near.
-  __device__ void pair_with_leaf(std::uint32_t j) {
+  /// Leaf j of those that look_at_node has put down from `first` on, and the queries that it may be near.
+  __device__ void pair_with_leaf(std::uint32_t first, std::uint32_t j) {
     T box[2 * kDims];
     load_box<T, kDims>(room_.boxes[j], box);
     const bool is_pair = to_box(box) <= radius_;
     const std::uint32_t all = ballot(is_pair);
     if (is_pair) {
       room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
-          static_cast<std::uint16_t>((leaves_ + j) << 5 | lane_number());
+          static_cast<std::uint16_t>(leaves_ << 5 | lane_number());
     }
     pairs_ += count_bits(all);
+    if constexpr (Search::kNamesPairedOnly) {
+      if (all == 0) return;
+      if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j];  // not before it: none is lost
+    }
+    ++leaves_;
   }
 
   /// Bits that name a point of a leaf.
@@ -425,6 +443,7 @@ class PacketWalk {
   T lower_[kDims], upper_[kDims];
   T reach_ = 0;               ///< no query looks farther
   std::uint32_t leaves_ = 0;  ///< in the history
+  std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
   std::uint32_t pairs_ = 0;   ///< that wait
 
   // this lane's query

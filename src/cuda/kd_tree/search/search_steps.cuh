@@ -13,6 +13,7 @@
 #include "cuda/kd_tree/search/search_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 namespace kith::cuda {
@@ -90,7 +91,8 @@ void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limit
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch) {
   constexpr std::uint32_t kSharedBytes = 48 << 10;
-  const CollectLayout layout(sizeof(typename CollectingPacket<T, kDims>::Room), sizeof(T), task.room);
+  using Room = typename CollectingPacket<T, kDims>::Room;
+  const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
   launch(knn_by_collecting<T, kDims>, (task.packets + warps - 1) / warps, warps * kWarp,
          std::size_t{warps} * layout.bytes, task, layout);
