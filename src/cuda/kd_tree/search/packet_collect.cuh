@@ -293,29 +293,54 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     return (kSteps + place) << kPlaceBits | place;
   }
 
+  /// A list that is looked up.
+  struct List {
+    const std::uint16_t* names;
+    std::uint32_t found;
+    std::uint32_t self;  ///< not to be found
+    float scale;         ///< from distances to steps
+    T query[kDims];
+  };
+
   /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
   template <std::uint32_t kRows>
   __device__ __forceinline__ void look_up_list(std::uint32_t asking, std::uint32_t found, std::uint32_t self,
                                                std::uint32_t (&keys)[kRows]) {
-    T query[kDims];
+    List list;
+    list.names = names_of(asking);
+    list.found = found;
+    list.self = self;
+    list.scale = static_cast<float>(kSteps) / toward_zero(room_.queries[kDims][asking]);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
-    // A product of what is not negative is monotone, whatever it is rounded to, and so is all that follows.
-    const float scale = static_cast<float>(kSteps) / toward_zero(room_.queries[kDims][asking]);
-    const std::uint16_t* names = names_of(asking);
+    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = room_.queries[d][asking];
+    constexpr std::uint32_t kAtFirst = kRows == kLong ? kMiddle : kRows;
+    look_up_rows<0, kAtFirst>(list, keys);
+    if constexpr (kRows == kLong) {
+      look_up_rows<kMiddle, 2>(list, keys);
+      look_up_rows<kMiddle + 2, 2>(list, keys);
+    }
+  }
+
+  /// A few rows together: all that is read is on its way before the first is written.
+  template <std::uint32_t kFirst, std::uint32_t kCount, std::uint32_t kRows>
+  __device__ __forceinline__ void look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
 #pragma unroll
-    for (std::uint32_t i = 0; i < kRows; ++i) {
-      const std::uint32_t place = i * kWarp + lane_number();
-      keys[i] = key_without_point(place);
-      if (place >= found) continue;
-      Candidate<T> entry = Walk::look_up(names[place], query);
-      if (entry.index == self) {
-        entry = last_candidate<T>();
-      } else {
-        const std::uint32_t step = to_unsigned(toward_zero(entry.distance) * scale);
-        keys[i] = (step < kSteps ? step : kSteps - 1) << kPlaceBits | place;
-      }
-      stage_.put(place, entry);
+    for (std::uint32_t i = kFirst; i < kFirst + kCount; ++i) keys[i] = key_without_point(i * kWarp + lane_number());
+    if (list.found <= kFirst * kWarp) return;
+    Candidate<T> entries[kCount];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
+      entries[i] = Walk::look_up(list.names[place < list.found ? place : list.found - 1], list.query);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
+      // A product of what is not negative is monotone, whatever it is rounded to, and so is all that follows.
+      const std::uint32_t step = to_unsigned(toward_zero(entries[i].distance) * list.scale);
+      const bool is_point = place < list.found && entries[i].index != list.self;
+      if (is_point) keys[kFirst + i] = (step < kSteps ? step : kSteps - 1) << kPlaceBits | place;
+      if (place < list.found) stage_.put(place, is_point ? entries[i] : last_candidate<T>());
     }
   }
 
