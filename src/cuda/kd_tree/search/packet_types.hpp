@@ -41,18 +41,17 @@ struct PacketTask {
   std::uint32_t* tied_count = nullptr;
 };
 
-/// The most neighbours that are found by lists of keys: 30, or 62 in 2 and 3 dims. Beyond, points are collected.
+/// The most neighbours that are found by lists of keys: 62 at most, and in 4 dims 30, as long lists are not worth the
+/// time that compiling them takes. Beyond, points are collected.
 inline constexpr std::uint32_t kMostByKeys = 30;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many; in 4
-/// dims long lists are not worth the time that compiling them takes.
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
 inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
-  if (wanted <= 8) return 10;
-  if (wanted <= 16) return 18;
-  if (wanted <= 30) return 32;
-  return wanted <= kMostByKeys && dims <= 3 ? 64 : 0;
+  constexpr std::uint32_t kMostInFourDims = 30;
+  if (wanted > kMostByKeys || (dims > 3 && wanted > kMostInFourDims)) return 0;
+  return wanted <= 8 ? 10 : wanted <= 16 ? 18 : wanted <= 30 ? 32 : 64;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
