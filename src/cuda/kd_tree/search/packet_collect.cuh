@@ -212,18 +212,20 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   /// as many as are to be written, and `entries` how many they are; false if no such limit was found.
   __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t& entries,
                                          std::uint32_t (&fewer)[kMiddle]) {
-    constexpr std::uint32_t kMost = kMiddle * kWarp, kMargin = 12, kRounds = 4;
+    // A list that needs more rows than kRows is too long to be cut.
+    constexpr std::uint32_t kRows = 6, kMost = kMiddle * kWarp, kMargin = 12, kRounds = 4;
     const std::uint32_t k = task_.knn.k;
-    if (k + kMargin > kMost) return false;
-    std::uint32_t low = 0, high = kSteps, count = 0;
-    std::uint32_t limit =
-        to_unsigned(static_cast<float>(kSteps) * share_of_chain(k + (kMost - k) / 2, entries, growth_));
+    if (k + kMargin > kMost || task_.room > kRows * kWarp) return false;
+    std::uint32_t low = 0, high = kSteps, limit = first_limit(k + (kMost - k) / 2, entries);
+    std::uint32_t kept[kRows], count = 0;
 #pragma unroll 1
     for (std::uint32_t round = 0;; ++round) {
       count = 0;
 #pragma unroll
-      for (std::uint32_t i = 0; i < kLong; ++i) count += keys[i] < limit << kPlaceBits ? 1 : 0;
-      count = sum_of_warp(count);
+      for (std::uint32_t i = 0; i < kRows; ++i) {
+        kept[i] = ballot(keys[i] < limit << kPlaceBits);
+        count += count_bits(kept[i]);
+      }
       if (count >= k && count <= kMost) break;
       if (round == kRounds) return false;
       if (count < k) {
@@ -237,11 +239,10 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     std::uint32_t first = 0;
     auto* list = reinterpret_cast<std::uint32_t*>(order_);
 #pragma unroll
-    for (std::uint32_t i = 0; i < kLong; ++i) {
-      const bool is_kept = keys[i] < limit << kPlaceBits;
-      const std::uint32_t kept = ballot(is_kept);
-      if (is_kept) list[first + count_bits(kept & ((1u << lane_number()) - 1))] = keys[i];
-      first += count_bits(kept);
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+      const std::uint32_t at = first + count_bits(kept[i] & ((1u << lane_number()) - 1));
+      if (keys[i] < limit << kPlaceBits) list[at] = keys[i];
+      first += count_bits(kept[i]);
     }
     sync_warp();
 #pragma unroll
@@ -250,6 +251,12 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       fewer[i] = place < count ? list[place] : key_without_point(place);
     }
     return true;
+  }
+  /// About where `wanted` of `entries` lie, not far from all of them: three terms of the series of a power.
+  __device__ std::uint32_t first_limit(std::uint32_t wanted, std::uint32_t entries) const {
+    const float rest = static_cast<float>(entries - wanted) / static_cast<float>(entries);
+    const float share = 1 - growth_ * rest * (1 + (1 - growth_) / 2 * rest);
+    return to_unsigned(static_cast<float>(kSteps) * share);
   }
 
   /// The first k of a list whose exact entries are on the stage, `found` of them; `entries` of the keys are points.
@@ -272,15 +279,19 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     sync_warp();
     const std::uint32_t k = task_.knn.k;
     const std::uint64_t row_at = shuffle(row_, asking) * k;
+    Candidate<T> row[kRows];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRows; ++i) {  // behind the entries it is something in the warp's memory
+      const std::uint32_t place = i * kWarp + lane_number();
+      row[i] = stage_.at(is_coarse ? place : order_[place]);
+    }
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
       const std::uint32_t place = i * kWarp + lane_number();
       if (place >= k) continue;
-      Candidate<T> entry = last_candidate<T>();
-      entry.index = static_cast<std::uint32_t>(tree_.geometry.points);
-      if (place < entries) entry = stage_.at(is_coarse ? place : order_[place]);
-      task_.knn.indices[row_at + place] = entry.index;
-      task_.knn.chains[row_at + place] = entry.distance;
+      const bool is_point = place < entries;
+      task_.knn.indices[row_at + place] = is_point ? row[i].index : static_cast<std::uint32_t>(tree_.geometry.points);
+      task_.knn.chains[row_at + place] = is_point ? row[i].distance : std::numeric_limits<T>::infinity();
     }
     sync_warp();  // before the next list takes the stage
   }
@@ -316,7 +327,8 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     constexpr std::uint32_t kAtFirst = kRows == kLong ? kMiddle : kRows;
     look_up_rows<0, kAtFirst>(list, keys);
     if constexpr (kRows == kLong) {
-      look_up_rows<kMiddle, 2>(list, keys);
+      look_up_rows<kMiddle, 1>(list, keys);
+      look_up_rows<kMiddle + 1, 1>(list, keys);
       look_up_rows<kMiddle + 2, 2>(list, keys);
     }
   }
