@@ -191,16 +191,19 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoNumber;
     const std::uint32_t found = room_.counts[asking];
     std::uint32_t entries = self == kNoNumber ? found : found - 1;
-    if (greater_of(found, task_.wanted) <= kShort * kWarp) {
-      std::uint32_t keys[kShort];
+    const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
+    std::uint32_t keys[kLong], few[kShort], fewer[kMiddle];
+    bool is_short = rows <= kShort;
+    if (is_short) {
+      look_up_list(asking, found, self, few);
+    } else {
       look_up_list(asking, found, self, keys);
-      return sort_and_write(asking, found, entries, keys);
+      is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
     }
-    std::uint32_t keys[kLong], fewer[kMiddle];
-    look_up_list(asking, found, self, keys);
+    if (is_short) return sort_and_write(asking, found, entries, few);
 #pragma unroll
     for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
-    if (greater_of(found, task_.wanted) <= kMiddle * kWarp || is_cut(keys, entries, fewer)) {
+    if (rows <= kMiddle || is_cut<kMiddle + 2>(keys, found, entries, fewer)) {
       sort_and_write(asking, found, entries, fewer);
     } else {
       sort_and_write(asking, found, entries, keys);
@@ -209,13 +212,14 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
   /// Sorting fewer keys is worth more than it takes to find out which. `fewer` become all keys up to a limit, at least
-  /// as many as are to be written, and `entries` how many they are; false if no such limit was found.
-  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t& entries,
-                                         std::uint32_t (&fewer)[kMiddle]) {
-    // A list that needs more rows than kRows is too long to be cut.
-    constexpr std::uint32_t kRows = 6, kMost = kMiddle * kWarp, kMargin = 12, kRounds = 4;
+  /// as many as are to be written, and `entries` how many they are; false if no such limit was found, or if the list
+  /// has more than kRows rows.
+  template <std::uint32_t kRows, std::uint32_t kFewer>
+  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t found,
+                                         std::uint32_t& entries, std::uint32_t (&fewer)[kFewer]) {
+    constexpr std::uint32_t kMost = kFewer * kWarp, kMargin = 12, kRounds = 4;
     const std::uint32_t k = task_.knn.k;
-    if (k + kMargin > kMost || task_.room > kRows * kWarp) return false;
+    if (k + kMargin > kMost || found > kRows * kWarp) return false;
     std::uint32_t low = 0, high = kSteps, limit = first_limit(k + (kMost - k) / 2, entries);
     std::uint32_t kept[kRows], count = 0;
 #pragma unroll 1
@@ -246,7 +250,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     }
     sync_warp();
 #pragma unroll
-    for (std::uint32_t i = 0; i < kMiddle; ++i) {
+    for (std::uint32_t i = 0; i < kFewer; ++i) {
       const std::uint32_t place = i * kWarp + lane_number();
       fewer[i] = place < count ? list[place] : key_without_point(place);
     }
