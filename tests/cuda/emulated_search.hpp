@@ -1,4 +1,4 @@
-// Searches whose kernels run on the host: how they are launched, and what they get of a question.
+// The GPU's searches run on the host: questions put to the kernels, and answers compared with the CPU's.
 #pragma once
 
 #include "cuda/kd_tree/search/search_steps.cuh"
@@ -10,13 +10,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <random>
 #include <vector>
 
 namespace kith::test {
 
 /// Few blocks, however many a GPU would get; scans need theirs.
-inline const auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
-                               auto... arguments) {
+inline constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                                   auto... arguments) {
   const std::uint32_t few = threads == cuda::kScanThreads ? blocks : std::min(blocks, 2u);
   cuda::emulation::run_grid(few, threads, shared_bytes, cuda::emulation::Residence::one_by_one,
                             [&] { kernel(arguments...); });
@@ -72,6 +74,81 @@ void expect_same_bytes(const std::vector<V>& found, const std::vector<V>& expect
     ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(V)), 0)
         << what << " " << i << ": " << found[i] << " instead of " << expected[i];
   }
+}
+
+/// By packets and what cleans up after them. Returns how many queries failed.
+template <typename T>
+std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bound) {
+  const std::uint64_t entries = question.batch.count * k;
+  std::vector<std::uint32_t> expected_indices(entries), indices(entries + 4, 0xdeadbeef);
+  std::vector<T> expected_chains(entries), chains(entries + 4, T(-1));
+  question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
+                         expected_chains.data(), nullptr);
+  std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
+  std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
+  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
+                              .metric = search_metric(question),
+                              .filter = search_filter(question.batch.filter),
+                              .queries = query_source(question, true, order),
+                              .k = k,
+                              .bound = bound,
+                              .indices = indices.data(),
+                              .chains = chains.data()};
+  cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+  indices.resize(entries);
+  chains.resize(entries);
+  expect_same_bytes(indices, expected_indices, "index");
+  expect_same_bytes(chains, expected_chains, "chain");
+  return scratch[0];
+}
+
+/// A question of the kind that packets answer.
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows) {
+  auto question = std::make_unique<SearchQuestion<T>>();
+  const auto dims = static_cast<std::uint32_t>(2 + random() % 3),
+             leaf_size = static_cast<std::uint32_t>(8 + random() % 25);
+  question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
+  question->tree = cpu::build_kd_tree(question->points.template values<T>().data(), rows, dims,
+                                      {.leaf_size = leaf_size, .threads = 1});
+  question->batch.count = rows;
+  if (random() % 3 == 0) {
+    question->queries = nasty_points(shape, dtype_of<T>, rows / (1 + random() % 3) + 1, dims, random);
+    question->batch.rows = question->queries.template values<T>().data();
+    question->batch.row_stride = dims;
+    question->batch.count = question->queries.rows();
+  } else {
+    question->batch.filter.exclude_self = random() % 2 == 0;
+  }
+  return question;
+}
+
+/// The same, of a tree that packets know, with `fewest` to `fewest` + `span` points.
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> suitable_packet_question(std::mt19937_64& random, NastyShape shape,
+                                                            std::uint64_t fewest, std::uint64_t span) {
+  for (;;) {
+    auto question = packet_question<T>(random, shape, fewest + random() % span);
+    const core::KdGeometry& geometry = question->tree.geometry;
+    if (geometry.most_per_leaf() >= cuda::kFewestPerLeaf && geometry.levels >= 5) return question;
+  }
+}
+
+/// All points of a cubic grid ask.
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> grid_question(std::uint64_t side, std::uint32_t leaf_size) {
+  auto question = std::make_unique<SearchQuestion<T>>();
+  const std::uint64_t rows = side * side * side;
+  question->points = PointSet(dtype_of<T>, rows, 3);
+  T* values = question->points.template values<T>().data();
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    values[3 * i] = static_cast<T>(i % side);
+    values[3 * i + 1] = static_cast<T>(i / side % side);
+    values[3 * i + 2] = static_cast<T>(i / side / side);
+  }
+  question->tree = cpu::build_kd_tree(values, rows, 3, {.leaf_size = leaf_size, .threads = 1});
+  question->batch.count = rows;
+  return question;
 }
 
 }  // namespace kith::test

@@ -122,7 +122,7 @@ TYPED_TEST(SearchOnDevice, LargeSelfSearchesEqualTheCpu) {
       const PointSet queries = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 20000, dims, random);
       const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
       const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
-      for (const std::uint32_t k : {1u, 8u, 16u, 30u, 50u, 100u}) {
+      for (const std::uint32_t k : {1u, 8u, 16u, 30u, 50u, 100u, 200u}) {
         SCOPED_TRACE(testing::Message() << "shape " << shape << ", dims " << dims << ", k " << k);
         expect_same(cpu.knn_self(k), gpu.knn_self(k));
         expect_same(cpu.knn(queries.view(), k), gpu.knn(queries.view(), k));

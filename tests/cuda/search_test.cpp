@@ -1,13 +1,9 @@
 // The GPU's searches, their kernels run on the host: the bytes of the CPU's answers, whatever the tree and the
 // question.
-#include "cuda/kd_tree/search/search_steps.cuh"
-
 #include "cuda/emulated_search.hpp"
-#include "cuda/search_question.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace kith::test {
@@ -36,53 +32,6 @@ void expect_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bou
   cuda::launch_knn_steps(task, plan, scratch.data(), kLaunch);
   expect_same_bytes(indices, expected_indices, "index");
   expect_same_bytes(chains, expected_chains, "chain");
-}
-
-/// By packets and what cleans up after them. Returns how many queries failed.
-template <typename T>
-std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bound) {
-  const std::uint64_t entries = question.batch.count * k;
-  std::vector<std::uint32_t> expected_indices(entries), indices(entries + 4, 0xdeadbeef);
-  std::vector<T> expected_chains(entries), chains(entries + 4, T(-1));
-  question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
-                         expected_chains.data(), nullptr);
-  std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
-  std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
-  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
-                              .metric = search_metric(question),
-                              .filter = search_filter(question.batch.filter),
-                              .queries = query_source(question, true, order),
-                              .k = k,
-                              .bound = bound,
-                              .indices = indices.data(),
-                              .chains = chains.data()};
-  cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-  indices.resize(entries);
-  chains.resize(entries);
-  expect_same_bytes(indices, expected_indices, "index");
-  expect_same_bytes(chains, expected_chains, "chain");
-  return scratch[0];
-}
-
-/// A question of the kind that packets answer.
-template <typename T>
-std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows) {
-  auto question = std::make_unique<SearchQuestion<T>>();
-  const auto dims = static_cast<std::uint32_t>(2 + random() % 3),
-             leaf_size = static_cast<std::uint32_t>(8 + random() % 25);
-  question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
-  question->tree = cpu::build_kd_tree(question->points.template values<T>().data(), rows, dims,
-                                      {.leaf_size = leaf_size, .threads = 1});
-  question->batch.count = rows;
-  if (random() % 3 == 0) {
-    question->queries = nasty_points(shape, dtype_of<T>, rows / (1 + random() % 3) + 1, dims, random);
-    question->batch.rows = question->queries.template values<T>().data();
-    question->batch.row_stride = dims;
-    question->batch.count = question->queries.rows();
-  } else {
-    question->batch.filter.exclude_self = random() % 2 == 0;
-  }
-  return question;
 }
 
 template <typename T>
@@ -177,12 +126,9 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
   for (std::uint64_t seed = 3000; seed < 3048 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1200);
-    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
-      question = packet_question<TypeParam>(random, shape, 300 + random() % 1200);
-    }
-    constexpr std::uint32_t kSizes[] = {1, 2, 4, 7, 8, 12, 16, 20, 29, 32, 50, 61};
-    const std::uint32_t k = kSizes[random() % (question->tree.dims <= 3 ? std::size(kSizes) : 9)];
+    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1200);
+    constexpr std::uint32_t kSizes[] = {1, 2, 4, 7, 8, 12, 16, 20, 29, 30, 32, 50, 61};
+    const std::uint32_t k = kSizes[random() % std::size(kSizes)];
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k);
     const TypeParam bound =
         random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
@@ -192,20 +138,10 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
 
 /// Every distance ties on a grid: lists that are too short for that are made once more, longer.
 TYPED_TEST(EmulatedSearch, PacketsAnswerMostQueriesOnAGridThemselves) {
-  SearchQuestion<TypeParam> question;
-  constexpr std::uint64_t kSide = 14, kRows = kSide * kSide * kSide;
-  question.points = PointSet(dtype_of<TypeParam>, kRows, 3);
-  for (std::uint64_t i = 0; i < kRows; ++i) {
-    TypeParam* row = question.points.template values<TypeParam>().data() + 3 * i;
-    row[0] = static_cast<TypeParam>(i % kSide);
-    row[1] = static_cast<TypeParam>(i / kSide % kSide);
-    row[2] = static_cast<TypeParam>(i / kSide / kSide);
-  }
-  question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), kRows, 3,
-                                     {.leaf_size = 24, .threads = 1});
-  question.batch.count = kRows;
-  const std::uint32_t failed = expect_packets_like_cpu(question, 8, std::numeric_limits<TypeParam>::infinity());
-  EXPECT_LT(failed * 4, kRows) << failed << " of " << kRows << " failed";
+  const auto question = grid_question<TypeParam>(14, 24);
+  const std::uint64_t rows = question->batch.count;
+  const std::uint32_t failed = expect_packets_like_cpu(*question, 8, std::numeric_limits<TypeParam>::infinity());
+  EXPECT_LT(failed * 4, rows) << failed << " of " << rows << " failed";
 }
 
 /// Else the fast way would not be fast.
@@ -237,10 +173,7 @@ TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 5000; seed < 5030 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
-    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
-      question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
-    }
+    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1000);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
     expect_radius_of_cpu(*question, question->typical_chain(random), true, true);
   }

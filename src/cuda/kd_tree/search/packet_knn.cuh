@@ -16,6 +16,7 @@
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
+#include "cuda/kd_tree/search/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
 
@@ -48,7 +49,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
     const float guess = task_.finds_itself ? 0 : guess_radius();
-    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !is_larger_than(guess));
+    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !Walk::is_larger_than(guess));
     if (is_searched) {
       begin(static_cast<T>(guess));
       is_searched = Walk::walk();
@@ -64,9 +65,9 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
  private:
   using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
   friend Walk;
-  static constexpr bool kShrinks = true;
-  using Walk::is_there_, Walk::leaf_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_,
-      Walk::query_, Walk::radius_, Walk::row_, Walk::tree_, Walk::upper_;
+  static constexpr bool kShrinks = true, kNamesPairedOnly = false;
+  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_,
+      Walk::radius_, Walk::row_, Walk::tree_;
 
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
@@ -75,66 +76,17 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   // --- the radius ---
 
-  /// A chain value that holds about as many points as are expected, seen from the query in the midst of the packet; not
-  /// finite if there is none. Any value is right.
   __device__ __forceinline__ float guess_radius() {
     T query[kDims];
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle_);
-    // Lane j knows where leaf j of the subtree begins.
-    const std::uint64_t first_leaf = leaf_ >> task_.guess_levels << task_.guess_levels;
-    const auto begin =
-        static_cast<std::uint32_t>(tree_.geometry.first(tree_.geometry.levels, first_leaf + lane_number()));
-    const std::uint32_t slots = most_ << task_.guess_levels;
-    float distances[kGuessRows];
-    std::uint32_t farthest = 0;
-#pragma unroll
-    for (std::uint32_t row = 0; row < kGuessRows; ++row) {
-      const std::uint32_t slot = row * kWarp + lane_number();
-      const std::uint32_t leaf = slot * Walk::reciprocal() >> 16, i = slot - leaf * most_;
-      const std::uint32_t place = shuffle(begin, leaf), count = shuffle(begin, leaf + 1) - place;
-      distances[row] = std::numeric_limits<float>::infinity();
-      if (slot < slots && i < count) {
-        const T* values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place} * tree_.point_bytes) + i;
-        T sum = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count]));
-        distances[row] = toward_zero(sum);
-        const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
-        farthest = bits > farthest ? bits : farthest;
-      }
-    }
-    // By bisection of the bits, which order like the numbers, over twelve powers of two.
-    constexpr std::uint32_t kRange = 12u << 23, kRounds = 7;
-    std::uint32_t high = max_of_warp(farthest), low = high > kRange ? high - kRange : 0;
-#pragma unroll 1
-    for (std::uint32_t round = 0; round < kRounds; ++round) {
-      const std::uint32_t middle_bits = low + (high - low) / 2;
-      const float value = std::bit_cast<float>(middle_bits);
-      std::uint32_t within = 0;
-#pragma unroll
-      for (std::uint32_t row = 0; row < kGuessRows; ++row) within += distances[row] <= value ? 1 : 0;
-      if (sum_of_warp(within) >= task_.expected) {
-        high = middle_bits;
-      } else {
-        low = middle_bits;
-      }
-    }
-    return std::bit_cast<float>(high);
-  }
-
-  /// Whether so many leaves would have to be looked at that the queries are better off alone.
-  __device__ bool is_larger_than(float radius) const {
-    constexpr float kMost = 4096;
-    T diagonal = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));
-    return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
+    return radius_of_sample<kGuessRows>(tree_, query, leaf_, task_.guess_levels, task_.expected);
   }
 
   __device__ void begin(T radius) {
     is_bounded_ = !(radius < task_.knn.bound);
-    Walk::begin_with(is_bounded_ ? task_.knn.bound : radius);
+    const T least = is_bounded_ ? task_.knn.bound : radius;
+    Walk::begin_with(least, least);
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
   }

@@ -20,7 +20,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    Walk::begin_with(task_.radius.bound);
+    Walk::begin_with(task_.radius.bound, task_.radius.bound);
     Walk::walk();
     const std::uint32_t self = task_.radius.filter.exclude_self ? 1 : 0;  // it is always within
     if (is_there_) task_.radius.counts[row_] = room_.counts[lane_number()] - self;
@@ -29,25 +29,14 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketCount<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false;
-  using Walk::is_there_, Walk::leaves_, Walk::pairs_, Walk::room_, Walk::row_;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = false;
+  using Walk::is_there_, Walk::leaves_, Walk::room_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
-    std::uint32_t first = 0;
-    sync_warp();
-    for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
-      if (first + lane_number() < pairs_) {
-        const std::uint32_t pair = room_.pairs[first + lane_number()];
-        const std::uint32_t found = count_bits(Walk::points_within(pair));
-        if (found > 0) atomic_add(&room_.counts[pair & 31], found);
-      }
-    }
-    sync_warp();
-    if (is_last) {
-      pairs_ = 0;
-    } else {
-      Walk::keep_pairs_from(first);
-    }
+    Walk::take_pairs(is_last, [&](std::uint32_t pair) {
+      const std::uint32_t found = count_bits(Walk::points_within(pair));
+      if (found > 0) atomic_add(&room_.counts[pair & 31], found);
+    });
   }
   /// Once its pairs are worked off a leaf's name is not needed.
   __device__ bool empties_history() {
@@ -85,7 +74,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
     is_there_ = is_there_ && !is_long;
     if (!any_lane(is_there_)) return;
     Walk::span_packet();
-    Walk::begin_with(task_.radius.bound);
+    Walk::begin_with(task_.radius.bound, task_.radius.bound);
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
     if (!is_searched) return;
@@ -98,33 +87,19 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketList<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false;
-  using Walk::is_there_, Walk::number_, Walk::pairs_, Walk::row_;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = false;
+  using Walk::is_there_, Walk::number_, Walk::row_;
 
   __device__ std::uint32_t self() const { return task_.radius.filter.exclude_self ? 1 : 0; }
 
   __device__ __forceinline__ void work_off(bool is_last) {
-    std::uint32_t first = 0;
-    sync_warp();
-    for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
-      if (first + lane_number() < pairs_) {
-        const std::uint32_t pair = room_.pairs[first + lane_number()], asking = pair & 31;
-        std::uint32_t within = Walk::points_within(pair);
-        if (within != 0) {
-          std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-          for (; within != 0; within &= within - 1, ++at) {
-            const std::uint32_t i = Walk::scanned() - 1 - lowest_bit(within);
-            room_.names[at][asking] = static_cast<std::uint16_t>((pair >> 5) << Walk::point_bits() | i);
-          }
-        }
-      }
-    }
-    sync_warp();
-    if (is_last) {
-      pairs_ = 0;
-    } else {
-      Walk::keep_pairs_from(first);
-    }
+    Walk::take_pairs(is_last, [&](std::uint32_t pair) {
+      const std::uint32_t asking = pair & 31;
+      std::uint32_t within = Walk::points_within(pair);
+      if (within == 0) return;
+      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
+      for (; within != 0; within &= within - 1, ++at) room_.names[at][asking] = Walk::first_name(pair, within);
+    });
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }

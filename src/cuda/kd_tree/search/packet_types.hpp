@@ -1,10 +1,12 @@
-// kNN by packets: what the kernel gets, and when it is the one to take. packet_knn.cuh tells how it works.
+// Searches by packets: what the kernels get, and when they are the ones to take. packet_knn.cuh, packet_collect.cuh and
+// packet_radius.cuh tell how they work.
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace kith::cuda {
@@ -27,6 +29,10 @@ struct PacketTask {
   std::uint32_t packets_per_node = 0;
   std::uint32_t guess_levels = 0;  ///< levels above the leaves of the subtree that a radius is guessed from
   bool finds_itself = false;       ///< each query is a point and wants one neighbour: no radius need be guessed
+  // Where points are collected: how many a query has room for; how many of a sample give a first radius, and what it is
+  // multiplied by to hold as many as are expected.
+  std::uint32_t room = 0, sampled = 0;
+  float widening = 1;
   // Queries that need another search, as QuerySource::chosen, and those whose list was too short for a tie; without a
   // place of their own these count as failed. The counts begin as 0.
   std::uint32_t* failed = nullptr;
@@ -35,13 +41,17 @@ struct PacketTask {
   std::uint32_t* tied_count = nullptr;
 };
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many; in 4
-/// dims long lists are not worth the time that compiling them takes.
+/// The most neighbours that are found by lists of keys: 62 at most, and in 4 dims 30, as long lists are not worth the
+/// time that compiling them takes. Beyond, points are collected.
+inline constexpr std::uint32_t kMostByKeys = 30;
+/// The most that are found by collecting points, and the most points that a query may have room for.
+inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
+
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
 inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
-  if (wanted <= 8) return 10;
-  if (wanted <= 16) return 18;
-  if (wanted <= 30) return 32;
-  return wanted <= 62 && dims <= 3 ? 64 : 0;
+  constexpr std::uint32_t kMostInFourDims = 30;
+  if (wanted > kMostByKeys || (dims > 3 && wanted > kMostInFourDims)) return 0;
+  return wanted <= 8 ? 10 : wanted <= 16 ? 18 : wanted <= 30 ? 32 : 64;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
@@ -60,7 +70,7 @@ bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, cons
 template <typename T>
 bool packets_pay(const KnnTask<T>& task) {
   return suit_packets(task.tree, task.metric, task.filter, task.queries) &&
-         kept_keys(task.k + (task.filter.exclude_self ? 1 : 0), task.tree.dims) != 0;
+         task.k + (task.filter.exclude_self ? 1 : 0) <= kMostByCollecting;
 }
 template <typename T>
 bool packets_pay(const RadiusTask<T>& task) {
@@ -72,14 +82,16 @@ struct PacketCut {
   std::uint32_t packets = 0;
   std::uint32_t per_node = 0;  ///< PacketTask::packets_per_node
 
+  /// Whole leaves where they fit: a packet that is a node of the tree is the most compact. Or full ones: if the radius
+  /// is large, compact packets gain less than few.
   template <typename T>
-  PacketCut(const SearchTree<T>& tree, const QuerySource<T>& queries) {
+  PacketCut(const SearchTree<T>& tree, const QuerySource<T>& queries, bool are_full = false) {
     const core::KdGeometry& geometry = tree.geometry;
     if (queries.rows == nullptr && queries.chosen == nullptr) {
-      // Whole leaves where they fit: a packet that is a node of the tree is the most compact.
       const std::uint64_t most_per_node = (geometry.points >> (geometry.levels - 5)) + 1;
-      per_node = static_cast<std::uint32_t>(
-          geometry.most_per_leaf() * 2 <= kPacketQueries ? 16 : (most_per_node + kPacketQueries - 1) / kPacketQueries);
+      const bool has_two_leaves = !are_full && geometry.most_per_leaf() * 2 <= kPacketQueries;
+      per_node =
+          static_cast<std::uint32_t>(has_two_leaves ? 16 : (most_per_node + kPacketQueries - 1) / kPacketQueries);
       packets = per_node << (geometry.levels - 5);
     } else {
       packets = static_cast<std::uint32_t>((queries.count + kPacketQueries - 1) / kPacketQueries);
@@ -115,27 +127,73 @@ struct PacketScratch {
 
 /// Points around a packet that a radius is guessed from, in rows of 32: more for longer lists.
 constexpr std::uint32_t guess_rows(std::uint32_t kept) { return kept <= 18 ? 5 : 10; }
+/// The levels of a subtree that fits into so many rows.
+inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_t rows) {
+  std::uint32_t levels = 0;
+  while (levels < 4 && (geometry.most_per_leaf() << (levels + 1)) <= 32 * rows) ++levels;
+  return levels;
+}
+
+/// Leaves of a packet that have names where points are collected: as many as a radius with some 250 points reaches.
+constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims == 2 ? 256 : dims == 3 ? 512 : 1024; }
+inline constexpr std::uint32_t kCollectGuessRows = 10;
+
+/// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
+/// where the walk has left what it does not need any more, and the names of each query's points.
+struct CollectLayout {
+  std::uint32_t chains_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
+  std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
+  std::uint32_t bytes = 0;         ///< of a warp
+
+  /// All of these are multiples of 16: the room of the walk and where its free part begins, and how many points a query
+  /// has room for.
+  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t room)
+      : chains_at(static_cast<std::uint32_t>(free_at)),
+        numbers_at(chains_at + room * static_cast<std::uint32_t>(value_bytes)),
+        order_at(numbers_at + room * 4),
+        names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
+        names_stride(room + 2),
+        bytes(names_at + kPacketQueries * names_stride * 2) {}
+};
+
+/// Room for some more than are expected, who are some more than are wanted: counts around other queries of the packet
+/// vary like those of chance, but less, as their surroundings overlap.
+template <typename T>
+void plan_collecting(PacketTask<T>& task) {
+  const auto with_margin = [](std::uint32_t count, double deviations) {
+    return count + static_cast<std::uint32_t>(deviations * std::sqrt(static_cast<double>(count)));
+  };
+  task.expected = with_margin(task.wanted, 3);
+  task.room = std::min((with_margin(task.expected, 3.5) + 15) / 16 * 16, kMostCollected);
+  task.expected = std::min(task.expected, (task.wanted + task.room) / 2);
+  const core::KdGeometry& geometry = task.knn.tree.geometry;
+  task.guess_levels = guess_levels(geometry, kCollectGuessRows);
+  task.sampled = static_cast<std::uint32_t>(geometry.most_per_leaf() << task.guess_levels) / 4;
+  task.widening = static_cast<float>(
+      std::pow(static_cast<double>(task.expected) / task.sampled, 2.0 / static_cast<double>(task.knn.tree.dims)));
+}
 
 /// `scratch` has PacketScratch::words words.
 template <typename T>
 PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
-  const core::KdGeometry& geometry = knn.tree.geometry;
   PacketTask<T> task;
   task.knn = knn;
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
-  // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
-  task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
-  const PacketCut cut(knn.tree, knn.queries);
-  task.packets = cut.packets;
-  task.packets_per_node = cut.per_node;
-  const std::uint64_t guess_points = 32 * guess_rows(kept_keys(task.wanted, knn.tree.dims));
-  while (task.guess_levels < 4 && (geometry.most_per_leaf() << (task.guess_levels + 1)) <= guess_points) {
-    ++task.guess_levels;
-  }
-  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  if (kept_keys(task.wanted, knn.tree.dims) < kKeptForTies) {
+  const std::uint32_t kept = kept_keys(task.wanted, knn.tree.dims);
+  const PacketCut cut(knn.tree, knn.queries, kept == 0);
+  task.packets = cut.packets;
+  task.packets_per_node = cut.per_node;
+  if (kept == 0) {
+    plan_collecting(task);
+    return task;
+  }
+  // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
+  task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
+  task.guess_levels = guess_levels(knn.tree.geometry, guess_rows(kept));
+  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
+  if (kept < kKeptForTies) {
     task.tied_count = scratch + 1;
     task.tied = task.failed + knn.queries.count;
   }

@@ -1,5 +1,5 @@
-// What every search by packets does: a warp takes 32 queries that lie close together, each for a lane, walks the tree
-// once for all of them, and pairs queries with leaves that may hold something for them.
+// What every search by packets does: a warp walks the tree once for all queries of a packet, and pairs queries with
+// leaves that may hold something for them.
 //
 // The tree is walked from the packet's own bottom node outward: a lane looks at a node. Each query is then compared
 // with each leaf that the packet reaches; what is near enough becomes a pair. What becomes of pairs is the search's
@@ -9,9 +9,7 @@
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
-#include "cuda/kd_tree/search/nearest_walk.cuh"
-#include "cuda/kd_tree/search/packet_types.hpp"
-#include "cuda/kd_tree/search/query_warp.cuh"
+#include "cuda/kd_tree/search/packet_queries.cuh"
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
@@ -21,160 +19,50 @@ namespace kith::cuda {
 /// Warps of a block; each has its own packet.
 inline constexpr std::uint32_t kPacketWarps = 2;
 
-/// What the walk of a packet has in shared memory.
-template <typename T, std::uint32_t kDims>
+/// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
+template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
-  static constexpr std::uint32_t kHistory = 256;  ///< leaves that have names
-  static constexpr std::uint32_t kPairs = 512;    ///< as many are worked off before more come
+  static constexpr std::uint32_t kHistory = kLeaves;
+  static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
 
-  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now
-  T queries[kDims + 1][kPacketQueries];            ///< coordinates, then the chain up to which a query looks
-  std::uint32_t counts[kPacketQueries];            ///< what each query has in its buffer
-  std::uint32_t history[kHistory];  ///< the place of the first point of each leaf seen; top bit: one point fewer
+  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
+  std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
+  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
+  // From here on nothing is needed after the walk.
+  alignas(16) T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
   std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
-/// empties_history(), which makes room for more leaves, or returns false: then the walk ends; and kShrinks: whether
-/// radii shrink when something is found.
-template <typename T, std::uint32_t kDims, typename Search>
-class PacketWalk {
+/// empties_history(), which makes room for more leaves, or returns false: then the walk ends; kShrinks: whether radii
+/// shrink when something is found; and kNamesPairedOnly: if true, leaves that no query pairs with get no name: packets
+/// with a wide reach go farther, at a few instructions a leaf.
+template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
+class PacketWalk : protected PacketQueries<T, kDims> {
  protected:
-  using Room = PacketWalkRoom<T, kDims>;
-  static constexpr std::uint32_t kAtOnce = 4;  ///< points that a lane looks at together
+  using Queries = PacketQueries<T, kDims>;
+  using Queries::is_there_, Queries::leaf_, Queries::lower_, Queries::query_, Queries::tree_, Queries::upper_;
+  using Room = PacketWalkRoom<T, kDims, kLeaves>;
+  static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
+  static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
-      : tree_(tree),
-        source_(source),
-        packets_per_node_(packets_per_node),
+      : Queries(tree, source, packets_per_node),
         room_(room),
         wide_(tree.geometry.levels),
         most_(static_cast<std::uint32_t>(tree.geometry.most_per_leaf())) {}
 
-  // --- the queries ---
-
-  /// False if there are none.
-  __device__ __forceinline__ bool load_queries(std::uint32_t packet) {
-    if (packets_per_node_ > 0) return load_points(packet);
-    const std::uint64_t first = std::uint64_t{packet} * kPacketQueries, all = queries_of(source_);
-    if (first >= all) return false;
-    is_there_ = first + lane_number() < all;
-    const std::uint64_t own = is_there_ ? first + lane_number() : all - 1;
-    chosen_ = source_.chosen == nullptr ? static_cast<std::uint32_t>(own) : source_.chosen[own];
-    if (source_.rows == nullptr) {
-      leaf_ = tree_.leaf_of_place(chosen_);
-      load_point(tree_.leaf(leaf_),
-                 static_cast<std::uint32_t>(chosen_ - tree_.geometry.first(tree_.geometry.levels, leaf_)));
-    } else {
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
-      number_ = kNoNumber;
-      row_ = chosen_;
-    }
-    return true;
-  }
-
-  /// A part of the points of a bottom node. Its leaves are taken in the order of Gray's code: neighbours in it lie on
-  /// two sides of one split, so packets are compact.
-  __device__ __forceinline__ bool load_points(std::uint32_t packet) {
-    const core::KdGeometry& geometry = tree_.geometry;
-    const std::uint32_t node = packet / packets_per_node_, part = packet % packets_per_node_;
-    const std::uint64_t lane_leaf = std::uint64_t{node} * kWarp + gray(lane_number());
-    const auto place = static_cast<std::uint32_t>(geometry.first(geometry.levels, lane_leaf));
-    const std::uint32_t count = static_cast<std::uint32_t>(geometry.first(geometry.levels, lane_leaf + 1)) - place;
-    std::uint32_t sum = count;  // of the leaves up to this lane's
-#pragma unroll
-    for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
-      const std::uint32_t before = shuffle_up(sum, delta);
-      if (lane_number() >= delta) sum += before;
-    }
-    const std::uint32_t size = shuffle(sum, kWarp - 1);
-    std::uint32_t first = part * size / packets_per_node_, end = (part + 1) * size / packets_per_node_;
-    if (packets_per_node_ == kWarp / 2) {  // two leaves each
-      first = shuffle(sum - count, 2 * part);
-      end = shuffle(sum, 2 * part + 1);
-    }
-    if (first >= end) return false;
-    is_there_ = first + lane_number() < end;
-    const std::uint32_t own = is_there_ ? first + lane_number() : end - 1;
-    std::uint32_t at = 0;  // the lane with the query's leaf
-#pragma unroll
-    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
-      if (shuffle(sum, at + step - 1) <= own) at += step;
-    }
-    const std::uint32_t slot = own - shuffle(sum - count, at);
-    chosen_ = shuffle(place, at) + slot;
-    leaf_ = std::uint64_t{node} * kWarp + gray(at);
-    SearchLeaf<T> leaf;
-    leaf.count = shuffle(count, at);
-    leaf.values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{chosen_ - slot} * tree_.point_bytes);
-    leaf.numbers = reinterpret_cast<const std::uint32_t*>(leaf.values + kDims * leaf.count);
-    load_point(leaf, slot);
-    return true;
-  }
-  __device__ static std::uint32_t gray(std::uint32_t i) { return i ^ (i >> 1); }
-
-  __device__ void load_point(const SearchLeaf<T>& leaf, std::uint32_t slot) {
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
-    number_ = leaf.numbers[slot];
-    row_ = number_ - source_.first;
-  }
-
-  /// x * reciprocal >> 16 is x / most for so few x as there are points in a bottom node.
-  __device__ std::uint32_t reciprocal() const { return 65536 / most_ + 1; }
-
-  __device__ std::uint64_t near_leaf_of(const T (&row)[kDims]) const {
-    std::uint64_t node = 0;
-    for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
-      const std::uint32_t split_dim = tree_.split_dims[node];
-      T value = row[0];
-#pragma unroll
-      for (std::uint32_t d = 1; d < kDims; ++d) value = split_dim == d ? row[d] : value;
-      node = 2 * node + 1 + (value < tree_.split_values[node] ? 0 : 1);
-    }
-    return node - (tree_.geometry.leaves() - 1);
-  }
-
-  __device__ void span_packet() {
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      lower_[d] = upper_[d] = query_[d];
-#pragma unroll
-      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
-        lower_[d] = lesser(lower_[d], shuffle_xor(lower_[d], step));
-        upper_[d] = greater(upper_[d], shuffle_xor(upper_[d], step));
-      }
-    }
-    // The query nearest to the middle of the box, and its leaf: there the walk begins.
-    T from_middle = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      from_middle = core::L2Chain{}.step(from_middle, T(query_[d] - (lower_[d] / 2 + upper_[d] / 2)));
-    }
-    const std::uint32_t order = rough_order(from_middle);
-    middle_ = lowest_bit(ballot(order == min_of_warp(order)));
-    if (source_.rows == nullptr) {
-      leaf_ = shuffle(leaf_, middle_);
-    } else {
-      T row[kDims];
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) row[d] = shuffle(query_[d], middle_);
-      leaf_ = near_leaf_of(row);
-    }
-  }
-
-  /// Every query looks up to this chain; before the walk.
-  __device__ void begin_with(T radius) {
-    reach_ = radius;
+  /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
+  __device__ void begin_with(T radius, T reach) {
+    reach_ = reach;
     radius_ = is_there_ ? radius : T(-1);
     sync_warp();  // the packet before is done with the room
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
     room_.queries[kDims][lane_number()] = radius_;
     room_.counts[lane_number()] = 0;
-    leaves_ = pairs_ = 0;
+    leaves_ = pairs_ = seen_ = 0;
     sync_warp();
   }
 
@@ -213,21 +101,26 @@ class PacketWalk {
     return ballot(is_within);
   }
 
-  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
-  __device__ __forceinline__ bool walk() {
+  /// To the bottom node of leaf_.
+  __device__ void start_at_own_bottom() {
     own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
     top_ = depth_ = wide_.last;
     group_ = own_;
     left_ = masks_ = 0;
+  }
+
+  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
+  __device__ __forceinline__ bool walk() {
+    start_at_own_bottom();
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
+      const std::uint32_t first = leaves_;
       for (std::uint32_t j = 0;; ++j) {
         if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
         if (j == count) break;
-        pair_with_leaf(j);
+        pair_with_leaf(first, j);
       }
-      leaves_ += count;
       if (is_last) return true;
       if constexpr (Search::kShrinks) reach_ = farthest_of_warp(radius_);
       is_last = !find_next_bottom();
@@ -286,6 +179,8 @@ class PacketWalk {
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
     if (leaves_ + count > Room::kHistory && !derived().empties_history()) return false;
+    seen_ += count;
+    if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
     if (is_within) {
       const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
@@ -298,21 +193,42 @@ class PacketWalk {
     return true;
   }
 
-  /// Leaf j of those that look_at_node has found, and the queries that it may be near.
-  __device__ void pair_with_leaf(std::uint32_t j) {
+  /// Leaf j of those that look_at_node has put down from `first` on, and the queries that it may be near.
+  __device__ void pair_with_leaf(std::uint32_t first, std::uint32_t j) {
     T box[2 * kDims];
     load_box<T, kDims>(room_.boxes[j], box);
     const bool is_pair = to_box(box) <= radius_;
     const std::uint32_t all = ballot(is_pair);
     if (is_pair) {
       room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
-          static_cast<std::uint16_t>((leaves_ + j) << 5 | lane_number());
+          static_cast<std::uint16_t>(leaves_ << 5 | lane_number());
     }
     pairs_ += count_bits(all);
+    if constexpr (Search::kNamesPairedOnly) {
+      if (all == 0) return;
+      if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j];  // not before it: none is lost
+    }
+    ++leaves_;
   }
 
   /// Bits that name a point of a leaf.
   __device__ static constexpr std::uint32_t point_bits() { return kNameBits - 8; }
+
+  /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no meetings of the warp.
+  template <typename Take>
+  __device__ __forceinline__ void take_pairs(bool is_last, const Take& take) {
+    std::uint32_t first = 0;
+    sync_warp();
+    for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
+      if (first + lane_number() < pairs_) take(std::uint32_t{room_.pairs[first + lane_number()]});
+    }
+    sync_warp();
+    if (is_last) {
+      pairs_ = 0;
+    } else {
+      keep_pairs_from(first);
+    }
+  }
 
   /// What is left of the pairs after the first `done` moves to the front.
   __device__ void keep_pairs_from(std::uint32_t done) {
@@ -416,6 +332,11 @@ class PacketWalk {
     return 2 * bits + (sum <= radius ? 1 : 0);
   }
 
+  /// The name of the first of the points that points_within has found.
+  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
+    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
+  }
+
   /// The point of a name, as seen from a query.
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
     const std::uint32_t at = name & ((1u << point_bits()) - 1);
@@ -427,37 +348,15 @@ class PacketWalk {
     return {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
   }
 
-  /// Puts down the lanes' queries for another search.
-  __device__ void hand_on(bool is_handed_on, std::uint32_t* to, std::uint32_t* count) {
-    const std::uint32_t all = ballot(is_handed_on);
-    if (all == 0) return;
-    std::uint32_t at = lane_number() == 0 ? atomic_add(count, count_bits(all)) : 0;
-    at = shuffle(at, 0) + count_bits(all & ((1u << lane_number()) - 1));
-    if (is_handed_on) to[at] = chosen_;
-  }
-
-  const SearchTree<T>& tree_;
-  const QuerySource<T>& source_;
-  std::uint32_t packets_per_node_;
   Room& room_;
   WideTree wide_;
   std::uint32_t most_;  ///< points of a leaf; some have one fewer
 
-  // the packet
-  std::uint32_t middle_ = 0;  ///< the lane whose query is in its midst
-  std::uint64_t leaf_ = 0;    ///< of that query
-  T lower_[kDims], upper_[kDims];
-  T reach_ = 0;               ///< no query looks farther
+  T reach_ = 0;               ///< no query of the packet looks farther
   std::uint32_t leaves_ = 0;  ///< in the history
+  std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
   std::uint32_t pairs_ = 0;   ///< that wait
-
-  // this lane's query
-  bool is_there_ = false;
-  std::uint32_t chosen_ = 0;
-  std::uint32_t number_ = 0;
-  std::uint64_t row_ = 0;
-  T query_[kDims];
-  T radius_ = 0;
+  T radius_ = 0;              ///< this lane's query looks up to here
 
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
@@ -465,12 +364,5 @@ class PacketWalk {
   // the walk: where it is, how far up it went, which children are left here and, in lane d, at depth d
   std::uint32_t own_ = 0, bottom_ = 0, top_ = 0, depth_ = 0, group_ = 0, left_ = 0, masks_ = 0;
 };
-
-/// The packets that there are.
-template <typename T>
-__device__ inline std::uint64_t packets_of(const QuerySource<T>& source, std::uint32_t most) {
-  if (source.chosen_count == nullptr) return most;
-  return (queries_of(source) + kPacketQueries - 1) / kPacketQueries;
-}
 
 }  // namespace kith::cuda

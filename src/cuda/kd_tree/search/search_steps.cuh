@@ -4,6 +4,7 @@
 
 #include "cuda/kd_tree/search/box.cuh"
 #include "cuda/kd_tree/search/knn.cuh"
+#include "cuda/kd_tree/search/packet_collect.cuh"
 #include "cuda/kd_tree/search/packet_knn.cuh"
 #include "cuda/kd_tree/search/packet_radius.cuh"
 #include "cuda/kd_tree/search/query_order.cuh"
@@ -13,6 +14,8 @@
 #include "cuda/kd_tree/search/search_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 namespace kith::cuda {
 
@@ -55,6 +58,17 @@ void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limit
   launch_knn_steps(task, plan, nullptr, launch);
 }
 
+/// kNN by packets that collect points.
+template <typename T, std::uint32_t kDims, typename Launch>
+void launch_collecting(const PacketTask<T>& task, Launch&& launch) {
+  constexpr std::uint32_t kSharedBytes = 48 << 10;
+  using Room = typename CollectingPacket<T, kDims>::Room;
+  const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
+  const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
+  launch(knn_by_collecting<T, kDims>, (task.packets + warps - 1) / warps, warps * kWarp,
+         std::size_t{warps} * layout.bytes, task, layout);
+}
+
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
   const auto run = [&](const PacketTask<T>& part, std::uint32_t blocks, auto kept) {
@@ -72,9 +86,11 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
       break;
     case kKeptForTies:
       return run(task, blocks, longer);
-    default:
-      if constexpr (kDims <= 3) run(task, blocks, std::integral_constant<std::uint32_t, 64>{});
+    case 64:
+      if constexpr (kDims <= 3 && kMostByKeys > 30) run(task, blocks, std::integral_constant<std::uint32_t, 64>{});
       return;
+    default:
+      return launch_collecting<T, kDims>(task, launch);
   }
   constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
   run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), longer);
