@@ -3,6 +3,7 @@
 
 #include "allowed_points.hpp"
 #include "interrupt.hpp"
+#include "query_radii.hpp"
 #include "readable.hpp"
 #include "stopwatch.hpp"
 
@@ -115,7 +116,7 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
     }
     require_same_dims(flags_, points.dims(), queries_.dims());
   }
-  read_allowed(points.rows(), progress);
+  read_value_files(points.rows(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, points.dtype());
@@ -137,7 +138,7 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
     read_query_file(info.dtype, info.dims, progress);
     require_same_dims(flags_, info.dims, queries_.dims());
   }
-  read_allowed(info.rows, progress);
+  read_value_files(info.rows, progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, info.dtype);
@@ -160,9 +161,13 @@ void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalPr
   query_count_ = queries_.rows();
 }
 
-void PreparedSearch::read_allowed(std::uint64_t points, TerminalProgress& progress) {
-  if (flags_.allow_path.empty()) return;
-  allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
+void PreparedSearch::read_value_files(std::uint64_t points, TerminalProgress& progress) {
+  if (!flags_.allow_path.empty()) {
+    allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
+  }
+  if (!flags_.radius_path.empty()) {
+    radii_ = read_query_radii(flags_.radius_path, query_count_, flags_.output, progress.callback());
+  }
 }
 
 SearchOptions PreparedSearch::options(const ProgressCallback& progress) const {

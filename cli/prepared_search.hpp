@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class PreparedSearch {
   std::uint64_t query_count() const { return query_count_; }
   /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
   SearchOptions options(const ProgressCallback& progress) const;
+  /// What was read from --radius-file: one per query; empty without it.
+  std::span<const double> radii() const { return radii_; }
 
   /// points, queries, engine, device, threads and the other keys that both commands report.
   nlohmann::ordered_json report() const;
@@ -46,7 +49,8 @@ class PreparedSearch {
   void load(TerminalProgress& progress, const Check& check);
   /// Sets the queries; `dims` are those of the points, for a file without rows.
   void read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress);
-  void read_allowed(std::uint64_t points, TerminalProgress& progress);
+  /// What --allow and --radius-file name; the queries are known.
+  void read_value_files(std::uint64_t points, TerminalProgress& progress);
 
   const SearchFlags& flags_;
   io::PointFile points_file_;
@@ -56,6 +60,7 @@ class PreparedSearch {
   bool loaded_ = false;
   std::optional<Index> index_;
   std::vector<std::uint64_t> allowed_;
+  std::vector<double> radii_;
   std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
   double build_ms_ = 0;

@@ -157,6 +157,10 @@ class Index {
   /// All points whose distance from the query is at most `radius`, ordered by (distance, index).
   NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
   NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
+  /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else
+  /// UsageError is thrown, as for one that is negative or NaN.
+  NeighborLists radius(PointView queries, std::span<const double> radii, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
   /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
   /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
@@ -177,6 +181,10 @@ class Index {
   /// How many points lie within `radius` of each query.
   std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
+  /// How many lie within radii[q] of query q.
+  std::vector<std::uint32_t> count(PointView queries, std::span<const double> radii,
+                                   const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
   /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine the rows
   /// are the normalised ones. Throws OutOfMemory.

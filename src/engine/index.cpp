@@ -19,7 +19,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace kith {
 namespace {
@@ -152,15 +155,54 @@ Neighbors search_knn(const IndexState& state, const PointView* queries, std::uin
   });
 }
 
+/// One radius for all queries, or one for each of the caller's rows.
+struct Radii {
+  double all = 0;
+  std::optional<std::span<const double>> each = {};
+
+  void require(std::uint64_t queries) const {
+    engine::require_radius(all);
+    if (each) engine::require_radii(*each, queries);
+  }
+};
+
+/// The same in chain values; the queries of the batch point to them.
 template <typename T>
-NeighborLists search_radius(const IndexState& state, const PointView* queries, double radius,
+class ChainBounds {
+ public:
+  ChainBounds(const IndexState& state, Radii radii, PreparedQueries<T>& prepared, int threads)
+      : all_(core::chain_bound_of_radius<T>(state.metric, radii.all)) {
+    if (!radii.each) return;
+    constexpr std::uint64_t kBlock = 1 << 14;
+    const std::uint64_t count = prepared.batch.count;
+    with_memory(count * sizeof(T), "the radii", [&] { each_.resize(count); });
+    runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
+      const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+      for (std::uint64_t q = block * kBlock; q < end; ++q) {
+        each_[q] = core::chain_bound_of_radius<T>(state.metric, (*radii.each)[prepared.answer_of(q)]);
+      }
+    });
+    prepared.batch.bounds = each_.data();
+  }
+  ChainBounds(const ChainBounds&) = delete;
+  ChainBounds& operator=(const ChainBounds&) = delete;
+
+  T all() const { return all_; }
+
+ private:
+  T all_;
+  std::vector<T> each_;
+};
+
+template <typename T>
+NeighborLists search_radius(const IndexState& state, const PointView* queries, Radii radii,
                             const SearchOptions& options) {
-  const PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
-  const T bound = core::chain_bound_of_radius<T>(state.metric, radius);
+  PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
+  const ChainBounds<T> bounds(state, radii, prepared, options.threads);
   return with_memory(prepared.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
     engine::ChainLists<T> lists{{0}, {}, {}};
     if (prepared.batch.count > 0) {
-      lists = searcher_of<T>(state).radius(prepared.batch, bound, options.max_neighbors,
+      lists = searcher_of<T>(state).radius(prepared.batch, bounds.all(), options.max_neighbors,
                                            {options.threads, &options.progress});
       translate(state, options, lists.indices.size(), lists.indices.data(), lists.chains.data());
     }
@@ -178,14 +220,14 @@ NeighborLists search_radius(const IndexState& state, const PointView* queries, d
 }
 
 template <typename T>
-std::vector<std::uint32_t> search_count(const IndexState& state, const PointView* queries, double radius,
+std::vector<std::uint32_t> search_count(const IndexState& state, const PointView* queries, Radii radii,
                                         const SearchOptions& options) {
-  const PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
-  const T bound = core::chain_bound_of_radius<T>(state.metric, radius);
+  PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
+  const ChainBounds<T> bounds(state, radii, prepared, options.threads);
   return with_memory(prepared.answers * 4, "the result", [&] {
     std::vector<std::uint32_t> counts(prepared.answers, 0);
     if (prepared.batch.count == 0) return counts;
-    searcher_of<T>(state).count(prepared.batch, bound, {options.threads, &options.progress}, counts.data());
+    searcher_of<T>(state).count(prepared.batch, bounds.all(), {options.threads, &options.progress}, counts.data());
     if (prepared.has_gaps()) spread_values(prepared, 0u, counts);
     return counts;
   });
@@ -197,6 +239,32 @@ void require_options(const IndexState& state, const PointView* queries, SearchKi
                                            .is_self = queries == nullptr,
                                            .points = state.rows,
                                            .queries = queries == nullptr ? state.rows : queries->rows()});
+}
+
+/// Checks what a radius search was given and calls search(T(0), queries in host memory or null).
+template <typename Search>
+auto checked_within(const IndexState& state, const PointView* queries, const Radii& radii, const SearchOptions& options,
+                    Search&& search) {
+  if (queries != nullptr) engine::require_queries_view(*queries, state.dims, state.dtype);
+  radii.require(queries == nullptr ? state.rows : queries->rows());
+  require_options(state, queries, SearchKind::radius, options);
+  const engine::HostView host(queries == nullptr ? PointView() : *queries, options.threads);
+  const PointView view = host.view();
+  return core::visit_dtype(state.dtype, [&](auto zero) { return search(zero, queries == nullptr ? nullptr : &view); });
+}
+
+NeighborLists radius_of(const IndexState& state, const PointView* queries, const Radii& radii,
+                        const SearchOptions& options) {
+  return checked_within(state, queries, radii, options, [&](auto zero, const PointView* on_host) {
+    return search_radius<decltype(zero)>(state, on_host, radii, options);
+  });
+}
+
+std::vector<std::uint32_t> count_of(const IndexState& state, const PointView* queries, const Radii& radii,
+                                    const SearchOptions& options) {
+  return checked_within(state, queries, radii, options, [&](auto zero, const PointView* on_host) {
+    return search_count<decltype(zero)>(state, on_host, radii, options);
+  });
 }
 
 }  // namespace
@@ -219,37 +287,30 @@ Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
 }
 
 NeighborLists Index::radius(PointView queries, double radius, const SearchOptions& options) const {
-  engine::require_queries_view(queries, state_->dims, state_->dtype);
-  engine::require_radius(radius);
-  require_options(*state_, &queries, SearchKind::radius, options);
-  const engine::HostView host(queries, options.threads);
-  const PointView view = host.view();
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_radius<decltype(zero)>(*state_, &view, radius, options); });
+  return radius_of(*state_, &queries, {radius}, options);
 }
-
 NeighborLists Index::radius_self(double radius, const SearchOptions& options) const {
-  engine::require_radius(radius);
-  require_options(*state_, nullptr, SearchKind::radius, options);
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_radius<decltype(zero)>(*state_, nullptr, radius, options); });
+  return radius_of(*state_, nullptr, {radius}, options);
+}
+NeighborLists Index::radius(PointView queries, std::span<const double> radii, const SearchOptions& options) const {
+  return radius_of(*state_, &queries, {.each = radii}, options);
+}
+NeighborLists Index::radius_self(std::span<const double> radii, const SearchOptions& options) const {
+  return radius_of(*state_, nullptr, {.each = radii}, options);
 }
 
 std::vector<std::uint32_t> Index::count(PointView queries, double radius, const SearchOptions& options) const {
-  engine::require_queries_view(queries, state_->dims, state_->dtype);
-  engine::require_radius(radius);
-  require_options(*state_, &queries, SearchKind::radius, options);
-  const engine::HostView host(queries, options.threads);
-  const PointView view = host.view();
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_count<decltype(zero)>(*state_, &view, radius, options); });
+  return count_of(*state_, &queries, {radius}, options);
 }
-
 std::vector<std::uint32_t> Index::count_self(double radius, const SearchOptions& options) const {
-  engine::require_radius(radius);
-  require_options(*state_, nullptr, SearchKind::radius, options);
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_count<decltype(zero)>(*state_, nullptr, radius, options); });
+  return count_of(*state_, nullptr, {radius}, options);
+}
+std::vector<std::uint32_t> Index::count(PointView queries, std::span<const double> radii,
+                                        const SearchOptions& options) const {
+  return count_of(*state_, &queries, {.each = radii}, options);
+}
+std::vector<std::uint32_t> Index::count_self(std::span<const double> radii, const SearchOptions& options) const {
+  return count_of(*state_, nullptr, {.each = radii}, options);
 }
 
 std::uint64_t Index::size() const { return state_->rows; }

@@ -147,6 +147,16 @@ void require_radius(double radius) {
   if (!(radius >= 0)) throw UsageError(fmt::format("the radius must be at least 0, not {}", radius));
 }
 
+void require_radii(std::span<const double> radii, std::uint64_t queries) {
+  if (radii.size() != queries) {
+    throw UsageError(fmt::format("radii: {} for {} queries; give one for each", radii.size(), queries));
+  }
+  const auto bad = std::find_if(radii.begin(), radii.end(), [](double radius) { return !(radius >= 0); });
+  if (bad == radii.end()) return;
+  throw UsageError(fmt::format("radii: a radius must be at least 0, but that of query {} (counted from 0) is {}",
+                               bad - radii.begin(), *bad));
+}
+
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype) {
   if (lower.rows() != upper.rows()) {
     throw UsageError(fmt::format("boxes: {} lower but {} upper corners", lower.rows(), upper.rows()));

@@ -62,6 +62,7 @@ void expect_radius_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint
   std::mt19937_64 random(seed);
   const auto question = random_question<T>(random, most_rows, most_queries);
   if (question->metric.kind() == Metric::Kind::lp) return;
+  if (random() % 3 == 0) question->give_bounds(random);
   SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
   const T bound = question->typical_chain(random);
   const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);

@@ -22,7 +22,8 @@ struct SearchBudget {
   std::uint64_t most_bytes = 0;  ///< for queries and answers in flight; 0: half of what is free
 };
 
-/// Thread-safe. The tree outlives it. All calls are exact; see engine::Searcher for what they return.
+/// Thread-safe. The tree outlives it. All calls are exact; see engine::Searcher for what they return. Bounds of the
+/// queries themselves count for kNN too.
 template <typename T>
 class BatchSearch {
  public:
@@ -44,6 +45,10 @@ class BatchSearch {
  private:
   /// What a search may take now: of two chunks each gets half.
   std::uint64_t bytes_in_flight() const;
+  /// What queries with bounds of their own take besides.
+  static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
+    return queries.bounds == nullptr ? 0 : sizeof(T);
+  }
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
                   T* chains) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,

@@ -59,7 +59,9 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
                                 T* chains) const {
   constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
-  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr) return false;
+  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr || queries.bounds != nullptr) {
+    return false;
+  }
   const std::uint64_t row_bytes = tree_.dims * sizeof(T), entries = queries.count * k;
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
@@ -102,7 +104,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   if (knn_of_few(queries, k, bound, indices, chains)) return;
 
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + k * kBytesPerNeighbor;
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
@@ -139,6 +141,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                               .queries = slot.queries.source(),
                               .k = k,
                               .bound = bound,
+                              .bounds = slot.queries.bounds(),
                               .indices = slot.indices.data(),
                               .chains = slot.chains.data()},
                    *slot.stream);

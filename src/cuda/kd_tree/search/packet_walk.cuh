@@ -177,6 +177,14 @@ class PacketWalk {
     sync_warp();
   }
 
+  /// The same where each query has a chain of its own.
+  __device__ void begin_with_own(T radius) {
+    begin_with(radius);
+    reach_ = radius_;
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) reach_ = greater(reach_, shuffle_xor(reach_, step));
+  }
+
   // --- the walk ---
 
   /// The least chain between the packet and a box.

@@ -62,6 +62,7 @@ QueryChunk<T>::QueryChunk(const SearchTree<T>& tree, const engine::QueryBatch<T>
   if (!batch.is_self()) rows_ = DeviceBuffer<T>(most * tree.dims, stream);
   if (batch.is_self() ? !is_whole : most >= kFewestOrdered) chosen_ = DeviceBuffer<std::uint32_t>(most + 1, stream);
   if (batch.filter.below != nullptr) below_ = DeviceBuffer<std::uint32_t>(most, stream);
+  if (batch.bounds != nullptr) bounds_ = DeviceBuffer<T>(most, stream);
 }
 
 template <typename T>
@@ -72,6 +73,9 @@ void QueryChunk<T>::take(std::uint64_t first, std::uint64_t end, const engine::R
   if (below_.size() > 0) {
     copy_to_device(below_.data(), batch_.filter.below + first, count * sizeof(std::uint32_t), stream_,
                    {.threads = run.threads});
+  }
+  if (bounds_.size() > 0) {
+    copy_to_device(bounds_.data(), batch_.bounds + first, count * sizeof(T), stream_, {.threads = run.threads});
   }
   if (batch_.is_self()) {
     source_.first = static_cast<std::uint32_t>(first);

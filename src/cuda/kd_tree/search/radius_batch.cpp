@@ -48,7 +48,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     return;
   }
   const DeviceScope scope(device_);
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + sizeof(std::uint32_t);
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint32_t);
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
   const std::vector<std::uint64_t> starts =
@@ -76,6 +76,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
                                    .filter = slot.queries.filter(filter->filter()),
                                    .queries = slot.queries.source(),
                                    .bound = bound,
+                                   .bounds = slot.queries.bounds(),
                                    .counts = slot.counts.data()},
                      *slot.stream);
       },
@@ -90,7 +91,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
 template <typename T>
 void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                                  engine::ChainLists<T>& lists) const {
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + sizeof(std::uint64_t);
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint64_t);
   const std::uint64_t bytes = queries.is_self() ? bytes_in_flight() / 2 : std::min(bytes_in_flight() / 2, kChunkBytes);
   const std::vector<std::uint64_t> starts =
       chunks_by_answer(lists.offsets, per_query, sizeof(T) + sizeof(std::uint32_t), bytes, kMostQueries);
@@ -112,6 +113,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
                                   .filter = slot.queries.filter(filter->filter()),
                                   .queries = slot.queries.source(),
                                   .bound = bound,
+                                  .bounds = slot.queries.bounds(),
                                   .starts = slot.starts.data(),
                                   .starts_base = lists.offsets[first],
                                   .indices = slot.indices.data(),
@@ -144,6 +146,7 @@ void BatchSearch<T>::nearest_chunks(const engine::QueryBatch<T>& queries, T boun
       part.rows = queries.row(first);
       part.count = end - first;
       if (part.filter.below != nullptr) part.filter.below += first;
+      if (part.bounds != nullptr) part.bounds += first;
     }
     indices.resize(part.count * most);
     chains.resize(part.count * most);
