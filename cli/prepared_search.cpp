@@ -121,12 +121,11 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
   stop_if_interrupted();
   check(query_count_, points.dtype());
 
-  const Stopwatch build_watch;
   BuildOptions build = flags_.build;
+  build.times = &build_times_;
   build.progress = progress.callback();
   build.expected_queries = query_count_;
   index_ = Index::build(points, build);
-  build_ms_ = build_watch.milliseconds();
 }
 
 void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
@@ -143,14 +142,13 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
   stop_if_interrupted();
   check(query_count_, info.dtype);
 
-  const Stopwatch load_watch;
   LoadOptions options;
+  options.times = &build_times_;
   options.device = flags_.build.device;
   options.threads = flags_.build.threads;
   options.map = flags_.map;
   options.progress = progress.callback();
   index_ = Index::load(flags_.points_path, options);
-  build_ms_ = load_watch.milliseconds();
 }
 
 void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
@@ -200,7 +198,7 @@ nlohmann::ordered_json PreparedSearch::report() const {
   report["threads"] = threads_in_use(flags_.search.threads);
   report["index_bytes"] = index_->memory_bytes();
   report["read_ms"] = read_ms_;
-  report["build_ms"] = build_ms_;
+  report["build_ms"] = build_times_.total_ms;
   return report;
 }
 
@@ -209,9 +207,12 @@ std::string PreparedSearch::engine_text() const {
                      counted(static_cast<std::uint64_t>(threads_in_use(flags_.search.threads)), "thread"));
 }
 
-std::string PreparedSearch::times_text() const {
-  return fmt::format("read {}, {} {}", readable_duration(read_ms_), loaded_ ? "load" : "build",
-                     readable_duration(build_ms_));
+SearchTimes PreparedSearch::times() const {
+  SearchTimes times;
+  times.read_ms = read_ms_;
+  times.is_loaded = loaded_;
+  times.build = build_times_;
+  return times;
 }
 
 std::string PreparedSearch::skipped_text() const {

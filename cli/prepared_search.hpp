@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search_flags.hpp"
+#include "search_times.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/index.hpp>
@@ -39,8 +40,8 @@ class PreparedSearch {
   nlohmann::ordered_json report() const;
   /// "brute force, cpu, 2 threads" for people.
   std::string engine_text() const;
-  /// "read 1.20 ms, build 0.50 ms" for people.
-  std::string times_text() const;
+  /// Those of reading and building.
+  SearchTimes times() const;
   /// "3 points and 0 queries with NaN or infinity were left out", or nothing.
   std::string skipped_text() const;
 
@@ -63,7 +64,7 @@ class PreparedSearch {
   std::vector<double> radii_;
   std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
-  double build_ms_ = 0;
+  WorkTimes build_times_;
 };
 
 /// Threads that work with this setting uses on the CPU.

@@ -103,15 +103,16 @@ int run_radius(const RadiusFlags& radius) {
                           readable_bytes(static_cast<double>(bytes_each))));
   });
 
-  const Stopwatch query_watch;
-  const Found found = search(radius, prepared, prepared.options(progress.callback()));
-  const double query_ms = query_watch.milliseconds();
+  SearchTimes times = prepared.times();
+  SearchOptions options = prepared.options(progress.callback());
+  options.times = &times.search;
+  const Found found = search(radius, prepared, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
   if (!path.empty()) write(path, found, progress.callback());
-  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
+  if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {
@@ -123,15 +124,13 @@ int run_radius(const RadiusFlags& radius) {
     }
     report["max_neighbors"] = flags.search.max_neighbors;
     report["neighbors"] = neighbors_in(found);
-    report["query_ms"] = query_ms;
-    report["write_ms"] = write_ms;
+    times.add_to(report);
     write_to_stdout(report.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}, search {}, write {}",
-                                   counted(neighbors_in(found), "neighbour"), radius_text(radius, prepared.radii()),
+  flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}", counted(neighbors_in(found), "neighbour"),
+                                   radius_text(radius, prepared.radii()),
                                    counted(prepared.query_count(), "query", "queries"),
-                                   counted(prepared.index().size(), "point"), prepared.engine_text(),
-                                   prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+                                   counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;

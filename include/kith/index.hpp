@@ -7,6 +7,7 @@
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,8 @@ struct BuildOptions {
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// What a build will take, known before it begins.
@@ -88,6 +91,8 @@ struct LoadOptions {
   /// crash the process.
   bool map = false;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// How one search runs. The answer does not depend on `threads`.
@@ -118,6 +123,8 @@ struct SearchOptions {
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
@@ -165,7 +172,8 @@ class Index {
   /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
   /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
   /// `knn`. The type is that of the points, else UsageError is thrown. Of the options all but `skip_nonfinite`,
-  /// `threads` and `progress` are obeyed. Memory is allocated only if points were left out and `allowed` is given.
+  /// `threads`, `progress` and `times` are obeyed. Memory is allocated only if points were left out and `allowed` is
+  /// given.
   std::uint32_t knn_one(std::span<const float> query, std::span<std::uint32_t> indices, std::span<float> distances,
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,

@@ -25,3 +25,4 @@
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
 #include <kith/version.hpp>
+#include <kith/work_times.hpp>

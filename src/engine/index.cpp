@@ -7,6 +7,7 @@
 #include "engine/index_state.hpp"
 #include "engine/knn_rules.hpp"
 #include "engine/prepared_rows.hpp"
+#include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
@@ -80,6 +81,10 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
   return prepared;
 }
 
+engine::RunOptions run_options(const SearchOptions& options) {
+  return {options.threads, &options.progress, options.times};
+}
+
 std::uint64_t checked_product(std::uint64_t rows, std::uint64_t k) {
   if (k != 0 && rows > (std::uint64_t{1} << 60) / k) {
     throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", rows, k));
@@ -141,9 +146,8 @@ Neighbors search_knn(const IndexState& state, const PointView* queries, std::uin
     // An empty list is exact, and so is that of a query that was left out.
     std::vector<std::uint8_t> exact(engine::wants_flags(options) ? prepared.answers : 0, 1);
     if (k > 0 && prepared.batch.count > 0) {
-      searcher_of<T>(state).knn(prepared.batch, k, engine::knn_rules<T>(state.metric, options),
-                                {options.threads, &options.progress}, indices.data(), values.data(),
-                                exact.empty() ? nullptr : exact.data());
+      searcher_of<T>(state).knn(prepared.batch, k, engine::knn_rules<T>(state.metric, options), run_options(options),
+                                indices.data(), values.data(), exact.empty() ? nullptr : exact.data());
       translate(state, options, prepared.batch.count * k, indices.data(), values.data());
     }
     const auto missing = static_cast<std::uint32_t>(state.rows);
@@ -202,8 +206,7 @@ NeighborLists search_radius(const IndexState& state, const PointView* queries, R
   return with_memory(prepared.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
     engine::ChainLists<T> lists{{0}, {}, {}};
     if (prepared.batch.count > 0) {
-      lists = searcher_of<T>(state).radius(prepared.batch, bounds.all(), options.max_neighbors,
-                                           {options.threads, &options.progress});
+      lists = searcher_of<T>(state).radius(prepared.batch, bounds.all(), options.max_neighbors, run_options(options));
       translate(state, options, lists.indices.size(), lists.indices.data(), lists.chains.data());
     }
     if (prepared.has_gaps()) {
@@ -227,7 +230,7 @@ std::vector<std::uint32_t> search_count(const IndexState& state, const PointView
   return with_memory(prepared.answers * 4, "the result", [&] {
     std::vector<std::uint32_t> counts(prepared.answers, 0);
     if (prepared.batch.count == 0) return counts;
-    searcher_of<T>(state).count(prepared.batch, bounds.all(), {options.threads, &options.progress}, counts.data());
+    searcher_of<T>(state).count(prepared.batch, bounds.all(), run_options(options), counts.data());
     if (prepared.has_gaps()) spread_values(prepared, 0u, counts);
     return counts;
   });
@@ -248,6 +251,7 @@ auto checked_within(const IndexState& state, const PointView* queries, const Rad
   if (queries != nullptr) engine::require_queries_view(*queries, state.dims, state.dtype);
   radii.require(queries == nullptr ? state.rows : queries->rows());
   require_options(state, queries, SearchKind::radius, options);
+  const engine::TotalTime total(options.times);
   const engine::HostView host(queries == nullptr ? PointView() : *queries, options.threads);
   const PointView view = host.view();
   return core::visit_dtype(state.dtype, [&](auto zero) { return search(zero, queries == nullptr ? nullptr : &view); });
@@ -274,6 +278,7 @@ Index::Index(std::shared_ptr<const IndexState> state) : state_(std::move(state))
 Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   require_options(*state_, &queries, SearchKind::knn, options);
+  const engine::TotalTime total(options.times);
   const engine::HostView host(queries, options.threads);
   const PointView view = host.view();
   return core::visit_dtype(state_->dtype,
@@ -282,6 +287,7 @@ Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& op
 
 Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
   require_options(*state_, nullptr, SearchKind::knn, options);
+  const engine::TotalTime total(options.times);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_knn<decltype(zero)>(*state_, nullptr, k, options); });
 }

@@ -4,6 +4,7 @@
 #include "core/candidate.hpp"
 
 #include <kith/index.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -89,6 +90,7 @@ struct KnnRules {
 struct RunOptions {
   int threads = 0;
   const ProgressCallback* progress = nullptr;
+  WorkTimes* times = nullptr;  ///< gets the parts that only the backend knows; may be null
 };
 
 /// Lists of any length, distances still as chain values.

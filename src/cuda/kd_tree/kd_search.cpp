@@ -12,6 +12,7 @@
 #include "engine/kd_tree/tree_sections.hpp"
 #include "engine/kd_tree/validate_tree.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <kith/error.hpp>
 
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -91,9 +93,8 @@ class KdSearch final : public Searcher<T> {
   const Searcher<T>& on_host(const RunOptions& run) const {
     std::call_once(once_, [&] {
       const DeviceScope scope(stream_.device());
-      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index", [&] {
-        keep(copy_tree_to_host(tree_, stream_, {.threads = run.threads, .progress = run.progress}));
-      });
+      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index",
+                          [&] { keep(copy_tree_to_host(tree_, stream_, CopyOptions::of_build(run))); });
     });
     return *on_host_;
   }
@@ -113,6 +114,22 @@ class KdSearch final : public Searcher<T> {
   mutable std::atomic<bool> is_on_host_{false};
 };
 
+/// A GPU made current, and a stream there. The first of a process waits until the GPU has started.
+class StartedDevice {
+ public:
+  StartedDevice(int ordinal, const RunOptions& run)
+      : spent_(std::in_place, runtime::member_of(run.times, &WorkTimes::start_ms)), scope_(ordinal) {
+    spent_.reset();
+  }
+
+ private:
+  std::optional<runtime::TimeSpent> spent_;
+  DeviceScope scope_;
+
+ public:
+  Stream stream;
+};
+
 /// The tree of rows that lie on the host or on the GPU.
 template <typename T>
 DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream) {
@@ -123,11 +140,12 @@ DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream)
   require_device_memory(stream.device(), build_memory<T>(shape, leaf_size, on_device).peak_bytes, "building the index");
   if (!on_device) {
     return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
-                                       request.run.threads, request.run.progress);
+                                       CopyOptions::of_build(request.run));
   }
   stream.wait_for_default_stream();
   const PointSource<T> source{
       .values = request.rows, .row_stride = request.row_stride, .dim_stride = 1, .indices = nullptr};
+  const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
   return build_device_tree(source, request.count, request.dims, leaf_size, cycles, stream);
 }
 
@@ -158,8 +176,8 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
 
 template <typename T>
 std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
-  const DeviceScope scope(request.device.ordinal());
-  Stream stream;
+  StartedDevice device(request.device.ordinal(), request.run);
+  Stream& stream = device.stream;
   DeviceTree<T> tree;
   try {
     tree = build_tree(request, stream);
@@ -173,15 +191,15 @@ std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& requ
 
 template <typename T>
 std::unique_ptr<Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
-  const DeviceScope scope(request.device.ordinal());
+  const StartedDevice device(request.device.ordinal(), request.run);
+  const Stream& stream = device.stream;
   const KdTree<T> on_host = engine::tree_in_file<T>(request.file);
   const bool is_checked = !request.file.is_trusted();
   const std::uint64_t scratch = is_checked ? check_scratch_bytes(on_host.geometry) : 0;
   require_device_memory(request.device.ordinal(), on_host.memory_bytes() + scratch, "loading the index");
-  Stream stream;
-  DeviceTree<T> tree =
-      copy_tree_to_device(on_host, stream, {.threads = request.run.threads, .progress = request.run.progress});
+  DeviceTree<T> tree = copy_tree_to_device(on_host, stream, CopyOptions::of_build(request.run));
   if (is_checked) {
+    const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
     require_contract_tree(tree, on_host, request, stream);
     engine::require_inside_period(on_host, request);
   }

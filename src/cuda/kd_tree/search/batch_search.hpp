@@ -49,8 +49,8 @@ class BatchSearch {
   static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
     return queries.bounds == nullptr ? 0 : sizeof(T);
   }
-  bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
-                  T* chains) const;
+  bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::RunOptions& run,
+                  std::uint32_t* indices, T* chains) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                    engine::ChainLists<T>& lists) const;
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,

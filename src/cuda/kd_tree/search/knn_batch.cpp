@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/query_chunk.hpp"
 #include "cuda/kd_tree/search/search.hpp"
 #include "cuda/staging.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -55,8 +56,8 @@ std::uint64_t BatchSearch<T>::bytes_in_flight() const {
 
 /// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
 template <typename T>
-bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
-                                T* chains) const {
+bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound,
+                                const engine::RunOptions& run, std::uint32_t* indices, T* chains) const {
   constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
   if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr || queries.bounds != nullptr) {
@@ -85,8 +86,11 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
     task.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
   }
-  search_knn(task, *stream);
-  (*stream).synchronize();
+  {
+    const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
+    search_knn(task, *stream);
+    (*stream).synchronize();
+  }
   std::memcpy(indices, task.indices, entries * sizeof(std::uint32_t));
   std::memcpy(chains, task.chains, entries * sizeof(T));
   return true;
@@ -102,7 +106,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     return;
   }
   const DeviceScope scope(device_);
-  if (knn_of_few(queries, k, bound, indices, chains)) return;
+  if (knn_of_few(queries, k, bound, run, indices, chains)) return;
 
   const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
@@ -148,7 +152,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = starts[chunk] * k, entries = starts[chunk + 1] * k - first;
-        const CopyOptions options{.threads = run.threads};
+        const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(indices + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t), *slots[s]->stream,
                      options);
         copy_to_host(chains + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream, options);

@@ -83,7 +83,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
       [&](std::size_t chunk, std::size_t s) {
         copy_to_host(counts + starts[chunk], slots[s]->counts.data(),
                      (starts[chunk + 1] - starts[chunk]) * sizeof(std::uint32_t), *slots[s]->stream,
-                     {.threads = run.threads});
+                     CopyOptions::of_search(run));
       });
 }
 
@@ -107,7 +107,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         slot.queries.take(first, end, run);
         slot.make_room(lists.offsets[end] - lists.offsets[first]);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
-                       *slot.stream, {.threads = run.threads});
+                       *slot.stream, CopyOptions::of_search(run));
         list_within(RadiusTask<T>{.tree = tree_,
                                   .metric = metric_,
                                   .filter = slot.queries.filter(filter->filter()),
@@ -122,7 +122,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = lists.offsets[starts[chunk]], entries = lists.offsets[starts[chunk + 1]] - first;
-        const CopyOptions options{.threads = run.threads};
+        const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(lists.indices.data() + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t),
                      *slots[s]->stream, options);
         copy_to_host(lists.chains.data() + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream,
