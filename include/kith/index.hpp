@@ -214,6 +214,7 @@ class Index {
   std::string explain() const;
 
  private:
+  friend class DeviceSearch;
   explicit Index(std::shared_ptr<const IndexState> state);
   std::shared_ptr<const IndexState> state_;
 };

@@ -8,7 +8,6 @@
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
 
-#include <kith/error.hpp>
 #include <kith/index.hpp>
 
 #include <algorithm>
@@ -18,13 +17,7 @@ namespace kith {
 namespace {
 
 void require_boxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options) {
-  if (state.metric.kind() == Metric::Kind::cosine) {
-    throw UsageError(
-        "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
-  }
-  if (!state.period.empty()) {
-    throw UsageError("boxes: not on periodic axes; build an index without a period");
-  }
+  engine::require_boxes_possible(state.metric, !state.period.empty());
   engine::require_search_options(
       options,
       {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});

@@ -14,6 +14,8 @@
 namespace kith::engine {
 
 class IndexFileWriter;  // engine/index_file/index_file_writer.hpp
+template <typename T>
+class DeviceSearcher;  // engine/device_searcher.hpp
 
 /// Which points a query may find: those that pass every rule. Numbers are those of the clean points.
 struct PointFilter {
@@ -129,6 +131,9 @@ class Searcher {
   virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
   /// How many points lie in each box.
   virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// The same searches for arrays in the memory of a GPU; null if the index is not on one.
+  virtual const DeviceSearcher<T>* on_device() const { return nullptr; }
 
   /// Copies all points, size x dims, in the order of their numbers.
   virtual void copy_rows(T* rows, int threads) const = 0;

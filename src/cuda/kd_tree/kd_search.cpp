@@ -6,6 +6,7 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/check_tree.hpp"
+#include "cuda/kd_tree/search/array_search.hpp"
 #include "cuda/kd_tree/search/batch_search.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
@@ -41,6 +42,7 @@ class KdSearch final : public Searcher<T> {
         metric_(metric),
         period_(std::move(period)),
         search_(tree_, metric_, period_, stream_),
+        array_search_(search_.tree(), metric_, search_.metric(), stream_.device()),
         origin_(origin) {}
 
   /// The tree is on the host already: nothing needs to be copied.
@@ -68,6 +70,7 @@ class KdSearch final : public Searcher<T> {
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
     search_.box_count(boxes, run, counts);
   }
+  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
   void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
   void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
 
@@ -108,6 +111,7 @@ class KdSearch final : public Searcher<T> {
   Metric metric_;
   std::vector<T> period_;
   BatchSearch<T> search_;
+  ArraySearch<T> array_search_;
   const char* origin_;  ///< "built" or "checked"
   mutable std::once_flag once_;
   mutable std::unique_ptr<Searcher<T>> on_host_;

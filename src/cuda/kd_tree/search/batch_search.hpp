@@ -42,6 +42,10 @@ class BatchSearch {
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run) const;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run, std::uint32_t* counts) const;
 
+  /// What the kernels read; valid as long as this lives.
+  const SearchTree<T>& tree() const { return tree_; }
+  const SearchMetric<T>& metric() const { return metric_; }
+
  private:
   /// What a search may take now: of two chunks each gets half.
   std::uint64_t bytes_in_flight() const;
