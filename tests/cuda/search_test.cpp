@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace kith::test {
@@ -372,6 +373,48 @@ TYPED_TEST(EmulatedSearch, BoxesEqualTheCpuOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     expect_boxes_of_cpu(*question);
   }
+}
+
+/// Host threads share nothing but the tree, whatever they ask it.
+TYPED_TEST(EmulatedSearch, SixtyFourThreadsSearchOneTree) {
+  std::mt19937_64 random(9);
+  auto shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+  while (!shared->batch.is_self() || shared->tree.geometry.levels != 5) {
+    shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+  }
+  const TypeParam typical = shared->typical_chain(random);
+  const auto ask = [&](std::uint64_t t) {
+    std::mt19937_64 own_random(t);
+    SearchQuestion<TypeParam> question;  // the shared tree, other queries
+    question.tree = shared->tree;
+    question.queries = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 40, shared->tree.dims, own_random);
+    question.batch.rows = question.queries.template values<TypeParam>().data();
+    question.batch.row_stride = shared->tree.dims;
+    question.batch.count = question.queries.rows();
+    constexpr TypeParam kInfinity = std::numeric_limits<TypeParam>::infinity();
+    switch (t % 4) {
+      case 0:
+        return expect_knn_of_cpu(question, static_cast<std::uint32_t>(1 + t), kInfinity, t % 8 == 0, 1 << 20);
+      case 1:
+        expect_packets_like_cpu(question, static_cast<std::uint32_t>(1 + t % 30), kInfinity);
+        return;
+      case 2:
+        if (t % 8 == 2) question.give_bounds(own_random);
+        return expect_radius_of_cpu(question, typical, true, t % 16 < 8);
+      default: {
+        BoxQuestion<TypeParam> boxes;
+        boxes.tree = shared->tree;
+        boxes.batch.lower = question.batch.rows;
+        boxes.batch.upper = question.batch.rows + 20 * shared->tree.dims;
+        boxes.batch.lower_stride = boxes.batch.upper_stride = shared->tree.dims;
+        boxes.batch.count = 20;
+        return expect_boxes_of_cpu(boxes);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 64; ++t) threads.emplace_back(ask, t);
+  for (std::thread& thread : threads) thread.join();
 }
 
 /// A part of the points asks, by numbers: answers go to rows counted from the first.
