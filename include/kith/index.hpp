@@ -156,7 +156,7 @@ class Index {
 
   /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
   /// points, else UsageError is thrown; BadData on NaN or infinity. Queries on a GPU are copied to the host, here and
-  /// in the other searches.
+  /// in the other searches; DeviceSearch (kith/device_search.hpp) leaves them and the answers there.
   Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
