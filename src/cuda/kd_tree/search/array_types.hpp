@@ -16,7 +16,7 @@ struct PrepareTask {
   std::uint64_t row_stride = 0;
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
-  Metric metric;
+  Metric metric = {};
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   T bound = 0;
   T* prepared = nullptr;  ///< count x dims
@@ -26,7 +26,7 @@ struct PrepareTask {
 /// Chain values become distances, where they are. Lists of `per_row` entries whose bound is below 0 become empty.
 template <typename T>
 struct ReportTask {
-  Metric metric;
+  Metric metric = {};
   bool squared = false;
   std::uint64_t entries = 0;
   const std::uint64_t* entries_on_device = nullptr;  ///< how many, if only the device knows
