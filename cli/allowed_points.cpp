@@ -1,8 +1,7 @@
 // See allowed_points.hpp.
 #include "allowed_points.hpp"
 
-#include "input_flags.hpp"
-#include "readable.hpp"
+#include "value_file.hpp"
 
 #include <kith/error.hpp>
 
@@ -12,15 +11,8 @@ namespace kith::cli {
 
 std::vector<std::uint64_t> read_allowed_points(const std::string& path, std::uint64_t points, const OutputFlags& output,
                                                const ProgressCallback& progress) {
-  const io::PointFile file = read_input(path, {}, output, progress);
+  const io::PointFile file = read_values({"--allow", path, points, "point", "points"}, output, progress);
   const PointView values = file.view();
-  if (values.dims() > 1) {
-    throw UsageError(fmt::format("--allow: {} has {} columns; give one value per point", path, values.dims()));
-  }
-  if (values.rows() != points) {
-    throw UsageError(fmt::format("--allow: {} has {}, but there are {}; give one for each", path,
-                                 counted(values.rows(), "value"), counted(points, "point")));
-  }
   std::vector<std::uint64_t> bits((points + 63) / 64, 0);
   for (std::uint64_t i = 0; i < points; ++i) {
     const double value = values.at(i, 0);

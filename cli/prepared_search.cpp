@@ -3,6 +3,7 @@
 
 #include "allowed_points.hpp"
 #include "interrupt.hpp"
+#include "query_radii.hpp"
 #include "readable.hpp"
 #include "stopwatch.hpp"
 
@@ -115,17 +116,16 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
     }
     require_same_dims(flags_, points.dims(), queries_.dims());
   }
-  read_allowed(points.rows(), progress);
+  read_value_files(points.rows(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, points.dtype());
 
-  const Stopwatch build_watch;
   BuildOptions build = flags_.build;
+  build.times = &build_times_;
   build.progress = progress.callback();
   build.expected_queries = query_count_;
   index_ = Index::build(points, build);
-  build_ms_ = build_watch.milliseconds();
 }
 
 void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
@@ -137,19 +137,18 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
     read_query_file(info.dtype, info.dims, progress);
     require_same_dims(flags_, info.dims, queries_.dims());
   }
-  read_allowed(info.rows, progress);
+  read_value_files(info.rows, progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, info.dtype);
 
-  const Stopwatch load_watch;
   LoadOptions options;
+  options.times = &build_times_;
   options.device = flags_.build.device;
   options.threads = flags_.build.threads;
   options.map = flags_.map;
   options.progress = progress.callback();
   index_ = Index::load(flags_.points_path, options);
-  build_ms_ = load_watch.milliseconds();
 }
 
 void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
@@ -160,9 +159,13 @@ void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalPr
   query_count_ = queries_.rows();
 }
 
-void PreparedSearch::read_allowed(std::uint64_t points, TerminalProgress& progress) {
-  if (flags_.allow_path.empty()) return;
-  allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
+void PreparedSearch::read_value_files(std::uint64_t points, TerminalProgress& progress) {
+  if (!flags_.allow_path.empty()) {
+    allowed_ = read_allowed_points(flags_.allow_path, points, flags_.output, progress.callback());
+  }
+  if (!flags_.radius_path.empty()) {
+    radii_ = read_query_radii(flags_.radius_path, query_count_, flags_.output, progress.callback());
+  }
 }
 
 SearchOptions PreparedSearch::options(const ProgressCallback& progress) const {
@@ -195,7 +198,7 @@ nlohmann::ordered_json PreparedSearch::report() const {
   report["threads"] = threads_in_use(flags_.search.threads);
   report["index_bytes"] = index_->memory_bytes();
   report["read_ms"] = read_ms_;
-  report["build_ms"] = build_ms_;
+  report["build_ms"] = build_times_.total_ms;
   return report;
 }
 
@@ -204,9 +207,12 @@ std::string PreparedSearch::engine_text() const {
                      counted(static_cast<std::uint64_t>(threads_in_use(flags_.search.threads)), "thread"));
 }
 
-std::string PreparedSearch::times_text() const {
-  return fmt::format("read {}, {} {}", readable_duration(read_ms_), loaded_ ? "load" : "build",
-                     readable_duration(build_ms_));
+SearchTimes PreparedSearch::times() const {
+  SearchTimes times;
+  times.read_ms = read_ms_;
+  times.is_loaded = loaded_;
+  times.build = build_times_;
+  return times;
 }
 
 std::string PreparedSearch::skipped_text() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search_flags.hpp"
+#include "search_times.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/index.hpp>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,13 +33,15 @@ class PreparedSearch {
   std::uint64_t query_count() const { return query_count_; }
   /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
   SearchOptions options(const ProgressCallback& progress) const;
+  /// What was read from --radius-file: one per query; empty without it.
+  std::span<const double> radii() const { return radii_; }
 
   /// points, queries, engine, device, threads and the other keys that both commands report.
   nlohmann::ordered_json report() const;
   /// "brute force, cpu, 2 threads" for people.
   std::string engine_text() const;
-  /// "read 1.20 ms, build 0.50 ms" for people.
-  std::string times_text() const;
+  /// Those of reading and building.
+  SearchTimes times() const;
   /// "3 points and 0 queries with NaN or infinity were left out", or nothing.
   std::string skipped_text() const;
 
@@ -46,7 +50,8 @@ class PreparedSearch {
   void load(TerminalProgress& progress, const Check& check);
   /// Sets the queries; `dims` are those of the points, for a file without rows.
   void read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress);
-  void read_allowed(std::uint64_t points, TerminalProgress& progress);
+  /// What --allow and --radius-file name; the queries are known.
+  void read_value_files(std::uint64_t points, TerminalProgress& progress);
 
   const SearchFlags& flags_;
   io::PointFile points_file_;
@@ -56,9 +61,10 @@ class PreparedSearch {
   bool loaded_ = false;
   std::optional<Index> index_;
   std::vector<std::uint64_t> allowed_;
+  std::vector<double> radii_;
   std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
-  double build_ms_ = 0;
+  WorkTimes build_times_;
 };
 
 /// Threads that work with this setting uses on the CPU.

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace kith::cli {
 namespace {
 
@@ -146,6 +149,10 @@ void check_search_flags(const SearchFlags& flags) {
   }
   if (flags.allow_path == "-" && (flags.points_path == "-" || flags.queries_path == "-")) {
     throw UsageError("--allow and the points or queries cannot both be standard input; put one of them into a file");
+  }
+  const std::initializer_list<const std::string*> others = {&flags.points_path, &flags.queries_path, &flags.allow_path};
+  if (flags.radius_path == "-" && std::any_of(others.begin(), others.end(), [](auto* path) { return *path == "-"; })) {
+    throw UsageError("--radius-file and another input cannot both be standard input; put one of them into a file");
   }
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");

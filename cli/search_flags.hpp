@@ -25,6 +25,7 @@ struct SearchFlags {
   bool map = false;  ///< POINTS is an index to be searched where it lies
   SearchOptions search;
   std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
+  std::string radius_path;            ///< radius only: a file with a radius per query; empty: one for all
   std::uint32_t columns_per_dim = 1;  ///< of QUERIES: 2 if they are boxes
   OutputFlags output;
 

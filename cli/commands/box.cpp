@@ -70,29 +70,28 @@ int run_box(const BoxFlags& box) {
               "without keeping them");
   });
 
-  const Stopwatch query_watch;
-  const Found found = search(box, prepared, prepared.options(progress.callback()));
-  const double query_ms = query_watch.milliseconds();
+  SearchTimes times = prepared.times();
+  SearchOptions options = prepared.options(progress.callback());
+  options.times = &times.search;
+  const Found found = search(box, prepared, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
   if (!path.empty()) write(path, found, progress.callback());
-  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
+  if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {
     nlohmann::ordered_json report = prepared.report();
     for (const char* key : {"metric", "squared", "exclude_self"}) report.erase(key);  // of distances
     report["found"] = points_in(found);
-    report["query_ms"] = query_ms;
-    report["write_ms"] = write_ms;
+    times.add_to(report);
     write_to_stdout(report.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format("{} in {} among {} ({})\n{}, search {}, write {}",
-                                   counted(points_in(found), "point"), counted(prepared.query_count(), "box", "boxes"),
-                                   counted(prepared.index().size(), "point"), prepared.engine_text(),
-                                   prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  flags.output.summary(fmt::format("{} in {} among {} ({})\n{}", counted(points_in(found), "point"),
+                                   counted(prepared.query_count(), "box", "boxes"),
+                                   counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;

@@ -56,11 +56,11 @@ int run_knn(const KnnFlags& knn) {
   const PreparedSearch prepared(flags, progress,
                                 [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); });
 
-  const Stopwatch query_watch;
-  const SearchOptions options = prepared.options(progress.callback());
+  SearchTimes times = prepared.times();
+  SearchOptions options = prepared.options(progress.callback());
+  options.times = &times.search;
   const Neighbors found = flags.self() ? prepared.index().knn_self(knn.k, options)
                                        : prepared.index().knn(prepared.queries(), knn.k, options);
-  const double query_ms = query_watch.milliseconds();
   stop_if_interrupted();
 
   const Stopwatch write_watch;
@@ -69,7 +69,7 @@ int run_knn(const KnnFlags& knn) {
     const ExitOnInterrupt leave(path == "-");
     io::write_neighbors(path, found, progress.callback());
   }
-  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
+  if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {
@@ -81,14 +81,12 @@ int run_knn(const KnnFlags& knn) {
       report["max_leaves"] = options.max_leaves;
       report["certified"] = certified(found);
     }
-    report["query_ms"] = query_ms;
-    report["write_ms"] = write_ms;
+    times.add_to(report);
     write_to_stdout(report.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format(
-      "{} of each of {} among {} ({})\n{}, search {}, write {}", counted(knn.k, "nearest neighbour"),
-      counted(prepared.query_count(), "query", "queries"), counted(prepared.index().size(), "point"),
-      prepared.engine_text(), prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  flags.output.summary(fmt::format("{} of each of {} among {} ({})\n{}", counted(knn.k, "nearest neighbour"),
+                                   counted(prepared.query_count(), "query", "queries"),
+                                   counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!found.exact().empty()) {
     flags.output.summary(fmt::format("approximate: {} of {} are certified exact", readable_count(certified(found)),
                                      counted(found.queries(), "answer")));

@@ -15,8 +15,12 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -28,17 +32,31 @@ using Found = std::variant<NeighborLists, Counts>;
 
 struct RadiusFlags {
   SearchFlags search;
-  double radius = 0;
+  std::optional<double> radius;
   bool count = false;
 };
 
-Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+/// `radius` is one for all queries, or one for each.
+template <typename Radius>
+Found search_within(const RadiusFlags& flags, const PreparedSearch& prepared, const Radius& radius,
+                    const SearchOptions& options) {
   const Index& index = prepared.index();
   const bool self = flags.search.self();
-  if (flags.count) {
-    return self ? index.count_self(flags.radius, options) : index.count(prepared.queries(), flags.radius, options);
-  }
-  return self ? index.radius_self(flags.radius, options) : index.radius(prepared.queries(), flags.radius, options);
+  if (flags.count) return self ? index.count_self(radius, options) : index.count(prepared.queries(), radius, options);
+  return self ? index.radius_self(radius, options) : index.radius(prepared.queries(), radius, options);
+}
+
+Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+  return flags.radius ? search_within(flags, prepared, *flags.radius, options)
+                      : search_within(flags, prepared, prepared.radii(), options);
+}
+
+/// "0.5", or "0.1 to 2" if each query has its own.
+std::string radius_text(const RadiusFlags& flags, std::span<const double> radii) {
+  if (flags.radius) return fmt::format("{}", *flags.radius);
+  if (radii.empty()) return "radii of their own";
+  const auto [least, most] = std::minmax_element(radii.begin(), radii.end());
+  return fmt::format("{} to {}", *least, *most);
 }
 
 std::uint64_t neighbors_in(const Found& found) {
@@ -58,6 +76,12 @@ void write(const std::string& path, const Found& found, const ProgressCallback& 
 
 void check_flags(const RadiusFlags& flags) {
   check_search_flags(flags.search);
+  if (!flags.radius && flags.search.radius_path.empty()) {
+    throw UsageError("--radius is required, or --radius-file with a radius for each query");
+  }
+  if (flags.radius && !flags.search.radius_path.empty()) {
+    throw UsageError("--radius and --radius-file both say how far to look; leave one of them out");
+  }
   if (!flags.count) return;
   if (flags.search.search.max_neighbors > 0) {
     throw UsageError("--count counts all neighbours; leave --max-neighbors out");
@@ -79,30 +103,34 @@ int run_radius(const RadiusFlags& radius) {
                           readable_bytes(static_cast<double>(bytes_each))));
   });
 
-  const Stopwatch query_watch;
-  const Found found = search(radius, prepared, prepared.options(progress.callback()));
-  const double query_ms = query_watch.milliseconds();
+  SearchTimes times = prepared.times();
+  SearchOptions options = prepared.options(progress.callback());
+  options.times = &times.search;
+  const Found found = search(radius, prepared, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
   if (!path.empty()) write(path, found, progress.callback());
-  const double write_ms = path.empty() ? 0 : write_watch.milliseconds();
+  if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
 
   if (flags.output.json) {
     nlohmann::ordered_json report = prepared.report();
-    report["radius"] = radius.radius;
+    if (radius.radius) {
+      report["radius"] = *radius.radius;
+    } else {
+      report["radius_file"] = flags.radius_path;
+    }
     report["max_neighbors"] = flags.search.max_neighbors;
     report["neighbors"] = neighbors_in(found);
-    report["query_ms"] = query_ms;
-    report["write_ms"] = write_ms;
+    times.add_to(report);
     write_to_stdout(report.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format(
-      "{} within {} of {} among {} ({})\n{}, search {}, write {}", counted(neighbors_in(found), "neighbour"),
-      radius.radius, counted(prepared.query_count(), "query", "queries"), counted(prepared.index().size(), "point"),
-      prepared.engine_text(), prepared.times_text(), readable_duration(query_ms), readable_duration(write_ms)));
+  flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}", counted(neighbors_in(found), "neighbour"),
+                                   radius_text(radius, prepared.radii()),
+                                   counted(prepared.query_count(), "query", "queries"),
+                                   counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;
@@ -115,15 +143,19 @@ Command radius_command() {
   Command command;
   command.name = "radius";
   command.summary = "find all neighbours within a distance, or count them";
-  command.synopsis = "POINTS [QUERIES] -r R [--max-neighbors M] [--count] [--out n.npz|n.csv] [flags]";
+  command.synopsis =
+      "POINTS [QUERIES] -r R|--radius-file FILE [--max-neighbors M] [--count] [--out n.npz|n.csv] [flags]";
   command.description =
       "For each row of QUERIES all rows of POINTS at a distance of at most R, ordered by distance, ties by the lower "
-      "number. Without QUERIES every point asks for its own neighbours and finds itself first, unless --exclude-self. "
+      "number. With --radius-file each query has an R of its own. Without QUERIES every point asks for its own "
+      "neighbours and finds itself first, unless --exclude-self. "
       "Rows are numbered from 0.";
   command.arguments = search_arguments(flags->search);
   command.groups = {{"What to find",
                      {{"-r,--radius", "R", "the largest distance, itself included",
-                       [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }, true},
+                       [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }},
+                      {"--radius-file", "FILE", "a largest distance for each query, in the order of the queries",
+                       [flags](const std::string& path) { flags->search.radius_path = path; }},
                       {"--max-neighbors", "M", "keep the nearest M of each list",
                        [flags](const std::string& value) {
                          flags->search.search.max_neighbors = static_cast<std::uint32_t>(
@@ -139,6 +171,7 @@ Command radius_command() {
   command.examples = {
       {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
       {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
+      {"each point as far as its own value says", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] { return run_radius(*flags); };
   return command;

@@ -8,6 +8,7 @@
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
+#include "query_radii.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -26,12 +27,17 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace kith::cli {
 namespace {
 
 using Found = std::variant<Neighbors, NeighborLists>;
+
+/// How the result was bounded, if it is that of a radius search.
+using Bound = std::variant<std::monostate, double, std::vector<double>>;
 
 struct VerifyFlags {
   std::string neighbors_path;
@@ -39,6 +45,7 @@ struct VerifyFlags {
   std::string queries_path;
   bool metric_given = false;
   std::optional<double> radius;
+  std::string radius_path;  ///< a file with a radius per query; empty: one for all
   std::optional<Device> device;
   io::ReadOptions read;
   apps::VerifyOptions options;
@@ -52,6 +59,9 @@ void check_flags(const VerifyFlags& flags) {
   if (flags.points_path == "-" && flags.queries_path == "-") {
     throw UsageError("POINTS and QUERIES cannot both be standard input; put one of them into a file");
   }
+  if (flags.radius && !flags.radius_path.empty()) {
+    throw UsageError("--radius and --radius-file both say how far was looked; leave one of them out");
+  }
   if (flags.neighbors_path == "-") throw UsageError("NEIGHBORS cannot be standard input; give an .npz file");
   if (flags.options.exclude_self && !flags.queries_path.empty()) {
     throw UsageError("--exclude-self is for searches of the points among themselves; leave QUERIES out");
@@ -60,13 +70,14 @@ void check_flags(const VerifyFlags& flags) {
 
 void check_kind(const VerifyFlags& flags, const Found& found) {
   const bool lists = std::holds_alternative<NeighborLists>(found);
-  if (lists && !flags.radius) {
-    throw UsageError(
-        fmt::format("{} is the result of a radius search; give its radius with --radius", flags.neighbors_path));
+  const bool is_bounded = flags.radius || !flags.radius_path.empty();
+  if (lists && !is_bounded) {
+    throw UsageError(fmt::format("{} is the result of a radius search; give its radius with --radius or --radius-file",
+                                 flags.neighbors_path));
   }
-  if (!lists && flags.radius) {
-    throw UsageError(
-        fmt::format("{} holds k nearest neighbours, not a radius search; leave --radius out", flags.neighbors_path));
+  if (!lists && is_bounded) {
+    throw UsageError(fmt::format("{} holds k nearest neighbours, not a radius search; leave {} out",
+                                 flags.neighbors_path, flags.radius ? "--radius" : "--radius-file"));
   }
   if (!lists && flags.options.max_neighbors > 0) {
     throw UsageError("--max-neighbors goes with the result of a radius search only");
@@ -75,11 +86,23 @@ void check_kind(const VerifyFlags& flags, const Found& found) {
 
 std::string checked_text(const VerifyFlags& flags, const Found& found, const apps::Verdict& verdict, PointView points) {
   const std::uint64_t queries = std::visit([](const auto& lists) { return lists.queries(); }, found);
-  const std::string what = flags.radius ? fmt::format("all within {}", *flags.radius)
-                                        : counted(std::get<Neighbors>(found).k(), "nearest neighbour");
+  const std::string what = flags.radius                 ? fmt::format("all within {}", *flags.radius)
+                           : !flags.radius_path.empty() ? "all within radii of their own"
+                                                        : counted(std::get<Neighbors>(found).k(), "nearest neighbour");
   return fmt::format("{} of {} checked against {} ({}, {}{}{})", readable_count(verdict.checked),
                      counted(queries, "list"), counted(points.rows(), "point"), what, flags.options.metric.name(),
                      flags.options.squared ? ", squared" : "", flags.options.exclude_self ? ", self excluded" : "");
+}
+
+apps::Verdict check(const VerifyFlags& flags, const Found& found, const Bound& bound, PointView points,
+                    PointView queries) {
+  if (const auto* radius = std::get_if<double>(&bound)) {
+    return apps::verify_neighbors(std::get<NeighborLists>(found), *radius, points, queries, flags.options);
+  }
+  if (const auto* radii = std::get_if<std::vector<double>>(&bound)) {
+    return apps::verify_neighbors(std::get<NeighborLists>(found), *radii, points, queries, flags.options);
+  }
+  return apps::verify_neighbors(std::get<Neighbors>(found), points, queries, flags.options);
 }
 
 /// The points of an index were searched with its metric, and without the rows that it left out.
@@ -121,15 +144,17 @@ int run_verify(VerifyFlags flags) {
     queries = read_input(flags.queries_path, flags.read, flags.output, progress.callback());
   }
   const PointView asked = flags.queries_path.empty() ? points.view() : queries.view();
+  Bound bound;
+  if (flags.radius) bound = *flags.radius;
+  if (!flags.radius_path.empty()) {
+    bound = read_query_radii(flags.radius_path, asked.rows(), flags.output, progress.callback());
+  }
   const double read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
   const Stopwatch check_watch;
   flags.options.progress = progress.callback();
-  const apps::Verdict verdict =
-      flags.radius
-          ? apps::verify_neighbors(std::get<NeighborLists>(found), *flags.radius, points.view(), asked, flags.options)
-          : apps::verify_neighbors(std::get<Neighbors>(found), points.view(), asked, flags.options);
+  const apps::Verdict verdict = check(flags, found, bound, points.view(), asked);
   const double check_ms = check_watch.milliseconds();
   stop_if_interrupted();
   progress.erase();
@@ -173,6 +198,8 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
       "What was searched (as it was given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
         [&flags](const std::string& value) { flags.radius = parse_distance("--radius", value); }},
+       {"--radius-file", "FILE", "the radius of each query, if they had their own",
+        [&flags](const std::string& path) { flags.radius_path = path; }},
        {"--max-neighbors", "M", "the cap of the radius search",
         [&flags](const std::string& value) {
           flags.options.max_neighbors = static_cast<std::uint32_t>(

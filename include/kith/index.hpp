@@ -7,6 +7,7 @@
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,8 @@ struct BuildOptions {
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// What a build will take, known before it begins.
@@ -88,6 +91,8 @@ struct LoadOptions {
   /// crash the process.
   bool map = false;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// How one search runs. The answer does not depend on `threads`.
@@ -118,6 +123,8 @@ struct SearchOptions {
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
+  /// Tells where the time went, if not null; must outlive the call.
+  WorkTimes* times = nullptr;
 };
 
 /// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
@@ -149,7 +156,7 @@ class Index {
 
   /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
   /// points, else UsageError is thrown; BadData on NaN or infinity. Queries on a GPU are copied to the host, here and
-  /// in the other searches.
+  /// in the other searches; DeviceSearch (kith/device_search.hpp) leaves them and the answers there.
   Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
@@ -157,11 +164,16 @@ class Index {
   /// All points whose distance from the query is at most `radius`, ordered by (distance, index).
   NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
   NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
+  /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else
+  /// UsageError is thrown, as for one that is negative or NaN.
+  NeighborLists radius(PointView queries, std::span<const double> radii, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
   /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
   /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
   /// `knn`. The type is that of the points, else UsageError is thrown. Of the options all but `skip_nonfinite`,
-  /// `threads` and `progress` are obeyed. Memory is allocated only if points were left out and `allowed` is given.
+  /// `threads`, `progress` and `times` are obeyed. Memory is allocated only if points were left out and `allowed` is
+  /// given.
   std::uint32_t knn_one(std::span<const float> query, std::span<std::uint32_t> indices, std::span<float> distances,
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,
@@ -177,6 +189,10 @@ class Index {
   /// How many points lie within `radius` of each query.
   std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
+  /// How many lie within radii[q] of query q.
+  std::vector<std::uint32_t> count(PointView queries, std::span<const double> radii,
+                                   const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
   /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine the rows
   /// are the normalised ones. Throws OutOfMemory.
@@ -198,6 +214,7 @@ class Index {
   std::string explain() const;
 
  private:
+  friend class DeviceSearch;
   explicit Index(std::shared_ptr<const IndexState> state);
   std::shared_ptr<const IndexState> state_;
 };

@@ -9,6 +9,7 @@
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_tree.hpp>
 #include <kith/device.hpp>
+#include <kith/device_search.hpp>
 #include <kith/dtype.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -25,3 +26,4 @@
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
 #include <kith/version.hpp>
+#include <kith/work_times.hpp>

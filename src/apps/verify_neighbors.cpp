@@ -231,8 +231,9 @@ Verdict verify_nearest(const Neighbors& found, PointView points, PointView queri
   });
 }
 
+/// `radii` are one for all, or one for each query.
 template <typename T>
-Verdict verify_within(const NeighborLists& found, double radius, PointView points, PointView queries,
+Verdict verify_within(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
                       const VerifyOptions& options) {
   const Checker<T> checker(points, queries, options);
   const std::span<const T> distances = found.distances().values<T>();
@@ -240,8 +241,21 @@ Verdict verify_within(const NeighborLists& found, double radius, PointView point
     const std::uint64_t start = found.offsets()[query];
     const std::uint64_t count = found.count(query);
     return checker.check_within(query, {found.indices().subspan(start, count), distances.subspan(start, count)},
-                                radius);
+                                radii[radii.size() == 1 ? 0 : query]);
   });
+}
+
+Verdict verify_lists(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
+                     const VerifyOptions& options) {
+  check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
+  const std::span<const std::uint64_t> offsets = found.offsets();
+  const bool fits = std::is_sorted(offsets.begin(), offsets.end()) && offsets.front() == 0 &&
+                    offsets.back() == found.indices().size() && offsets.back() == found.distances().size();
+  if (!fits) throw UsageError("the offsets of the result do not ascend from 0 to the number of its neighbours");
+  const bool has_nan = std::any_of(radii.begin(), radii.end(), [](double radius) { return std::isnan(radius); });
+  if (has_nan) throw UsageError("a radius cannot be NaN");
+  return points.dtype() == DType::f32 ? verify_within<float>(found, radii, points, queries, options)
+                                      : verify_within<double>(found, radii, points, queries, options);
 }
 
 }  // namespace
@@ -260,14 +274,15 @@ Verdict verify_neighbors(const Neighbors& found, PointView points, PointView que
 
 Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,
                          const VerifyOptions& options) {
-  check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
-  const std::span<const std::uint64_t> offsets = found.offsets();
-  const bool fits = std::is_sorted(offsets.begin(), offsets.end()) && offsets.front() == 0 &&
-                    offsets.back() == found.indices().size() && offsets.back() == found.distances().size();
-  if (!fits) throw UsageError("the offsets of the result do not ascend from 0 to the number of its neighbours");
-  if (std::isnan(radius)) throw UsageError("a radius cannot be NaN");
-  return points.dtype() == DType::f32 ? verify_within<float>(found, radius, points, queries, options)
-                                      : verify_within<double>(found, radius, points, queries, options);
+  return verify_lists(found, std::span(&radius, 1), points, queries, options);
+}
+
+Verdict verify_neighbors(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
+                         const VerifyOptions& options) {
+  if (radii.size() != found.queries()) {
+    throw UsageError(fmt::format("radii: {} for {} queries; give one for each", radii.size(), found.queries()));
+  }
+  return verify_lists(found, radii, points, queries, options);
 }
 
 }  // namespace kith::apps

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/arithmetic.hpp"
+#include "core/host_device.hpp"
 
 #include <kith/metric.hpp>
 
@@ -12,7 +13,8 @@ namespace kith::core {
 
 /// The distance that the user sees for a chain value.
 template <typename T>
-T reported_distance(Metric metric, bool squared, T chain) {
+KITH_HOST_DEVICE T reported_distance(Metric metric, bool squared, T chain) {
+  using std::pow;
   switch (metric.kind()) {
     case Metric::Kind::l2:
       return squared ? chain : square_root(chain);
@@ -22,7 +24,7 @@ T reported_distance(Metric metric, bool squared, T chain) {
     case Metric::Kind::cosine:
       return chain / T(2);
     case Metric::Kind::lp:
-      return std::pow(chain, static_cast<T>(1 / metric.p()));
+      return pow(chain, static_cast<T>(1 / metric.p()));
   }
   return chain;
 }

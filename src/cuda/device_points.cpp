@@ -13,7 +13,7 @@
 
 namespace kith::cuda {
 
-void require_on_device(const void* memory, Device device) {
+bool is_on_device(const void* memory, Device device) {
   const DeviceScope scope(device.ordinal());
   cudaPointerAttributes attributes{};
   const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
@@ -22,8 +22,12 @@ void require_on_device(const void* memory, Device device) {
   } else {
     check(status, "looking at an address");
   }
-  if (attributes.type == cudaMemoryTypeManaged) return;
-  if (attributes.type == cudaMemoryTypeDevice && attributes.device == device.ordinal()) return;
+  if (attributes.type == cudaMemoryTypeManaged) return true;
+  return attributes.type == cudaMemoryTypeDevice && attributes.device == device.ordinal();
+}
+
+void require_on_device(const void* memory, Device device) {
+  if (is_on_device(memory, device)) return;
   throw UsageError(fmt::format("the array is said to be on {}, but its memory is not there", device.name()));
 }
 

@@ -6,8 +6,9 @@
 
 namespace kith::cuda {
 
-/// Throws UsageError unless the memory belongs to that GPU (or is managed by CUDA), DeviceError if there is no such
-/// GPU.
+/// Whether the memory belongs to that GPU (or is managed by CUDA). Throws DeviceError if there is no such GPU.
+bool is_on_device(const void* memory, Device device);
+/// Throws UsageError unless it does.
 void require_on_device(const void* memory, Device device);
 
 /// A copy in host memory, gaps between rows closed. The work that writes the points must have ended, or be in the

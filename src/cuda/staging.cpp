@@ -5,6 +5,7 @@
 #include "cuda/event.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <array>
@@ -107,10 +108,18 @@ void copy_on_host(std::byte* to, const std::byte* from, std::uint64_t bytes, int
   });
 }
 
+/// A copy waits for the work before it in any case; who wants to know the times wants them apart.
+void wait_for_work(const Stream& stream, const CopyOptions& options) {
+  if (options.times == nullptr) return;
+  const runtime::TimeSpent spent(&options.times->device_ms);
+  stream.synchronize();
+}
+
 }  // namespace
 
 void copy_to_device(void* to, const void* from, std::uint64_t bytes, const Stream& stream, const CopyOptions& options) {
   if (bytes == 0) return;
+  const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::copy_in_ms));
   const char* doing = "copying to the GPU";
   if (bytes <= kDirect || is_reachable(from)) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.get()), doing);
@@ -135,6 +144,8 @@ void copy_to_device(void* to, const void* from, std::uint64_t bytes, const Strea
 void copy_to_host(void* to, const void* from, std::uint64_t bytes, const Stream& stream, const CopyOptions& options) {
   if (bytes == 0) return;
   if (bytes <= kDirect || is_reachable(to)) {
+    wait_for_work(stream, options);
+    const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::copy_out_ms));
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream.get()), "copying from the GPU");
     stream.synchronize();
     return;
@@ -145,6 +156,8 @@ void copy_to_host(void* to, const void* from, std::uint64_t bytes, const Stream&
 void copy_rows_to_host(void* to, const void* from, std::uint64_t row_bytes, std::uint64_t pitch, std::uint64_t rows,
                        const Stream& stream, const CopyOptions& options) {
   if (rows == 0 || row_bytes == 0) return;
+  wait_for_work(stream, options);
+  const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::copy_out_ms));
   const std::uint64_t rows_per_chunk = std::max<std::uint64_t>(1, kChunk / row_bytes);  // a row is never that long
   const std::uint64_t chunks = (rows + rows_per_chunk - 1) / rows_per_chunk;
   const auto rows_of = [&](std::uint64_t chunk) { return std::min(rows_per_chunk, rows - chunk * rows_per_chunk); };

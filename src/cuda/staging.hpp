@@ -3,8 +3,10 @@
 #pragma once
 
 #include "cuda/stream.hpp"
+#include "engine/searcher.hpp"
 
 #include <kith/progress.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -16,6 +18,14 @@ struct CopyOptions {
   int threads = 0;  ///< on the host; 0 takes all cores
   std::string_view stage = "copying";
   const ProgressCallback* progress = nullptr;  ///< gets bytes
+  /// Gets the time of copies, and the time until the work before a copy to the host is done. May be null.
+  WorkTimes* times = nullptr;
+
+  /// Copies that belong to a search: its progress is told otherwise.
+  static CopyOptions of_search(const engine::RunOptions& run) { return {.threads = run.threads, .times = run.times}; }
+  static CopyOptions of_build(const engine::RunOptions& run) {
+    return {.threads = run.threads, .progress = run.progress, .times = run.times};
+  }
 };
 
 /// Work that is put into the stream later finds the bytes on the device. The host's memory was read when this returns.

@@ -7,12 +7,16 @@
 
 namespace kith::cuda {
 
-/// Owns a stream of the device that was current when it was made. Copies share it; the last one destroys it, after its
-/// work is done. It does not wait for the default stream of the process, and that does not wait for it.
+/// Owns a stream of the device that was current when it was made, or borrows a caller's. Copies share it; the last one
+/// destroys it, after its work is done. It does not wait for the default stream of the process, and that does not wait
+/// for it.
 class Stream {
  public:
   /// Throws DeviceError.
   Stream();
+
+  /// A caller's stream of that device, which outlives this; null is the default stream. Nothing is destroyed.
+  Stream(cudaStream_t borrowed, int device) : device_(device), handle_(borrowed, [](cudaStream_t) {}) {}
 
   cudaStream_t get() const { return handle_.get(); }
   /// Which GPU.

@@ -7,6 +7,7 @@
 #include "engine/index_state.hpp"
 #include "engine/knn_rules.hpp"
 #include "engine/prepared_rows.hpp"
+#include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
@@ -19,7 +20,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace kith {
 namespace {
@@ -75,6 +79,10 @@ PreparedQueries<T> prepare_queries(const IndexState& state, const PointView* que
   prepared.batch.row_stride = prepared.rows.row_stride;
   prepared.batch.count = prepared.rows.count;
   return prepared;
+}
+
+engine::RunOptions run_options(const SearchOptions& options) {
+  return {options.threads, &options.progress, options.times};
 }
 
 std::uint64_t checked_product(std::uint64_t rows, std::uint64_t k) {
@@ -138,9 +146,8 @@ Neighbors search_knn(const IndexState& state, const PointView* queries, std::uin
     // An empty list is exact, and so is that of a query that was left out.
     std::vector<std::uint8_t> exact(engine::wants_flags(options) ? prepared.answers : 0, 1);
     if (k > 0 && prepared.batch.count > 0) {
-      searcher_of<T>(state).knn(prepared.batch, k, engine::knn_rules<T>(state.metric, options),
-                                {options.threads, &options.progress}, indices.data(), values.data(),
-                                exact.empty() ? nullptr : exact.data());
+      searcher_of<T>(state).knn(prepared.batch, k, engine::knn_rules<T>(state.metric, options), run_options(options),
+                                indices.data(), values.data(), exact.empty() ? nullptr : exact.data());
       translate(state, options, prepared.batch.count * k, indices.data(), values.data());
     }
     const auto missing = static_cast<std::uint32_t>(state.rows);
@@ -152,16 +159,54 @@ Neighbors search_knn(const IndexState& state, const PointView* queries, std::uin
   });
 }
 
+/// One radius for all queries, or one for each of the caller's rows.
+struct Radii {
+  double all = 0;
+  std::optional<std::span<const double>> each = {};
+
+  void require(std::uint64_t queries) const {
+    engine::require_radius(all);
+    if (each) engine::require_radii(*each, queries);
+  }
+};
+
+/// The same in chain values; the queries of the batch point to them.
 template <typename T>
-NeighborLists search_radius(const IndexState& state, const PointView* queries, double radius,
+class ChainBounds {
+ public:
+  ChainBounds(const IndexState& state, Radii radii, PreparedQueries<T>& prepared, int threads)
+      : all_(core::chain_bound_of_radius<T>(state.metric, radii.all)) {
+    if (!radii.each) return;
+    constexpr std::uint64_t kBlock = 1 << 14;
+    const std::uint64_t count = prepared.batch.count;
+    with_memory(count * sizeof(T), "the radii", [&] { each_.resize(count); });
+    runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
+      const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+      for (std::uint64_t q = block * kBlock; q < end; ++q) {
+        each_[q] = core::chain_bound_of_radius<T>(state.metric, (*radii.each)[prepared.answer_of(q)]);
+      }
+    });
+    prepared.batch.bounds = each_.data();
+  }
+  ChainBounds(const ChainBounds&) = delete;
+  ChainBounds& operator=(const ChainBounds&) = delete;
+
+  T all() const { return all_; }
+
+ private:
+  T all_;
+  std::vector<T> each_;
+};
+
+template <typename T>
+NeighborLists search_radius(const IndexState& state, const PointView* queries, Radii radii,
                             const SearchOptions& options) {
-  const PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
-  const T bound = core::chain_bound_of_radius<T>(state.metric, radius);
+  PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
+  const ChainBounds<T> bounds(state, radii, prepared, options.threads);
   return with_memory(prepared.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
     engine::ChainLists<T> lists{{0}, {}, {}};
     if (prepared.batch.count > 0) {
-      lists = searcher_of<T>(state).radius(prepared.batch, bound, options.max_neighbors,
-                                           {options.threads, &options.progress});
+      lists = searcher_of<T>(state).radius(prepared.batch, bounds.all(), options.max_neighbors, run_options(options));
       translate(state, options, lists.indices.size(), lists.indices.data(), lists.chains.data());
     }
     if (prepared.has_gaps()) {
@@ -178,14 +223,14 @@ NeighborLists search_radius(const IndexState& state, const PointView* queries, d
 }
 
 template <typename T>
-std::vector<std::uint32_t> search_count(const IndexState& state, const PointView* queries, double radius,
+std::vector<std::uint32_t> search_count(const IndexState& state, const PointView* queries, Radii radii,
                                         const SearchOptions& options) {
-  const PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
-  const T bound = core::chain_bound_of_radius<T>(state.metric, radius);
+  PreparedQueries<T> prepared = prepare_queries<T>(state, queries, options);
+  const ChainBounds<T> bounds(state, radii, prepared, options.threads);
   return with_memory(prepared.answers * 4, "the result", [&] {
     std::vector<std::uint32_t> counts(prepared.answers, 0);
     if (prepared.batch.count == 0) return counts;
-    searcher_of<T>(state).count(prepared.batch, bound, {options.threads, &options.progress}, counts.data());
+    searcher_of<T>(state).count(prepared.batch, bounds.all(), run_options(options), counts.data());
     if (prepared.has_gaps()) spread_values(prepared, 0u, counts);
     return counts;
   });
@@ -199,6 +244,33 @@ void require_options(const IndexState& state, const PointView* queries, SearchKi
                                            .queries = queries == nullptr ? state.rows : queries->rows()});
 }
 
+/// Checks what a radius search was given and calls search(T(0), queries in host memory or null).
+template <typename Search>
+auto checked_within(const IndexState& state, const PointView* queries, const Radii& radii, const SearchOptions& options,
+                    Search&& search) {
+  if (queries != nullptr) engine::require_queries_view(*queries, state.dims, state.dtype);
+  radii.require(queries == nullptr ? state.rows : queries->rows());
+  require_options(state, queries, SearchKind::radius, options);
+  const engine::TotalTime total(options.times);
+  const engine::HostView host(queries == nullptr ? PointView() : *queries, options.threads);
+  const PointView view = host.view();
+  return core::visit_dtype(state.dtype, [&](auto zero) { return search(zero, queries == nullptr ? nullptr : &view); });
+}
+
+NeighborLists radius_of(const IndexState& state, const PointView* queries, const Radii& radii,
+                        const SearchOptions& options) {
+  return checked_within(state, queries, radii, options, [&](auto zero, const PointView* on_host) {
+    return search_radius<decltype(zero)>(state, on_host, radii, options);
+  });
+}
+
+std::vector<std::uint32_t> count_of(const IndexState& state, const PointView* queries, const Radii& radii,
+                                    const SearchOptions& options) {
+  return checked_within(state, queries, radii, options, [&](auto zero, const PointView* on_host) {
+    return search_count<decltype(zero)>(state, on_host, radii, options);
+  });
+}
+
 }  // namespace
 
 Index::Index(std::shared_ptr<const IndexState> state) : state_(std::move(state)) {}
@@ -206,6 +278,7 @@ Index::Index(std::shared_ptr<const IndexState> state) : state_(std::move(state))
 Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& options) const {
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   require_options(*state_, &queries, SearchKind::knn, options);
+  const engine::TotalTime total(options.times);
   const engine::HostView host(queries, options.threads);
   const PointView view = host.view();
   return core::visit_dtype(state_->dtype,
@@ -214,42 +287,36 @@ Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& op
 
 Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
   require_options(*state_, nullptr, SearchKind::knn, options);
+  const engine::TotalTime total(options.times);
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_knn<decltype(zero)>(*state_, nullptr, k, options); });
 }
 
 NeighborLists Index::radius(PointView queries, double radius, const SearchOptions& options) const {
-  engine::require_queries_view(queries, state_->dims, state_->dtype);
-  engine::require_radius(radius);
-  require_options(*state_, &queries, SearchKind::radius, options);
-  const engine::HostView host(queries, options.threads);
-  const PointView view = host.view();
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_radius<decltype(zero)>(*state_, &view, radius, options); });
+  return radius_of(*state_, &queries, {radius}, options);
 }
-
 NeighborLists Index::radius_self(double radius, const SearchOptions& options) const {
-  engine::require_radius(radius);
-  require_options(*state_, nullptr, SearchKind::radius, options);
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_radius<decltype(zero)>(*state_, nullptr, radius, options); });
+  return radius_of(*state_, nullptr, {radius}, options);
+}
+NeighborLists Index::radius(PointView queries, std::span<const double> radii, const SearchOptions& options) const {
+  return radius_of(*state_, &queries, {.each = radii}, options);
+}
+NeighborLists Index::radius_self(std::span<const double> radii, const SearchOptions& options) const {
+  return radius_of(*state_, nullptr, {.each = radii}, options);
 }
 
 std::vector<std::uint32_t> Index::count(PointView queries, double radius, const SearchOptions& options) const {
-  engine::require_queries_view(queries, state_->dims, state_->dtype);
-  engine::require_radius(radius);
-  require_options(*state_, &queries, SearchKind::radius, options);
-  const engine::HostView host(queries, options.threads);
-  const PointView view = host.view();
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_count<decltype(zero)>(*state_, &view, radius, options); });
+  return count_of(*state_, &queries, {radius}, options);
 }
-
 std::vector<std::uint32_t> Index::count_self(double radius, const SearchOptions& options) const {
-  engine::require_radius(radius);
-  require_options(*state_, nullptr, SearchKind::radius, options);
-  return core::visit_dtype(state_->dtype,
-                           [&](auto zero) { return search_count<decltype(zero)>(*state_, nullptr, radius, options); });
+  return count_of(*state_, nullptr, {radius}, options);
+}
+std::vector<std::uint32_t> Index::count(PointView queries, std::span<const double> radii,
+                                        const SearchOptions& options) const {
+  return count_of(*state_, &queries, {.each = radii}, options);
+}
+std::vector<std::uint32_t> Index::count_self(std::span<const double> radii, const SearchOptions& options) const {
+  return count_of(*state_, nullptr, {.each = radii}, options);
 }
 
 std::uint64_t Index::size() const { return state_->rows; }

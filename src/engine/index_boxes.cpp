@@ -3,11 +3,11 @@
 #include "engine/clean_filter.hpp"
 #include "engine/host_view.hpp"
 #include "engine/index_state.hpp"
+#include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
 
-#include <kith/error.hpp>
 #include <kith/index.hpp>
 
 #include <algorithm>
@@ -17,13 +17,7 @@ namespace kith {
 namespace {
 
 void require_boxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options) {
-  if (state.metric.kind() == Metric::Kind::cosine) {
-    throw UsageError(
-        "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
-  }
-  if (!state.period.empty()) {
-    throw UsageError("boxes: not on periodic axes; build an index without a period");
-  }
+  engine::require_boxes_possible(state.metric, !state.period.empty());
   engine::require_search_options(
       options,
       {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});
@@ -43,6 +37,7 @@ engine::BoxBatch<T> batch_of(PointView lower, PointView upper, const engine::Poi
 }  // namespace
 
 PointLists Index::box(PointView given_lower, PointView given_upper, const SearchOptions& options) const {
+  const engine::TotalTime total(options.times);
   const IndexState& state = *state_;
   engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
   const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
@@ -55,7 +50,7 @@ PointLists Index::box(PointView given_lower, PointView given_upper, const Search
       lists = core::visit_dtype(state.dtype, [&](auto zero) {
         using T = decltype(zero);
         return searcher_of<T>(state).box(batch_of<T>(lower, upper, filter.filter),
-                                         {options.threads, &options.progress});
+                                         {options.threads, &options.progress, options.times});
       });
     }
     if (state.left_out_rows()) {
@@ -72,6 +67,7 @@ PointLists Index::box(PointView given_lower, PointView given_upper, const Search
 
 std::vector<std::uint32_t> Index::box_count(PointView given_lower, PointView given_upper,
                                             const SearchOptions& options) const {
+  const engine::TotalTime total(options.times);
   const IndexState& state = *state_;
   engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
   const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
@@ -83,8 +79,8 @@ std::vector<std::uint32_t> Index::box_count(PointView given_lower, PointView giv
     if (lower.empty()) return counts;
     core::visit_dtype(state.dtype, [&](auto zero) {
       using T = decltype(zero);
-      searcher_of<T>(state).box_count(batch_of<T>(lower, upper, filter.filter), {options.threads, &options.progress},
-                                      counts.data());
+      searcher_of<T>(state).box_count(batch_of<T>(lower, upper, filter.filter),
+                                      {options.threads, &options.progress, options.times}, counts.data());
     });
     return counts;
   });

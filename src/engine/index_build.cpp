@@ -7,6 +7,7 @@
 #include "engine/index_state.hpp"
 #include "engine/periodic_axes.hpp"
 #include "engine/prepared_rows.hpp"
+#include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 
@@ -34,7 +35,7 @@ engine::BuildRequest<T> request_for(const IndexState& state, const BuildOptions&
           .leaf_size = options.leaf_size,
           .period = {},
           .device = state.device,
-          .run = {options.threads, &options.progress}};
+          .run = {options.threads, &options.progress, options.times}};
 }
 
 /// Lets a backend that looks for NaN itself take the points as they lie, on the host or in its own memory. False if
@@ -146,8 +147,11 @@ std::shared_ptr<IndexState> build_state(const engine::Choice& choice, PointView 
 Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_points_view(points);
   engine::require_build_options(options);
-  engine::Choice choice =
-      choose(wish_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
+  const engine::TotalTime total(options.times);
+  engine::Choice choice = [&] {
+    const engine::StartTime start(options.times, options.device);
+    return choose(wish_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
+  }();
   if (options.device.kind() != Device::Kind::automatic || choice.device == Device::cpu()) {
     return Index(build_state(choice, points, options));
   }
@@ -159,6 +163,7 @@ Index Index::build(PointView points, const BuildOptions& options) {
   } catch (const OutOfMemory& error) {
     choice.fall_back(error.what());
   }
+  if (options.times != nullptr) *options.times = {};
   return Index(build_state(choice, points, options));
 }
 

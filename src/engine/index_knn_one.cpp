@@ -1,9 +1,9 @@
 // The part of the facade for callers that ask one by one: no threads, and no memory beyond the stack.
+#include "core/query_row.hpp"
 #include "core/reported_distance.hpp"
 #include "engine/clean_filter.hpp"
 #include "engine/index_state.hpp"
 #include "engine/knn_rules.hpp"
-#include "engine/normalize.hpp"
 #include "engine/periodic_axes.hpp"
 #include "engine/validate.hpp"
 
@@ -43,7 +43,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
   if (indices.empty()) return 0;
   T row[engine::kMostDims];
   std::copy(query.begin(), query.end(), row);
-  if (state.metric.kind() == Metric::Kind::cosine) engine::normalize_row(row, state.dims);
+  if (state.metric.kind() == Metric::Kind::cosine) core::normalize_row(row, state.dims);
   engine::wrap_row(row, state.period);
 
   engine::QueryBatch<T> batch;

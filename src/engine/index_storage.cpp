@@ -6,6 +6,7 @@
 #include "engine/index_file/index_file_writer.hpp"
 #include "engine/index_file/validate_section.hpp"
 #include "engine/index_state.hpp"
+#include "engine/total_time.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/output_file.hpp"
 
@@ -77,7 +78,8 @@ void load_searcher(IndexState& state, const engine::Choice& choice, const IndexF
                              file.is_trusted() ? "mapped and not checked" : "loaded and checked",
                              choice.reason.substr(choice.reason.find('\n')));  // then why this device
   const engine::Backend& backend = engine::backend_of(choice.device);
-  const engine::LoadRequest request{file, choice.device, state.period, {options.threads, &options.progress}};
+  const engine::LoadRequest request{
+      file, choice.device, state.period, {options.threads, &options.progress, options.times}};
   if (state.dtype == DType::f32) {
     state.searcher = backend.load_f32(request);
   } else {
@@ -92,8 +94,11 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
                                   file.name(), name_of(facts.engine)));
   }
   const bool is_automatic = options.device.kind() == Device::Kind::automatic;
-  engine::Choice choice = engine::choose_engine(
-      {.engine = facts.engine, .device = options.device, .points = facts.points, .dims = facts.dims});
+  engine::Choice choice = [&] {
+    const engine::StartTime start(options.times, options.device);
+    return engine::choose_engine(
+        {.engine = facts.engine, .device = options.device, .points = facts.points, .dims = facts.dims});
+  }();
   if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
   auto state = std::make_shared<IndexState>();
   state->rows = facts.rows;
@@ -116,6 +121,7 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
   } catch (const OutOfMemory& error) {
     choice.fall_back(error.what());
   }
+  if (options.times != nullptr) *options.times = {};
   load_searcher(*state, choice, file, options);
   return state;
 }
@@ -156,6 +162,7 @@ std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
 
 Index Index::load(const std::string& path, const LoadOptions& options) {
   require_threads(options.threads);
+  const engine::TotalTime total(options.times);
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
@@ -166,6 +173,7 @@ Index Index::load(const std::string& path, const LoadOptions& options) {
 
 Index Index::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
   require_threads(options.threads);
+  const engine::TotalTime total(options.times);
   if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
   return with_memory(bytes.size(), "the index", [&] {
     const engine::RunOptions run{options.threads, &options.progress};

@@ -1,7 +1,7 @@
 // Rows of a caller as a searcher wants them: only good ones, normalised or wrapped where the index says so.
 #pragma once
 
-#include "engine/normalize.hpp"
+#include "core/query_row.hpp"
 #include "engine/periodic_axes.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
@@ -60,7 +60,7 @@ PreparedRows<T> prepare_rows(PointView view, const RowRules& rules) {
     for (std::uint64_t i = block * kRowsPerBlock; i < end; ++i) {
       T* row = to + i * view.dims();
       std::memcpy(row, view.row<T>(prepared.clean.all_clean ? i : prepared.clean.rows[i]), sizeof(T) * view.dims());
-      if (normalizes) normalize_row(row, view.dims());
+      if (normalizes) core::normalize_row(row, view.dims());
       wrap_row(row, rules.wrap_to);
     }
   });

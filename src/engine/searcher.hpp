@@ -4,6 +4,7 @@
 #include "core/candidate.hpp"
 
 #include <kith/index.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,8 @@
 namespace kith::engine {
 
 class IndexFileWriter;  // engine/index_file/index_file_writer.hpp
+template <typename T>
+class DeviceSearcher;  // engine/device_searcher.hpp
 
 /// Which points a query may find: those that pass every rule. Numbers are those of the clean points.
 struct PointFilter {
@@ -34,6 +37,15 @@ struct PointFilter {
   }
 };
 
+/// How far queries look, in chain values: all equally far, or each as far as it says.
+template <typename T>
+struct Reach {
+  T shared = std::numeric_limits<T>::infinity();
+  const T* each = nullptr;
+
+  T of(std::uint64_t query) const { return each == nullptr ? shared : each[query]; }
+};
+
 /// A batch of clean queries in host memory, or the points themselves. On periodic axes they lie in [0, length).
 template <typename T>
 struct QueryBatch {
@@ -41,7 +53,11 @@ struct QueryBatch {
   std::int64_t row_stride = 0;
   std::uint64_t count = 0;
   PointFilter filter;
+  /// Radius searches and counts: a bound for each query, which takes the place of the one for all; null: there are
+  /// none.
+  const T* bounds = nullptr;
 
+  Reach<T> reach(T bound) const { return {bound, bounds}; }
   bool is_self() const { return rows == nullptr; }
   const T* row(std::uint64_t query) const { return rows + static_cast<std::int64_t>(query) * row_stride; }
 };
@@ -76,6 +92,7 @@ struct KnnRules {
 struct RunOptions {
   int threads = 0;
   const ProgressCallback* progress = nullptr;
+  WorkTimes* times = nullptr;  ///< gets the parts that only the backend knows; may be null
 };
 
 /// Lists of any length, distances still as chain values.
@@ -104,16 +121,19 @@ class Searcher {
   /// a k-d tree.
   virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                    std::uint32_t* indices, T* chains, std::uint8_t* exact) const = 0;
-  /// All points with chain <= bound, each list sorted; with `most` > 0 only that many nearest.
+  /// All points with chain <= bound (or the query's own), each list sorted; with `most` > 0 only that many nearest.
   virtual ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                const RunOptions& run) const = 0;
-  /// How many points have chain <= bound.
+  /// How many points have chain <= bound (or the query's own).
   virtual void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
 
   /// The points in each box.
   virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
   /// How many points lie in each box.
   virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// The same searches for arrays in the memory of a GPU; null if the index is not on one.
+  virtual const DeviceSearcher<T>* on_device() const { return nullptr; }
 
   /// Copies all points, size x dims, in the order of their numbers.
   virtual void copy_rows(T* rows, int threads) const = 0;

@@ -1,8 +1,8 @@
 // See validate.hpp.
 #include "engine/validate.hpp"
 
-#include "core/chain.hpp"
 #include "core/dispatch.hpp"
+#include "core/query_row.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -18,22 +18,6 @@ namespace {
 
 constexpr std::uint64_t kRowsPerBlock = 16384;
 
-/// Adds up x * 0, which is 0 for finite numbers and NaN for all others; the compiler turns it into vector code.
-template <typename T>
-bool all_finite(const T* row, std::uint32_t dims) {
-  T sum = 0;
-  for (std::uint32_t d = 0; d < dims; ++d) sum += row[d] * T(0);
-  return sum == T(0);
-}
-
-/// Under cosine a row needs a direction: its squared length must be neither zero nor overflowed.
-template <typename T>
-bool has_direction(const T* row, std::uint32_t dims) {
-  T length = 0;
-  for (std::uint32_t d = 0; d < dims; ++d) length = core::fused_multiply_add(row[d], row[d], length);
-  return length > 0 && length < std::numeric_limits<T>::infinity();
-}
-
 template <typename T>
 std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, bool needs_direction, int threads) {
   const std::uint64_t blocks = (points.rows() + kRowsPerBlock - 1) / kRowsPerBlock;
@@ -42,7 +26,7 @@ std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, boo
     const std::uint64_t end = std::min(points.rows(), (block + 1) * kRowsPerBlock);
     for (std::uint64_t i = block * kRowsPerBlock; i < end; ++i) {
       const T* row = points.row<T>(i);
-      if (!all_finite(row, points.dims()) || (needs_direction && !has_direction(row, points.dims()))) {
+      if (!core::all_finite(row, points.dims()) || (needs_direction && !core::has_direction(row, points.dims()))) {
         bad[block].push_back(i);
       }
     }
@@ -147,12 +131,30 @@ void require_radius(double radius) {
   if (!(radius >= 0)) throw UsageError(fmt::format("the radius must be at least 0, not {}", radius));
 }
 
+void require_radii(std::span<const double> radii, std::uint64_t queries) {
+  if (radii.size() != queries) {
+    throw UsageError(fmt::format("radii: {} for {} queries; give one for each", radii.size(), queries));
+  }
+  const auto bad = std::find_if(radii.begin(), radii.end(), [](double radius) { return !(radius >= 0); });
+  if (bad == radii.end()) return;
+  throw UsageError(fmt::format("radii: a radius must be at least 0, but that of query {} (counted from 0) is {}",
+                               bad - radii.begin(), *bad));
+}
+
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype) {
   if (lower.rows() != upper.rows()) {
     throw UsageError(fmt::format("boxes: {} lower but {} upper corners", lower.rows(), upper.rows()));
   }
   require_view(lower, "lower corners", dims, dtype);
   require_view(upper, "upper corners", dims, dtype);
+}
+
+void require_boxes_possible(Metric metric, bool is_periodic) {
+  if (metric.kind() == Metric::Kind::cosine) {
+    throw UsageError(
+        "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
+  }
+  if (is_periodic) throw UsageError("boxes: not on periodic axes; build an index without a period");
 }
 
 void require_build_options(const BuildOptions& options) {
@@ -209,8 +211,8 @@ void require_no_nan(PointView lower, PointView upper, int threads) {
 void require_good_row(PointView query, Metric metric) {
   const bool is_good = core::visit_dtype(query.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    return all_finite(query.row<T>(0), query.dims()) &&
-           (metric.kind() != Metric::Kind::cosine || has_direction(query.row<T>(0), query.dims()));
+    return core::all_finite(query.row<T>(0), query.dims()) &&
+           (metric.kind() != Metric::Kind::cosine || core::has_direction(query.row<T>(0), query.dims()));
   });
   if (!is_good) throw_bad_row(query, "queries", 0, 1);
 }

@@ -5,6 +5,7 @@
 #include <kith/point_view.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,12 @@ void require_points_view(PointView points);
 void require_queries_view(PointView queries, std::uint32_t dims, DType dtype);
 /// Throws UsageError unless radius >= 0 (infinity is allowed, NaN is not).
 void require_radius(double radius);
+/// The same for one radius per query, of which there must be as many.
+void require_radii(std::span<const double> radii, std::uint64_t queries);
 /// The same for the faces of boxes: two views of the same shape that fit the points.
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype);
+/// Throws UsageError under cosine and on periodic axes, where there are no boxes.
+void require_boxes_possible(Metric metric, bool is_periodic);
 /// Throws UsageError for a leaf size or a number of threads that is none.
 void require_build_options(const BuildOptions& options);
 

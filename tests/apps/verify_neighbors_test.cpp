@@ -164,6 +164,22 @@ TEST_F(OnALine, RadiusListsAreChecked) {
   EXPECT_THROW(check({0, 7, 6}, {1, 2, 4, 0, 3, 4}, {1, 1, 2, 1, 1, 2}), UsageError);
 }
 
+TEST_F(OnALine, EachQueryMayHaveARadiusOfItsOwn) {
+  const auto verify_within =
+      [&](const std::vector<double>& radii) {  // query 0 found 1 and 2 at 1, query 4 point 0 and 3
+        return verify_neighbors(
+            NeighborLists(5, {0, 2, 5}, {1, 2, 0, 3, 4}, Distances(std::vector<float>{1, 1, 1, 1, 2})), radii, points(),
+            queries(), options_);
+      };
+  EXPECT_EQ(verify_within({1, 2}).first_violation, "");
+  EXPECT_EQ(verify_within({1.5, 2.9}).wrong, 0u);
+  EXPECT_EQ(verify_within({1, 1}).wrong, 1u);
+  EXPECT_EQ(verify_within({2, 2}).wrong, 1u);
+  EXPECT_EQ(verify_within({0, 3}).wrong, 2u);
+  EXPECT_THROW(verify_within({1}), UsageError);
+  EXPECT_THROW(verify_within({1, std::nan("")}), UsageError);
+}
+
 TEST(VerifyNeighbors, TheRadiusIsComparedWithTheDistanceThatIsReported) {
   // In floats 1.1 * 1.1 is rounded, but its root is 1.1 again; a radius just below that leaves the point out.
   const std::vector<float> points = {0, 1.1f};

@@ -25,6 +25,39 @@ class RadiusCommand : public CommandTest {
 
 constexpr const char* kLine = "0\n1\n3\n7\n";  // four points on a line
 
+TEST_F(RadiusCommand, TakesARadiusForEachQuery) {
+  write("p.csv", kLine);
+  write("r.csv", "1\n0\n2.5\ninf\n");
+  const Outcome outcome = run_kith({"radius", path("p.csv"), "--radius-file", path("r.csv")});
+  EXPECT_EQ(
+      outcome.out,
+      "query,rank,index,distance\n0,0,0,0\n0,1,1,1\n1,0,1,0\n2,0,2,0\n2,1,1,2\n3,0,3,0\n3,1,2,4\n3,2,1,6\n3,3,0,7\n");
+  EXPECT_PRED2(has, outcome.err, "9 neighbours within 0 to inf of 4 queries among 4 points");
+  write("q.csv", "2\n8\n");
+  write("two.csv", "1\n5\n");
+  EXPECT_EQ(run_kith({"radius", path("p.csv"), path("q.csv"), "--radius-file", path("two.csv"), "--count"}).out,
+            "query,count\n0,2\n1,2\n");
+  const json report = json::parse(run_kith({"radius", path("p.csv"), "--radius-file", path("r.csv"), "--json"}).out);
+  EXPECT_EQ(report["radius_file"], path("r.csv"));
+  EXPECT_EQ(report["neighbors"], 9);
+  EXPECT_FALSE(report.contains("radius"));
+}
+
+TEST_F(RadiusCommand, RefusesRadiiThatAreNone) {
+  write("p.csv", kLine);
+  const auto refused = [&](const std::string& values) {
+    return run_kith({"radius", path("p.csv"), "--radius-file", write("bad.csv", values)});
+  };
+  expect_failure(refused("1\n1\n1\n"), 2, "has 3 values, but there are 4 queries");
+  expect_failure(refused("1\n1\n-1\n1\n"), 3, "row 2 (counted from 0) is -1");
+  expect_failure(refused("1\n1\nnan\n1\n"), 3, "row 2 (counted from 0) is nan");
+  expect_failure(refused("1,1\n1,1\n1,1\n1,1\n"), 2, "give one value per query");
+  expect_failure(run_kith({"radius", path("p.csv")}), 2, "--radius is required, or --radius-file with a radius");
+  expect_failure(run_kith({"radius", path("p.csv"), "-r", "1", "--radius-file", path("bad.csv")}), 2,
+                 "leave one of them out");
+  expect_failure(run_kith({"radius", "-", "--radius-file", "-"}, kLine), 2, "cannot both be standard input");
+}
+
 TEST_F(KnnCommand, PrintsCsvWithoutOut) {
   const Outcome outcome = run_kith({"knn", write("p.csv", kLine), "-k", "2"});
   EXPECT_EQ(outcome.code, 0) << outcome;

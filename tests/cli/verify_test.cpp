@@ -122,5 +122,20 @@ TEST_F(VerifyCommand, RefusesWhatDoesNotFit) {
   expect_failure(verify({path("p.npy")}), 2, "give its radius with --radius");
 }
 
+TEST_F(VerifyCommand, ARadiusForEachQueryIsCheckedToo) {
+  write("p.csv", "0\n1\n3\n7\n");
+  write("r.csv", "1\n0\n2.5\ninf\n");
+  write("other.csv", "1\n1\n2.5\ninf\n");
+  ASSERT_EQ(run_kith({"radius", path("p.csv"), "--radius-file", path("r.csv"), "--out", path("n.npz")}).code, 0);
+  const Outcome right = run_kith({"verify", path("n.npz"), path("p.csv"), "--radius-file", path("r.csv")});
+  EXPECT_EQ(right.code, 0) << right;
+  EXPECT_PRED2(has, right.out, "all within radii of their own");
+  expect_failure(run_kith({"verify", path("n.npz"), path("p.csv"), "--radius-file", path("other.csv")}), 3,
+                 "first: query 1,");
+  expect_failure(run_kith({"verify", path("n.npz"), path("p.csv")}), 2, "--radius or --radius-file");
+  expect_failure(run_kith({"verify", path("n.npz"), path("p.csv"), "-r", "1", "--radius-file", path("r.csv")}), 2,
+                 "leave one of them out");
+}
+
 }  // namespace
 }  // namespace kith::test

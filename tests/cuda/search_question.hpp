@@ -31,6 +31,7 @@ struct SearchQuestion {
   std::vector<T> period;
   std::vector<std::uint64_t> allowed;
   std::vector<std::uint32_t> below;
+  std::vector<T> bounds;
   engine::QueryBatch<T> batch;
 
   std::unique_ptr<engine::Searcher<T>> on_cpu() const { return engine::adopt_on_cpu(tree, metric, period); }
@@ -43,11 +44,25 @@ struct SearchQuestion {
     on_cpu()->knn(batch, k, {}, {.threads = 1}, indices.data(), chains.data(), nullptr);
     return chains[random() % chains.size()];
   }
+  /// Each query gets a bound of its own: nothing, everything, or the chain of some pair, perhaps a little more.
+  void give_bounds(std::mt19937_64& random) {
+    const T typical[] = {typical_chain(random), typical_chain(random), typical_chain(random)};
+    for (std::uint64_t q = 0; q < batch.count; ++q) {
+      const std::uint64_t kind = random() % 16;
+      T bound = typical[random() % std::size(typical)];
+      if (kind < 4 && std::isfinite(bound)) bound *= static_cast<T>(random() % 1000) / 500;
+      if (kind == 4) bound = 0;
+      if (kind == 5 && random() % 4 == 0) bound = std::numeric_limits<T>::infinity();
+      bounds.push_back(bound);
+    }
+    batch.bounds = bounds.data();
+  }
   std::string text() const {
     std::ostringstream out;
     out << tree.geometry.points << " x " << tree.dims << ", leaves of " << tree.leaf_size << ", " << batch.count
         << (batch.is_self() ? " own" : " other") << " queries, " << metric.name()
-        << (period.empty() ? "" : ", periodic") << (batch.filter.is_open() ? "" : ", filtered");
+        << (period.empty() ? "" : ", periodic") << (batch.filter.is_open() ? "" : ", filtered")
+        << (batch.bounds == nullptr ? "" : ", bounds of their own");
     return out.str();
   }
 };

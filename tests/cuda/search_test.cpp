@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 namespace kith::test {
@@ -43,6 +46,7 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
                            .filter = search_filter(question.batch.filter),
                            .queries = query_source(question, is_ordered, order),
                            .bound = bound,
+                           .bounds = question.batch.bounds,
                            .counts = counts.data()};
   if (by_packets) {
     cuda::launch_packet_count_steps(task, kLaunch);
@@ -68,6 +72,38 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
   }
   expect_same_bytes(indices, expected.indices, "index");
   expect_same_bytes(chains, expected.chains, "chain");
+}
+
+/// kNN where each query has a bound of its own: the first k of what a radius search finds.
+template <typename T>
+void expect_bounded_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k) {
+  const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, T(0), k, {.threads = 1});
+  const std::uint64_t entries = question.batch.count * k;
+  std::vector<std::uint32_t> order, indices(entries, 0xdeadbeef), found_indices;
+  std::vector<T> chains(entries, T(-1)), found_chains;
+  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
+                              .metric = search_metric(question),
+                              .filter = search_filter(question.batch.filter),
+                              .queries = query_source(question, true, order),
+                              .k = k,
+                              .bounds = question.batch.bounds,
+                              .indices = indices.data(),
+                              .chains = chains.data()};
+  ASSERT_FALSE(cuda::packets_pay(task)) << "packets know one bound only";
+  cuda::launch_knn_steps(task, cuda::plan_knn(task.tree, question.batch.count, k, {}), nullptr, kLaunch);
+  for (std::uint64_t q = 0; q < question.batch.count; ++q) {
+    const std::uint64_t length = expected.offsets[q + 1] - expected.offsets[q];
+    for (std::uint64_t j = 0; j < k; ++j) {
+      if (j < length) {
+        found_indices.push_back(indices[q * k + j]);
+        found_chains.push_back(chains[q * k + j]);
+      } else {
+        ASSERT_EQ(indices[q * k + j], question.tree.geometry.points) << "query " << q << ", rank " << j;
+      }
+    }
+  }
+  expect_same_bytes(found_indices, expected.indices, "index");
+  expect_same_bytes(found_chains, expected.chains, "chain");
 }
 
 template <typename T>
@@ -179,6 +215,31 @@ TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
   }
 }
 
+TYPED_TEST(EmulatedSearch, RadiusWithBoundsOfTheirOwnEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 6000; seed < 6060 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
+    question->give_bounds(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    expect_radius_of_cpu(*question, TypeParam(-1), random() % 2 == 0);
+    expect_bounded_knn_of_cpu(*question, static_cast<std::uint32_t>(1 + random() % 32));
+  }
+}
+
+TYPED_TEST(EmulatedSearch, RadiusByPacketsWithBoundsOfTheirOwnEqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 7000; seed < 7012 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
+    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
+      question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
+    }
+    question->give_bounds(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    expect_radius_of_cpu(*question, TypeParam(-1), true, true);
+  }
+}
+
 TYPED_TEST(EmulatedSearch, BoxesEqualTheCpuOnRandomCases) {
   for (std::uint64_t seed = 2000; seed < 2200 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
@@ -186,6 +247,48 @@ TYPED_TEST(EmulatedSearch, BoxesEqualTheCpuOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     expect_boxes_of_cpu(*question);
   }
+}
+
+/// Host threads share nothing but the tree, whatever they ask it.
+TYPED_TEST(EmulatedSearch, SixtyFourThreadsSearchOneTree) {
+  std::mt19937_64 random(9);
+  auto shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+  while (!shared->batch.is_self() || shared->tree.geometry.levels != 5) {
+    shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+  }
+  const TypeParam typical = shared->typical_chain(random);
+  const auto ask = [&](std::uint64_t t) {
+    std::mt19937_64 own_random(t);
+    SearchQuestion<TypeParam> question;  // the shared tree, other queries
+    question.tree = shared->tree;
+    question.queries = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 40, shared->tree.dims, own_random);
+    question.batch.rows = question.queries.template values<TypeParam>().data();
+    question.batch.row_stride = shared->tree.dims;
+    question.batch.count = question.queries.rows();
+    constexpr TypeParam kInfinity = std::numeric_limits<TypeParam>::infinity();
+    switch (t % 4) {
+      case 0:
+        return expect_knn_of_cpu(question, static_cast<std::uint32_t>(1 + t), kInfinity, t % 8 == 0, 1 << 20);
+      case 1:
+        expect_packets_like_cpu(question, static_cast<std::uint32_t>(1 + t % 30), kInfinity);
+        return;
+      case 2:
+        if (t % 8 == 2) question.give_bounds(own_random);
+        return expect_radius_of_cpu(question, typical, true, t % 16 < 8);
+      default: {
+        BoxQuestion<TypeParam> boxes;
+        boxes.tree = shared->tree;
+        boxes.batch.lower = question.batch.rows;
+        boxes.batch.upper = question.batch.rows + 20 * shared->tree.dims;
+        boxes.batch.lower_stride = boxes.batch.upper_stride = shared->tree.dims;
+        boxes.batch.count = 20;
+        return expect_boxes_of_cpu(boxes);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 64; ++t) threads.emplace_back(ask, t);
+  for (std::thread& thread : threads) thread.join();
 }
 
 /// A part of the points asks, by numbers: answers go to rows counted from the first.

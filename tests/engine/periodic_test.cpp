@@ -5,7 +5,7 @@
 #include "support/random_case.hpp"
 #include "support/thrown_message.hpp"
 
-#include "engine/periodic_axes.hpp"
+#include "core/query_row.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -135,20 +135,20 @@ void expect_wrapped() {
                   : i == 3 ? -length
                   : i == 4 ? std::nextafter(length, T(0))
                            : static_cast<T>((static_cast<double>(random() % 2001) - 1000) * scale);
-      const T inside = engine::wrapped(x, length);
+      const T inside = core::wrapped(x, length);
       ASSERT_GE(inside, T(0)) << x << " on " << length;
       ASSERT_LT(inside, length) << x << " on " << length;
       if (x >= 0 && x < length) {
         ASSERT_EQ(inside, x);
       }
-      ASSERT_EQ(engine::wrapped(inside, length), inside);
+      ASSERT_EQ(core::wrapped(inside, length), inside);
     }
-    EXPECT_EQ(engine::wrapped(length, length), T(0));
-    EXPECT_EQ(engine::wrapped(-length, length), T(0));
+    EXPECT_EQ(core::wrapped(length, length), T(0));
+    EXPECT_EQ(core::wrapped(-length, length), T(0));
   }
-  EXPECT_EQ(engine::wrapped(T(-5), std::numeric_limits<T>::infinity()), T(-5));
-  EXPECT_EQ(engine::wrapped(T(-0.25), T(1)), T(0.75));
-  EXPECT_EQ(engine::wrapped(T(10.5), T(4)), T(2.5));
+  EXPECT_EQ(core::wrapped(T(-5), std::numeric_limits<T>::infinity()), T(-5));
+  EXPECT_EQ(core::wrapped(T(-0.25), T(1)), T(0.75));
+  EXPECT_EQ(core::wrapped(T(10.5), T(4)), T(2.5));
 }
 
 TEST(Period, WrappedCoordinatesAreAlwaysInside) {

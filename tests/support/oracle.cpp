@@ -170,8 +170,9 @@ NeighborLists radius_of(const Question& question, double radius, std::uint32_t m
   const Rows<T> rows(question);
   for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
     std::uint32_t taken = 0;
+    const double own = question.radii.empty() ? radius : question.radii[q];
     for (const Found<T>& found : everyone(question, rows, q)) {
-      if (!is_within(question.metric, found.acc, radius) || (most > 0 && taken == most)) continue;
+      if (!is_within(question.metric, found.acc, own) || (most > 0 && taken == most)) continue;
       indices.push_back(found.index);
       distances.push_back(shown(question.metric, question.squared, found.acc));
       ++taken;

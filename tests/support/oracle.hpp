@@ -23,6 +23,7 @@ struct Question {
   bool earlier_only = false;
   std::vector<std::uint32_t> index_below = {};  ///< per query; empty: no bound
   std::vector<double> period = {};              ///< per axis, 0 where it does not wrap; empty: none does
+  std::vector<double> radii = {};               ///< per query, in place of the radius of the call; empty: none
 };
 
 Neighbors oracle_knn(const Question& question, std::uint32_t k);

@@ -7,6 +7,7 @@
 #include <kith/progress.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace kith::apps {
@@ -35,6 +36,9 @@ Verdict verify_neighbors(const Neighbors& found, PointView points, PointView que
 
 /// Checks a radius search.
 Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,
+                         const VerifyOptions& options = {});
+/// The same where each query had a radius of its own.
+Verdict verify_neighbors(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
                          const VerifyOptions& options = {});
 
 }  // namespace kith::apps

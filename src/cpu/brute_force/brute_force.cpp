@@ -80,8 +80,8 @@ class BruteForce final : public engine::Searcher<T> {
   void nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices, T* chains) const;
   /// Scans one task of a plan into a collector.
   template <typename Collector>
-  void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, T bound, Collector& collector,
-                 PackedQueries<T>& packed, runtime::Worker& worker) const;
+  void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, engine::Reach<T> reach,
+                 Collector& collector, PackedQueries<T>& packed, runtime::Worker& worker) const;
   ScanPlan plan(const QueryBatch<T>& queries, std::uint64_t bytes_per_query, const RunOptions& run) const {
     return plan_scan(queries.count, points_.panels(), points_.dims(), sizeof(T), bytes_per_query, run.threads);
   }
@@ -100,12 +100,14 @@ class BruteForce final : public engine::Searcher<T> {
 
 template <typename T>
 template <typename Collector>
-void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, T bound,
-                              Collector& collector, PackedQueries<T>& packed, runtime::Worker& worker) const {
+void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries,
+                              engine::Reach<T> reach, Collector& collector, PackedQueries<T>& packed,
+                              runtime::Worker& worker) const {
   const std::uint64_t block = task / plan.ranges;
   const std::uint64_t range = task % plan.ranges;
   collector.scope = {points_.count(), plan.first_query(block), queries.filter};
-  packed.pack(plan.block_size(block), bound, [&](std::uint32_t i, T* out, std::uint32_t stride) {
+  const auto bound_of = [&](std::uint32_t i) { return reach.of(plan.first_query(block) + i); };
+  packed.pack(plan.block_size(block), bound_of, [&](std::uint32_t i, T* out, std::uint32_t stride) {
     const std::uint64_t query = plan.first_query(block) + i;
     if (queries.is_self()) {
       points_.unpack(query, out, stride);
@@ -217,7 +219,7 @@ void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const Knn
           collector.keepers.emplace_back(kept, points_.count(), rules.bound);
         }
         PackedQueries<T> packed(points_, plan.block_size(block));
-        scan_task(plan, task, queries, rules.bound, collector, packed, worker);
+        scan_task(plan, task, queries, {rules.bound}, collector, packed, worker);
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
           const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
           const std::uint64_t query = plan.first_query(block) + i;
@@ -246,6 +248,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
                                     const RunOptions& run) const {
   const bool is_capped = most > 0 && most < points_.count();
   const ScanPlan plan = this->plan(queries, is_capped ? 2 * sizeof(Candidate<T>) * std::uint64_t{most} : 1024, run);
+  const engine::Reach<T> reach = queries.reach(bound);
   std::vector<std::vector<std::vector<Candidate<T>>>> found(plan.tasks());  // [task][query of its block]
 
   runtime::parallel_for_workers(plan.tasks(), parallel_options(plan, run),
@@ -256,16 +259,17 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
                                   if (is_capped) {
                                     ScanNearest<T> collector;
                                     collector.keepers.reserve(size);
+                                    const std::uint64_t first = plan.first_query(task / plan.ranges);
                                     for (std::uint32_t i = 0; i < size; ++i)
-                                      collector.keepers.emplace_back(most, points_.count(), bound);
-                                    scan_task(plan, task, queries, bound, collector, packed, worker);
+                                      collector.keepers.emplace_back(most, points_.count(), reach.of(first + i));
+                                    scan_task(plan, task, queries, reach, collector, packed, worker);
                                     for (std::uint32_t i = 0; i < size; ++i) {
                                       const auto nearest = collector.keepers[i].finish();
                                       found[task][i].assign(nearest.begin(), nearest.end());
                                     }
                                   } else {
-                                    ScanList<T> collector{{}, bound, std::move(found[task])};
-                                    scan_task(plan, task, queries, bound, collector, packed, worker);
+                                    ScanList<T> collector{{}, reach, std::move(found[task])};
+                                    scan_task(plan, task, queries, reach, collector, packed, worker);
                                     found[task] = std::move(collector.lists);
                                     for (auto& list : found[task]) std::sort(list.begin(), list.end());
                                   }
@@ -312,8 +316,8 @@ void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOption
       plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
         const std::uint64_t block = task / plan.ranges;
         PackedQueries<T> packed(points_, plan.block_size(block));
-        ScanCount<T> collector{{}, bound, std::vector<std::uint32_t>(plan.block_size(block), 0)};
-        scan_task(plan, task, queries, bound, collector, packed, worker);
+        ScanCount<T> collector{{}, queries.reach(bound), std::vector<std::uint32_t>(plan.block_size(block), 0)};
+        scan_task(plan, task, queries, queries.reach(bound), collector, packed, worker);
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
           partial[(plan.first_query(block) + i) * plan.ranges + task % plan.ranges] = collector.counts[i];
         }

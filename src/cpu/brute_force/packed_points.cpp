@@ -132,13 +132,11 @@ PackedQueries<T>::PackedQueries(const PackedPoints<T>& points, std::uint32_t que
 }
 
 template <typename T>
-void PackedQueries<T>::start(std::uint32_t count, T bound) {
+void PackedQueries<T>::start(std::uint32_t count) {
   count_ = count;
   groups_ = (count + kGroup - 1) / kGroup;
-  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) {
-    bounds_[i] = i < count ? bound : -std::numeric_limits<T>::infinity();
-  }
   for (std::uint32_t i = count; i < groups_ * kGroup; ++i) {
+    bounds_[i] = -std::numeric_limits<T>::infinity();
     for (std::uint32_t d = 0; d < dims_; ++d) place_of(i)[d * kGroup] = T(0);
   }
 }

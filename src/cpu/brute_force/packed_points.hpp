@@ -60,11 +60,14 @@ class PackedQueries {
   /// Room for `queries` queries.
   PackedQueries(const PackedPoints<T>& points, std::uint32_t queries);
 
-  /// Prepares `count` queries; `copy_row(i, out, stride)` must write query i. All bounds start at `bound`.
-  template <typename CopyRow>
-  void pack(std::uint32_t count, T bound, CopyRow&& copy_row) {
-    start(count, bound);
-    for (std::uint32_t i = 0; i < count; ++i) copy_row(i, place_of(i), kStride);
+  /// Prepares `count` queries; `copy_row(i, out, stride)` must write query i, whose bound starts at `bound_of(i)`.
+  template <typename BoundOf, typename CopyRow>
+  void pack(std::uint32_t count, BoundOf&& bound_of, CopyRow&& copy_row) {
+    start(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      bounds_[i] = bound_of(i);
+      copy_row(i, place_of(i), kStride);
+    }
     finish();
   }
 
@@ -81,7 +84,7 @@ class PackedQueries {
  private:
   static constexpr std::uint32_t kStride = 4;  // kGroup of scan.hpp
 
-  void start(std::uint32_t count, T bound);
+  void start(std::uint32_t count);
   void finish();
   T* place_of(std::uint32_t query) {
     return &values_[(std::size_t{query / kStride} * dims_) * kStride + query % kStride];

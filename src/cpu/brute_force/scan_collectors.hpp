@@ -66,14 +66,14 @@ struct ScanNearestRow {
 template <typename T>
 struct ScanList {
   ScanScope scope;
-  T bound;
+  engine::Reach<T> reach;
   std::vector<std::vector<core::Candidate<T>>> lists;
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanList*>(self);
     for_each_scanned(collector.scope, query, first, chains, hits,
                      [&](core::Candidate<T> found) { collector.lists[query].push_back(found); });
-    return collector.bound;
+    return collector.reach.of(collector.scope.first_query + query);
   }
 };
 
@@ -81,14 +81,14 @@ struct ScanList {
 template <typename T>
 struct ScanCount {
   ScanScope scope;
-  T bound;
+  engine::Reach<T> reach;
   std::vector<std::uint32_t> counts;
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanCount*>(self);
     for_each_scanned(collector.scope, query, first, chains, hits,
                      [&](core::Candidate<T>) { ++collector.counts[query]; });
-    return collector.bound;
+    return collector.reach.of(collector.scope.first_query + query);
   }
 };
 

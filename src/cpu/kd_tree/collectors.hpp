@@ -167,7 +167,7 @@ class BufferCollector {
 template <typename T>
 class ListCollector {
  public:
-  ListCollector(const engine::PointFilter& filter, T bound) : scope(filter), bound_(bound) {}
+  ListCollector(const engine::PointFilter& filter, engine::Reach<T> reach) : scope(filter), reach_(reach) {}
 
   using Entry = typename ListEntry<T>::Type;
 
@@ -184,10 +184,10 @@ class ListCollector {
     std::vector<Entry>& list = collector.lists_[query];
     for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
                  [&](core::Candidate<T> hit) { list.push_back(ListEntry<T>::of(hit.distance, hit.index)); });
-    return {collector.bound_, kNoPoint};
+    return {collector.reach_.of(collector.scope.queries[query]), kNoPoint};
   }
 
-  T bound_;
+  engine::Reach<T> reach_;
   std::vector<Entry> lists_[kGroupQueries];
 };
 
@@ -195,7 +195,7 @@ class ListCollector {
 template <typename T>
 class CountCollector {
  public:
-  CountCollector(const engine::PointFilter& filter, T bound) : scope(filter), bound_(bound) {}
+  CountCollector(const engine::PointFilter& filter, engine::Reach<T> reach) : scope(filter), reach_(reach) {}
 
   void reset() { std::fill_n(counts_, kGroupQueries, 0); }
   std::uint32_t count(std::uint32_t query) const { return counts_[query]; }
@@ -209,10 +209,10 @@ class CountCollector {
     auto& collector = *static_cast<CountCollector*>(self);
     collector.counts_[query] +=
         static_cast<std::uint32_t>(std::popcount(collector.scope.admitted(query, hits, indices)));
-    return {collector.bound_, kNoPoint};
+    return {collector.reach_.of(collector.scope.queries[query]), kNoPoint};
   }
 
-  T bound_;
+  engine::Reach<T> reach_;
   std::uint32_t counts_[kGroupQueries] = {};
 };
 

@@ -83,9 +83,10 @@ class KdSearch final : public engine::Searcher<T> {
     return alive_nodes(tree_, queries.filter.allowed, threads);
   }
 
-  /// Walks one group; all its queries start with the limit (bound, kNoPoint).
+  /// Walks one group; its queries start with the limits (reach, kNoPoint).
   template <typename Collector>
-  void walk(const QueryGroup<T>& group, T bound, const std::vector<std::uint64_t>& alive, Collector& collector) const {
+  void walk(const QueryGroup<T>& group, engine::Reach<T> reach, const std::vector<std::uint64_t>& alive,
+            Collector& collector) const {
     T limits[kGroupQueries];
     std::uint32_t limit_indices[kGroupQueries];
     NodeFilter filter;
@@ -93,7 +94,7 @@ class KdSearch final : public engine::Searcher<T> {
     filter.end = collector.scope.is_open ? filter.end : 0;
     for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
       const bool is_used = i < group.count;
-      limits[i] = is_used ? bound : T(-1);
+      limits[i] = is_used ? reach.of(group.queries[i]) : T(-1);
       limit_indices[i] = is_used ? kNoPoint : 0;
       if (is_used && !collector.scope.is_open) {
         filter.end = std::max(filter.end, collector.scope.filter.end(group.queries[i]));
@@ -192,7 +193,7 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
       groups.load(g, group);
       if (group.count == 0) continue;
       for (std::uint32_t i = 0; i < group.count; ++i) collector.reset(i);
-      walk(group, bound, alive, collector);
+      walk(group, {bound}, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         collector.write(i, indices + group.queries[i] * k, chains + group.queries[i] * k);
       }
@@ -248,12 +249,12 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   std::vector<Found> found((groups.size() + kGroupsPerTask - 1) / kGroupsPerTask);
   for_groups(groups, queries.count, run, [&](std::uint64_t task, std::uint64_t first, std::uint64_t end) {
-    ListCollector<T> collector(queries.filter, bound);
+    ListCollector<T> collector(queries.filter, queries.reach(bound));
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      walk(group, bound, alive, collector);
+      walk(group, queries.reach(bound), alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         std::vector<Entry>& list = collector.list(i);
         ListEntry<T>::sort(list.data(), list.size());
@@ -294,13 +295,13 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-    CountCollector<T> collector(queries.filter, bound);
+    CountCollector<T> collector(queries.filter, queries.reach(bound));
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
       collector.reset();
-      walk(group, bound, alive, collector);
+      walk(group, queries.reach(bound), alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) counts[group.queries[i]] = collector.count(i);
     }
   });

@@ -3,10 +3,9 @@
 
 #include "cuda/kd_tree/build_types.hpp"
 #include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/staging.hpp"
 #include "cuda/stream.hpp"
 #include "engine/non_finite.hpp"
-
-#include <kith/progress.hpp>
 
 #include <cstdint>
 #include <string>
@@ -43,10 +42,10 @@ template <typename T>
 DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
                                 std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases = nullptr);
 
-/// The same for rows in host memory, count x dims, side by side. `threads` are those of the host.
+/// The same for rows in host memory, count x dims, side by side.
 template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
-                                          std::uint32_t leaf_size, bool cycles, Stream& stream, int threads,
-                                          const ProgressCallback* progress);
+                                          std::uint32_t leaf_size, bool cycles, Stream& stream,
+                                          const CopyOptions& options);
 
 }  // namespace kith::cuda

@@ -8,6 +8,6 @@ template BuildMemory build_memory<float>(const TreeShape&, std::uint32_t, bool);
 template DeviceTree<float> build_device_tree(const PointSource<float>&, std::uint64_t, std::uint32_t, std::uint32_t,
                                              bool, Stream&, BuildPhases*);
 template DeviceTree<float> build_device_tree_from_host(const float*, std::uint64_t, std::uint32_t, std::uint32_t, bool,
-                                                       Stream&, int, const ProgressCallback*);
+                                                       Stream&, const CopyOptions&);
 
 }  // namespace kith::cuda

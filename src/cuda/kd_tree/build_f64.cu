@@ -8,6 +8,6 @@ template BuildMemory build_memory<double>(const TreeShape&, std::uint32_t, bool)
 template DeviceTree<double> build_device_tree(const PointSource<double>&, std::uint64_t, std::uint32_t, std::uint32_t,
                                               bool, Stream&, BuildPhases*);
 template DeviceTree<double> build_device_tree_from_host(const double*, std::uint64_t, std::uint32_t, std::uint32_t,
-                                                        bool, Stream&, int, const ProgressCallback*);
+                                                        bool, Stream&, const CopyOptions&);
 
 }  // namespace kith::cuda

@@ -6,12 +6,14 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/check_tree.hpp"
+#include "cuda/kd_tree/search/array_search.hpp"
 #include "cuda/kd_tree/search/batch_search.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
 #include "engine/kd_tree/validate_tree.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <kith/error.hpp>
 
@@ -19,6 +21,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +41,7 @@ class KdSearch final : public Searcher<T> {
         metric_(metric),
         period_(std::move(period)),
         search_(tree_, metric_, period_, stream_),
+        array_search_(search_.tree(), metric_, search_.metric(), stream_.device()),
         origin_(origin) {}
 
   /// The tree is on the host already: nothing needs to be copied.
@@ -63,6 +67,7 @@ class KdSearch final : public Searcher<T> {
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
     search_.box_count(boxes, run, counts);
   }
+  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
   void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
   void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
 
@@ -88,9 +93,8 @@ class KdSearch final : public Searcher<T> {
   const Searcher<T>& on_host(const RunOptions& run) const {
     std::call_once(once_, [&] {
       const DeviceScope scope(stream_.device());
-      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index", [&] {
-        keep(copy_tree_to_host(tree_, stream_, {.threads = run.threads, .progress = run.progress}));
-      });
+      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index",
+                          [&] { keep(copy_tree_to_host(tree_, stream_, CopyOptions::of_build(run))); });
     });
     return *on_host_;
   }
@@ -104,10 +108,27 @@ class KdSearch final : public Searcher<T> {
   Metric metric_;
   std::vector<T> period_;
   BatchSearch<T> search_;
+  ArraySearch<T> array_search_;
   const char* origin_;  ///< "built" or "checked"
   mutable std::once_flag once_;
   mutable std::unique_ptr<Searcher<T>> on_host_;
   mutable std::atomic<bool> is_on_host_{false};
+};
+
+/// A GPU made current, and a stream there. The first of a process waits until the GPU has started.
+class StartedDevice {
+ public:
+  StartedDevice(int ordinal, const RunOptions& run)
+      : spent_(std::in_place, runtime::member_of(run.times, &WorkTimes::start_ms)), scope_(ordinal) {
+    spent_.reset();
+  }
+
+ private:
+  std::optional<runtime::TimeSpent> spent_;
+  DeviceScope scope_;
+
+ public:
+  Stream stream;
 };
 
 /// The tree of rows that lie on the host or on the GPU.
@@ -120,11 +141,12 @@ DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream)
   require_device_memory(stream.device(), build_memory<T>(shape, leaf_size, on_device).peak_bytes, "building the index");
   if (!on_device) {
     return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
-                                       request.run.threads, request.run.progress);
+                                       CopyOptions::of_build(request.run));
   }
   stream.wait_for_default_stream();
   const PointSource<T> source{
       .values = request.rows, .row_stride = request.row_stride, .dim_stride = 1, .indices = nullptr};
+  const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
   return build_device_tree(source, request.count, request.dims, leaf_size, cycles, stream);
 }
 
@@ -155,8 +177,8 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
 
 template <typename T>
 std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
-  const DeviceScope scope(request.device.ordinal());
-  Stream stream;
+  StartedDevice device(request.device.ordinal(), request.run);
+  Stream& stream = device.stream;
   DeviceTree<T> tree;
   try {
     tree = build_tree(request, stream);
@@ -170,15 +192,15 @@ std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& requ
 
 template <typename T>
 std::unique_ptr<Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
-  const DeviceScope scope(request.device.ordinal());
+  const StartedDevice device(request.device.ordinal(), request.run);
+  const Stream& stream = device.stream;
   const KdTree<T> on_host = engine::tree_in_file<T>(request.file);
   const bool is_checked = !request.file.is_trusted();
   const std::uint64_t scratch = is_checked ? check_scratch_bytes(on_host.geometry) : 0;
   require_device_memory(request.device.ordinal(), on_host.memory_bytes() + scratch, "loading the index");
-  Stream stream;
-  DeviceTree<T> tree =
-      copy_tree_to_device(on_host, stream, {.threads = request.run.threads, .progress = request.run.progress});
+  DeviceTree<T> tree = copy_tree_to_device(on_host, stream, CopyOptions::of_build(request.run));
   if (is_checked) {
+    const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
     require_contract_tree(tree, on_host, request, stream);
     engine::require_inside_period(on_host, request);
   }

@@ -6,6 +6,7 @@
 #include "cuda/kd_tree/split_group.cuh"
 #include "cuda/kd_tree/tree_build.hpp"
 #include "cuda/staging.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <kith/error.hpp>
 
@@ -122,10 +123,11 @@ DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t coun
 
 template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
-                                          std::uint32_t leaf_size, bool cycles, Stream& stream, int threads,
-                                          const ProgressCallback* progress) {
+                                          std::uint32_t leaf_size, bool cycles, Stream& stream,
+                                          const CopyOptions& options) {
   TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
-  copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, {.threads = threads, .progress = progress});
+  copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, options);
+  const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::device_ms));
   build.launch({build.rows(), dims, 1, nullptr});
   return build.take();
 }

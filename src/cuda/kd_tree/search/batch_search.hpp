@@ -22,7 +22,8 @@ struct SearchBudget {
   std::uint64_t most_bytes = 0;  ///< for queries and answers in flight; 0: half of what is free
 };
 
-/// Thread-safe. The tree outlives it. See engine::Searcher for what calls return.
+/// Thread-safe. The tree outlives it. See engine::Searcher for what calls return. Bounds of the queries themselves
+/// count for exact kNN too.
 template <typename T>
 class BatchSearch {
  public:
@@ -41,11 +42,19 @@ class BatchSearch {
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run) const;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run, std::uint32_t* counts) const;
 
+  /// What the kernels read; valid as long as this lives.
+  const SearchTree<T>& tree() const { return tree_; }
+  const SearchMetric<T>& metric() const { return metric_; }
+
  private:
   /// What a search may take now: of two chunks each gets half.
   std::uint64_t bytes_in_flight() const;
+  /// What queries with bounds of their own take besides.
+  static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
+    return queries.bounds == nullptr ? 0 : sizeof(T);
+  }
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-                  std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
+                  const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                    engine::ChainLists<T>& lists) const;
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,

@@ -42,7 +42,7 @@ struct BoxSlot {
     copy_rows_to_device(upper.data(), boxes.upper_of(first), boxes.upper_stride, tree.dims, end - first, *stream, run);
     if (below.size() > 0) {
       copy_to_device(below.data(), boxes.filter.below + first, (end - first) * sizeof(std::uint32_t), *stream,
-                     {.threads = run.threads});
+                     CopyOptions::of_search(run));
     }
     filter.exclude_self = filter.earlier_only = false;
     filter.below = below.data();
@@ -77,7 +77,7 @@ void BatchSearch<T>::box_count(const engine::BoxBatch<T>& boxes, const engine::R
       [&](std::size_t chunk, std::size_t s) {
         copy_to_host(counts + starts[chunk], slots[s]->counts.data(),
                      (starts[chunk + 1] - starts[chunk]) * sizeof(std::uint32_t), *slots[s]->stream,
-                     {.threads = run.threads});
+                     CopyOptions::of_search(run));
       });
 }
 
@@ -107,7 +107,7 @@ engine::IndexLists BatchSearch<T>::box(const engine::BoxBatch<T>& boxes, const e
         if (entries > slot.indices.size()) slot.indices = DeviceBuffer<std::uint32_t>(entries, *slot.stream);
         BoxTask<T> task = slot.take(tree_, boxes, filter->filter(), first, end, run);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
-                       *slot.stream, {.threads = run.threads});
+                       *slot.stream, CopyOptions::of_search(run));
         task.starts = slot.starts.data();
         task.starts_base = lists.offsets[first];
         task.indices = slot.indices.data();
@@ -117,7 +117,7 @@ engine::IndexLists BatchSearch<T>::box(const engine::BoxBatch<T>& boxes, const e
         const std::uint64_t first = lists.offsets[starts[chunk]];
         copy_to_host(lists.indices.data() + first, slots[s]->indices.data(),
                      (lists.offsets[starts[chunk + 1]] - first) * sizeof(std::uint32_t), *slots[s]->stream,
-                     {.threads = run.threads});
+                     CopyOptions::of_search(run));
       });
   return lists;
 }

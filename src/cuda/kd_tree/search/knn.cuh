@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kSearchThreads)
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
-    list.reset(task.bound);
+    list.reset(task.bound_of(query.asking.row));
     NearestWalk<T, kDims, List<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared), list)
         .run();
     list.write(task.indices + query.asking.row * task.k, task.chains + query.asking.row * task.k, task.k, points);

@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/query_chunk.hpp"
 #include "cuda/kd_tree/search/search.hpp"
 #include "cuda/staging.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -65,10 +66,13 @@ std::uint64_t BatchSearch<T>::bytes_in_flight() const {
 /// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
 template <typename T>
 bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-                                std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+                                const engine::RunOptions& run, std::uint32_t* indices, T* chains,
+                                std::uint8_t* exact) const {
   constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
-  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr) return false;
+  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr || queries.bounds != nullptr) {
+    return false;
+  }
   const std::uint64_t row_bytes = tree_.dims * sizeof(T), entries = queries.count * k;
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
@@ -93,8 +97,11 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
     task.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
   }
   auto* flags = reinterpret_cast<std::uint8_t*>(room.data() + exact_at);
-  search_by_rules(task, rules, flags, *stream);
-  (*stream).synchronize();
+  {
+    const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
+    search_by_rules(task, rules, flags, *stream);
+    (*stream).synchronize();
+  }
   std::memcpy(indices, task.indices, entries * sizeof(std::uint32_t));
   std::memcpy(chains, task.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
@@ -115,9 +122,9 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     return;
   }
   const DeviceScope scope(device_);
-  if (knn_of_few(queries, k, rules, indices, chains, exact)) return;
+  if (knn_of_few(queries, k, rules, run, indices, chains, exact)) return;
 
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + k * kBytesPerNeighbor;
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
@@ -156,13 +163,14 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                    .queries = slot.queries.source(),
                                    .k = k,
                                    .bound = rules.bound,
+                                   .bounds = slot.queries.bounds(),
                                    .indices = slot.indices.data(),
                                    .chains = slot.chains.data()},
                         rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = starts[chunk] * k, entries = starts[chunk + 1] * k - first;
-        const CopyOptions options{.threads = run.threads};
+        const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(indices + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t), *slots[s]->stream,
                      options);
         copy_to_host(chains + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream, options);

@@ -20,7 +20,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    Walk::begin_with(task_.radius.bound, task_.radius.bound);
+    Walk::begin_with_own(task_.radius.bound_of(row_));
     Walk::walk();
     const std::uint32_t self = task_.radius.filter.exclude_self ? 1 : 0;  // it is always within
     if (is_there_) task_.radius.counts[row_] = room_.counts[lane_number()] - self;
@@ -74,7 +74,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
     is_there_ = is_there_ && !is_long;
     if (!any_lane(is_there_)) return;
     Walk::span_packet();
-    Walk::begin_with(task_.radius.bound, task_.radius.bound);
+    Walk::begin_with_own(task_.radius.bound_of(row_));
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
     if (!is_searched) return;

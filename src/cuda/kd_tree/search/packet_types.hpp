@@ -69,7 +69,7 @@ bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, cons
 }
 template <typename T>
 bool packets_pay(const KnnTask<T>& task) {
-  return suit_packets(task.tree, task.metric, task.filter, task.queries) &&
+  return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.filter, task.queries) &&
          task.k + (task.filter.exclude_self ? 1 : 0) <= kMostByCollecting;
 }
 template <typename T>

@@ -66,6 +66,14 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     sync_warp();
   }
 
+  /// The same where each query has a chain of its own.
+  __device__ void begin_with_own(T radius) {
+    begin_with(radius, radius);
+    reach_ = radius_;
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) reach_ = greater(reach_, shuffle_xor(reach_, step));
+  }
+
   // --- the walk ---
 
   /// The least chain between the packet and a box.
@@ -168,9 +176,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     }
   }
 
-  /// Puts the leaves of a bottom node that the packet reaches into the room, first those that it touches. False if
-  /// there are too many.
-  __device__ bool look_at_node(std::uint32_t& count, std::uint32_t& touched) {
+  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
+  __device__ bool look_at_node(std::uint32_t& count) {
     const core::KdGeometry& geometry = tree_.geometry;
     const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
     T box[2 * kDims];

@@ -23,7 +23,7 @@ FilterOnDevice::FilterOnDevice(const engine::PointFilter& filter, std::uint64_t 
   filter_.earlier_only = filter.earlier_only;
   if (filter.allowed == nullptr) return;
   allowed_ = DeviceBuffer<std::uint64_t>((points + 63) / 64, stream);
-  copy_to_device(allowed_.data(), filter.allowed, allowed_.bytes(), stream, {.threads = run.threads});
+  copy_to_device(allowed_.data(), filter.allowed, allowed_.bytes(), stream, CopyOptions::of_search(run));
   stream.synchronize();  // other streams read it
 }
 
@@ -38,7 +38,7 @@ void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_
                          const Stream& stream, const engine::RunOptions& run) {
   const std::uint64_t bytes = count * dims * sizeof(T);
   if (stride == static_cast<std::int64_t>(dims)) {
-    copy_to_device(to, rows, bytes, stream, {.threads = run.threads});
+    copy_to_device(to, rows, bytes, stream, CopyOptions::of_search(run));
     return;
   }
   constexpr std::uint64_t kRowsPerBlock = 16384;
@@ -50,7 +50,7 @@ void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_
                       dims * sizeof(T));
         }
       });
-  copy_to_device(to, packed.data(), bytes, stream, {.threads = run.threads});
+  copy_to_device(to, packed.data(), bytes, stream, CopyOptions::of_search(run));
   stream.synchronize();
 }
 
@@ -62,6 +62,7 @@ QueryChunk<T>::QueryChunk(const SearchTree<T>& tree, const engine::QueryBatch<T>
   if (!batch.is_self()) rows_ = DeviceBuffer<T>(most * tree.dims, stream);
   if (batch.is_self() ? !is_whole : most >= kFewestOrdered) chosen_ = DeviceBuffer<std::uint32_t>(most + 1, stream);
   if (batch.filter.below != nullptr) below_ = DeviceBuffer<std::uint32_t>(most, stream);
+  if (batch.bounds != nullptr) bounds_ = DeviceBuffer<T>(most, stream);
 }
 
 template <typename T>
@@ -71,7 +72,10 @@ void QueryChunk<T>::take(std::uint64_t first, std::uint64_t end, const engine::R
   source_.count = count;
   if (below_.size() > 0) {
     copy_to_device(below_.data(), batch_.filter.below + first, count * sizeof(std::uint32_t), stream_,
-                   {.threads = run.threads});
+                   CopyOptions::of_search(run));
+  }
+  if (bounds_.size() > 0) {
+    copy_to_device(bounds_.data(), batch_.bounds + first, count * sizeof(T), stream_, CopyOptions::of_search(run));
   }
   if (batch_.is_self()) {
     source_.first = static_cast<std::uint32_t>(first);

@@ -39,6 +39,8 @@ class QueryChunk {
   void take(std::uint64_t first, std::uint64_t end, const engine::RunOptions& run);
   const QuerySource<T>& source() const { return source_; }
   SearchFilter filter(SearchFilter whole) const;
+  /// Of the queries themselves; null if they have none.
+  const T* bounds() const { return bounds_.data(); }
 
  private:
   const SearchTree<T>& tree_;
@@ -47,6 +49,7 @@ class QueryChunk {
   DeviceBuffer<T> rows_;
   DeviceBuffer<std::uint32_t> chosen_;  ///< and their count
   DeviceBuffer<std::uint32_t> below_;
+  DeviceBuffer<T> bounds_;
   QuerySource<T> source_;
 };
 

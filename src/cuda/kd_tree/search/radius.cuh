@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSearchThreads) count_by_warps(const __grid_co
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
-    CountWithin<T> count(task.bound);
+    CountWithin<T> count(task.bound_of(query.asking.row));
     NearestWalk<T, kDims, CountWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
                                           count)
         .run();
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kSearchThreads) list_by_warps(const __grid_con
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     const std::uint64_t start = task.starts[query.asking.row] - task.starts_base;
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
-    ListWithin<T> list(task.bound, {task.chains + start, task.indices + start});
+    ListWithin<T> list(task.bound_of(query.asking.row), {task.chains + start, task.indices + start});
     NearestWalk<T, kDims, ListWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
                                          list)
         .run();

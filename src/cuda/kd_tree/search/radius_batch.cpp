@@ -48,7 +48,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     return;
   }
   const DeviceScope scope(device_);
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + sizeof(std::uint32_t);
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint32_t);
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
   const std::vector<std::uint64_t> starts =
@@ -76,13 +76,14 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
                                    .filter = slot.queries.filter(filter->filter()),
                                    .queries = slot.queries.source(),
                                    .bound = bound,
+                                   .bounds = slot.queries.bounds(),
                                    .counts = slot.counts.data()},
                      *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         copy_to_host(counts + starts[chunk], slots[s]->counts.data(),
                      (starts[chunk + 1] - starts[chunk]) * sizeof(std::uint32_t), *slots[s]->stream,
-                     {.threads = run.threads});
+                     CopyOptions::of_search(run));
       });
 }
 
@@ -90,7 +91,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
 template <typename T>
 void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                                  engine::ChainLists<T>& lists) const {
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + sizeof(std::uint64_t);
+  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint64_t);
   const std::uint64_t bytes = queries.is_self() ? bytes_in_flight() / 2 : std::min(bytes_in_flight() / 2, kChunkBytes);
   const std::vector<std::uint64_t> starts =
       chunks_by_answer(lists.offsets, per_query, sizeof(T) + sizeof(std::uint32_t), bytes, kMostQueries);
@@ -106,12 +107,13 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         slot.queries.take(first, end, run);
         slot.make_room(lists.offsets[end] - lists.offsets[first]);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
-                       *slot.stream, {.threads = run.threads});
+                       *slot.stream, CopyOptions::of_search(run));
         list_within(RadiusTask<T>{.tree = tree_,
                                   .metric = metric_,
                                   .filter = slot.queries.filter(filter->filter()),
                                   .queries = slot.queries.source(),
                                   .bound = bound,
+                                  .bounds = slot.queries.bounds(),
                                   .starts = slot.starts.data(),
                                   .starts_base = lists.offsets[first],
                                   .indices = slot.indices.data(),
@@ -120,7 +122,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = lists.offsets[starts[chunk]], entries = lists.offsets[starts[chunk + 1]] - first;
-        const CopyOptions options{.threads = run.threads};
+        const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(lists.indices.data() + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t),
                      *slots[s]->stream, options);
         copy_to_host(lists.chains.data() + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream,
@@ -144,6 +146,7 @@ void BatchSearch<T>::nearest_chunks(const engine::QueryBatch<T>& queries, T boun
       part.rows = queries.row(first);
       part.count = end - first;
       if (part.filter.below != nullptr) part.filter.below += first;
+      if (part.bounds != nullptr) part.bounds += first;
     }
     indices.resize(part.count * most);
     chains.resize(part.count * most);

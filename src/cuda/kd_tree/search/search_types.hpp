@@ -115,9 +115,12 @@ struct KnnTask {
   SearchFilter filter;
   QuerySource<T> queries;
   std::uint32_t k = 0;
-  T bound = 0;  ///< no chain value above it is reported
+  T bound = 0;                ///< no chain value above it is reported
+  const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
+
+  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };
 
 /// Everything within a bound: first how many, then what.
@@ -128,11 +131,14 @@ struct RadiusTask {
   SearchFilter filter;
   QuerySource<T> queries;
   T bound = 0;
+  const T* bounds = nullptr;              ///< per row of the answer; null: `bound` for all
   std::uint32_t* counts = nullptr;        ///< written by the first kernel
   const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
+
+  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };
 
 /// Points in boxes, faces included: first how many, then which.

@@ -1,0 +1,35 @@
+// See search_times.hpp.
+#include "search_times.hpp"
+
+#include "readable.hpp"
+
+#include <fmt/format.h>
+
+namespace kith::cli {
+
+std::string SearchTimes::text() const {
+  const char* making = is_loaded ? "load" : "build";
+  if (!ran_on_gpu()) {
+    return fmt::format("read {}, {} {}, search {}, write {}", readable_duration(read_ms), making,
+                       readable_duration(build.total_ms), readable_duration(search.total_ms),
+                       readable_duration(write_ms));
+  }
+  return fmt::format(
+      "read {}, start of the GPU {}, copy there {}, {} {}, copy of queries {}, search {}, copy back {}, host {}, "
+      "write {}",
+      readable_duration(read_ms), readable_duration(build.start_ms), readable_duration(build.copy_in_ms), making,
+      readable_duration(build.device_ms), readable_duration(search.copy_in_ms), readable_duration(search.device_ms),
+      readable_duration(search.copy_out_ms), readable_duration(host_ms()), readable_duration(write_ms));
+}
+
+void SearchTimes::add_to(nlohmann::ordered_json& report) const {
+  report["query_ms"] = search.total_ms;
+  report["write_ms"] = write_ms;
+  if (!ran_on_gpu()) return;
+  report["gpu"] = {{"start_ms", build.start_ms},    {"copy_points_ms", build.copy_in_ms},
+                   {"build_ms", build.device_ms},   {"copy_queries_ms", search.copy_in_ms},
+                   {"search_ms", search.device_ms}, {"copy_back_ms", search.copy_out_ms},
+                   {"host_ms", host_ms()}};
+}
+
+}  // namespace kith::cli

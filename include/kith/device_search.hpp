@@ -1,0 +1,82 @@
+// Searches whose queries and answers lie in the memory of the GPU that holds the index: nothing goes through the host.
+// Nothing here includes a CUDA header.
+#pragma once
+
+#include <kith/index.hpp>
+#include <kith/point_view.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace kith {
+
+/// How one search runs. All pointers are to memory of the GPU; the words mean what they mean in SearchOptions.
+struct DeviceSearchOptions {
+  /// A cudaStream_t of the GPU that holds the index; null is CUDA's default stream.
+  void* stream = nullptr;
+  bool squared = false;
+  bool exclude_self = false;
+  bool earlier_only = false;
+  double max_distance = std::numeric_limits<double>::infinity();
+  /// A bit per point, (points + 63) / 64 words; null: all points.
+  const std::uint64_t* allowed = nullptr;
+  /// One number per query; null: no bound.
+  const std::uint32_t* index_below = nullptr;
+};
+
+/// The searches of an index on a GPU for arrays that lie there. Each call checks what it can, puts work into the stream
+/// and returns without waiting: the answers are there when the stream has done the work, and until then the arrays and
+/// the index must live. The answers have the bytes of the host's searches. Copies are cheap; every call is thread-safe.
+///
+/// What is on the GPU cannot be checked without waiting. So a query with NaN or infinity (or, under cosine, without
+/// direction) does not throw: it finds nothing, as with `skip_nonfinite`.
+///
+/// All calls throw UsageError if an array is not in the memory of the index's GPU (memory managed by CUDA is fine) or
+/// does not fit the points, DeviceError, OutOfMemory. Queries take dims + 1 values each of memory during a search.
+class DeviceSearch {
+ public:
+  /// Shares the index. Throws UsageError unless it is on a GPU, or if it left out rows: their numbers are the host's.
+  explicit DeviceSearch(Index index);
+
+  const Index& index() const { return index_; }
+
+  /// The k nearest points of each query: rows of k entries, missing ones with the number of points and infinity. The
+  /// type of the distances is that of the points.
+  void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, float* distances,
+           const DeviceSearchOptions& options = {}) const;
+  void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, double* distances,
+           const DeviceSearchOptions& options = {}) const;
+  void knn_self(std::uint32_t k, std::uint32_t* indices, float* distances,
+                const DeviceSearchOptions& options = {}) const;
+  void knn_self(std::uint32_t k, std::uint32_t* indices, double* distances,
+                const DeviceSearchOptions& options = {}) const;
+
+  /// How many points lie within `radius` of each query. A radius search takes three steps: `count`, then `offsets`, of
+  /// which the last entry tells how much room the lists need, then `radius` with the same queries and options.
+  void count(PointView queries, double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
+  void count_self(double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
+  /// lists + 1 sums: offsets[i] is that of the counts before i.
+  void offsets(const std::uint32_t* counts, std::uint64_t lists, std::uint64_t* offsets,
+               const DeviceSearchOptions& options = {}) const;
+  /// The list of query q is written to [offsets[q], offsets[q + 1]), ordered by (distance, index).
+  void radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices, float* distances,
+              const DeviceSearchOptions& options = {}) const;
+  void radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
+              const DeviceSearchOptions& options = {}) const;
+  void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, float* distances,
+                   const DeviceSearchOptions& options = {}) const;
+  void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
+                   const DeviceSearchOptions& options = {}) const;
+
+  /// The points inside boxes, faces included, by ascending index, in the same three steps. The rows of both corners lie
+  /// side by side; a box with NaN is empty.
+  void box_count(PointView lower, PointView upper, std::uint32_t* counts,
+                 const DeviceSearchOptions& options = {}) const;
+  void box(PointView lower, PointView upper, const std::uint64_t* offsets, std::uint32_t* indices,
+           const DeviceSearchOptions& options = {}) const;
+
+ private:
+  Index index_;
+};
+
+}  // namespace kith

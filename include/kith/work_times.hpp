@@ -1,0 +1,19 @@
+// Where the time of a build, a load or a search went.
+#pragma once
+
+namespace kith {
+
+/// Milliseconds by the clock of the caller's thread: the parts follow each other and add up to the total. Where work on
+/// a GPU runs while the host copies, it counts as copying. On the CPU there is only the total.
+struct WorkTimes {
+  double total_ms = 0;
+  double start_ms = 0;     ///< until the GPU was ready for work: in a process that uses it for the first time, long
+  double copy_in_ms = 0;   ///< points or queries to the GPU
+  double device_ms = 0;    ///< waiting for the GPU to build or search
+  double copy_out_ms = 0;  ///< answers to the host
+
+  /// What the host did besides: checks, memory, distances and numbers as the caller knows them.
+  double host_ms() const { return total_ms - start_ms - copy_in_ms - device_ms - copy_out_ms; }
+};
+
+}  // namespace kith

@@ -1,0 +1,49 @@
+// The kernels for callers' arrays on the GPU: what array_types.hpp says of each task.
+#pragma once
+
+#include "core/query_row.hpp"
+#include "core/reported_distance.hpp"
+#include "cuda/intrinsics.cuh"
+#include "cuda/kd_tree/search/array_types.hpp"
+
+#include <limits>
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kArrayThreads = 256;
+
+/// A thread per row.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_constant__ PrepareTask<T> task) {
+  const bool is_cosine = task.metric.kind() == Metric::Kind::cosine;
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count;
+       i += step) {
+    const T* from = task.rows + i * task.row_stride;
+    T* to = task.prepared + i * task.dims;
+    const bool is_good = core::all_finite(from, task.dims) && (!is_cosine || core::has_direction(from, task.dims));
+    for (std::uint32_t d = 0; d < task.dims; ++d) {
+      to[d] = !is_good ? T(0) : task.lengths == nullptr ? from[d] : core::wrapped(from[d], task.lengths[d]);
+    }
+    if (is_cosine && is_good) core::normalize_row(to, task.dims);
+    task.bounds[i] = is_good ? task.bound : T(-1);
+  }
+}
+
+/// A thread per entry.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) report_entries(const __grid_constant__ ReportTask<T> task) {
+  const std::uint64_t entries = task.entries_on_device == nullptr ? task.entries : *task.entries_on_device;
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < entries;
+       i += step) {
+    if (task.bounds != nullptr && task.bounds[i / task.per_row] < T(0)) {
+      task.indices[i] = task.missing;
+      task.distances[i] = std::numeric_limits<T>::infinity();
+    } else {
+      task.distances[i] = core::reported_distance(task.metric, task.squared, task.distances[i]);
+    }
+  }
+}
+
+}  // namespace kith::cuda

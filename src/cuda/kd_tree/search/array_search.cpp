@@ -1,0 +1,180 @@
+// See array_search.hpp.
+#include "cuda/kd_tree/search/array_search.hpp"
+
+#include "cuda/check.hpp"
+#include "cuda/device_points.hpp"
+#include "cuda/device_scope.hpp"
+#include "cuda/kd_tree/search/array_queries.hpp"
+#include "cuda/kd_tree/search/search.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+namespace kith::cuda {
+namespace {
+
+/// Fewer queries than this are not worth putting into order.
+constexpr std::uint64_t kFewestOrdered = 4096;
+
+SearchFilter search_filter(const engine::PointFilter& filter) {
+  return {filter.exclude_self, filter.earlier_only, filter.below, filter.allowed};
+}
+
+void fill_with_zeros(void* memory, std::uint64_t bytes, const Stream& stream) {
+  check(cudaMemsetAsync(memory, 0, bytes, stream.get()), "writing zeros");
+}
+
+}  // namespace
+
+template <typename T>
+void ArraySearch<T>::require_here(const void* memory, std::string_view what) const {
+  const Device device = Device::cuda(device_);
+  if (is_on_device(memory, device)) return;
+  throw UsageError(fmt::format("{}: the array is not in the memory of {}, where the index is", what, device.name()));
+}
+
+template <typename T>
+typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBatch<T>& queries, T bound,
+                                                          const Stream& stream) const {
+  Prepared prepared;
+  prepared.source.count = queries.count;
+  if (queries.is_self()) return prepared;
+  prepared.rows = DeviceBuffer<T>(queries.count * tree_.dims, stream);
+  prepared.bounds = DeviceBuffer<T>(queries.count, stream);
+  prepare_queries(PrepareTask<T>{.rows = queries.rows,
+                                 .row_stride = static_cast<std::uint64_t>(queries.row_stride),
+                                 .count = queries.count,
+                                 .dims = tree_.dims,
+                                 .metric = metric_,
+                                 .lengths = search_metric_.lengths,
+                                 .bound = bound,
+                                 .prepared = prepared.rows.data(),
+                                 .bounds = prepared.bounds.data()},
+                  stream);
+  prepared.source.rows = prepared.rows.data();
+  prepared.source.row_stride = tree_.dims;
+  if (queries.count < kFewestOrdered) return prepared;
+  prepared.order = DeviceBuffer<std::uint32_t>(queries.count, stream);
+  order_queries(tree_, prepared.source.rows, prepared.source.row_stride, queries.count, prepared.order.data(), stream);
+  prepared.source.chosen = prepared.order.data();
+  return prepared;
+}
+
+template <typename T>
+void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
+                         std::uint32_t* indices, T* distances) const {
+  if (queries.count == 0 || k == 0) return;
+  const DeviceScope scope(device_);
+  const Stream stream = stream_of(run);
+  const bool is_empty = tree_.geometry.points == 0;  // then no bound is good
+  const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
+  if (!is_empty) {
+    search_knn(KnnTask<T>{.tree = tree_,
+                          .metric = search_metric_,
+                          .filter = search_filter(queries.filter),
+                          .queries = prepared.source,
+                          .k = k,
+                          .bound = bound,
+                          .indices = indices,
+                          .chains = distances},
+               stream);
+  }
+  report_distances(ReportTask<T>{.metric = metric_,
+                                 .squared = run.squared,
+                                 .entries = queries.count * k,
+                                 .distances = distances,
+                                 .indices = indices,
+                                 .per_row = k,
+                                 .bounds = prepared.bounds.data(),
+                                 .missing = static_cast<std::uint32_t>(tree_.geometry.points)},
+                   stream);
+}
+
+template <typename T>
+RadiusTask<T> ArraySearch<T>::radius_task(const engine::QueryBatch<T>& queries, const Prepared& prepared,
+                                          T bound) const {
+  return {.tree = tree_,
+          .metric = search_metric_,
+          .filter = search_filter(queries.filter),
+          .queries = prepared.source,
+          .bound = bound,
+          .bounds = prepared.bounds.data()};
+}
+
+template <typename T>
+void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
+                           std::uint32_t* counts) const {
+  if (queries.count == 0) return;
+  const DeviceScope scope(device_);
+  const Stream stream = stream_of(run);
+  if (tree_.geometry.points == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
+  const Prepared prepared = prepare(queries, bound, stream);
+  RadiusTask<T> task = radius_task(queries, prepared, bound);
+  task.counts = counts;
+  count_within(task, stream);
+}
+
+template <typename T>
+void ArraySearch<T>::offsets(const std::uint32_t* counts, std::uint64_t count, const engine::DeviceRun& run,
+                             std::uint64_t* offsets) const {
+  const DeviceScope scope(device_);
+  const Stream stream = stream_of(run);
+  if (count == 0) return fill_with_zeros(offsets, sizeof(std::uint64_t), stream);
+  sum_counts(counts, count, offsets, stream);
+}
+
+template <typename T>
+void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
+                            const std::uint64_t* offsets, std::uint32_t* indices, T* distances) const {
+  if (queries.count == 0 || tree_.geometry.points == 0) return;
+  const DeviceScope scope(device_);
+  const Stream stream = stream_of(run);
+  const Prepared prepared = prepare(queries, bound, stream);
+  RadiusTask<T> task = radius_task(queries, prepared, bound);
+  task.starts = offsets;
+  task.indices = indices;
+  task.chains = distances;
+  list_within(task, stream);
+  report_distances(ReportTask<T>{.metric = metric_,
+                                 .squared = run.squared,
+                                 .entries_on_device = offsets + queries.count,
+                                 .distances = distances,
+                                 .indices = indices},
+                   stream);
+}
+
+template <typename T>
+BoxTask<T> ArraySearch<T>::box_task(const engine::BoxBatch<T>& boxes) const {
+  return {.tree = tree_,
+          .filter = search_filter(boxes.filter),
+          .lower = boxes.lower,
+          .upper = boxes.upper,
+          .count = boxes.count};
+}
+
+template <typename T>
+void ArraySearch<T>::box_count(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run,
+                               std::uint32_t* counts) const {
+  if (boxes.count == 0) return;
+  const DeviceScope scope(device_);
+  BoxTask<T> task = box_task(boxes);
+  task.counts = counts;
+  count_in_boxes(task, stream_of(run));
+}
+
+template <typename T>
+void ArraySearch<T>::box(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, const std::uint64_t* offsets,
+                         std::uint32_t* indices) const {
+  if (boxes.count == 0) return;
+  const DeviceScope scope(device_);
+  BoxTask<T> task = box_task(boxes);
+  task.starts = offsets;
+  task.indices = indices;
+  list_in_boxes(task, stream_of(run));
+}
+
+template class ArraySearch<float>;
+template class ArraySearch<double>;
+
+}  // namespace kith::cuda

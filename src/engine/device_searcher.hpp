@@ -1,0 +1,46 @@
+// What a searcher on a GPU offers to callers whose arrays lie there: work is put into their stream, nobody waits.
+#pragma once
+
+#include "engine/searcher.hpp"
+
+#include <kith/point_view.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace kith::engine {
+
+/// How the work is put down and what is reported.
+struct DeviceRun {
+  void* stream = nullptr;  ///< a cudaStream_t of the searcher's device
+  bool squared = false;
+};
+
+/// All pointers are to memory of the device, those of the filters too. Queries are the caller's own: not normalised,
+/// not wrapped, and one that is not finite finds nothing. Answers are reported distances. The facade has checked the
+/// rest. Throws DeviceError, OutOfMemory.
+template <typename T>
+class DeviceSearcher {
+ public:
+  virtual ~DeviceSearcher() = default;
+
+  /// Throws UsageError, which begins with `what`, unless the memory is the device's (or managed by CUDA).
+  virtual void require_here(const void* memory, std::string_view what) const = 0;
+
+  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, T bound, const DeviceRun& run, std::uint32_t* indices,
+                   T* distances) const = 0;
+  virtual void count(const QueryBatch<T>& queries, T bound, const DeviceRun& run, std::uint32_t* counts) const = 0;
+  /// offsets[i] is the sum of the counts before i, for i up to `count`.
+  virtual void offsets(const std::uint32_t* counts, std::uint64_t count, const DeviceRun& run,
+                       std::uint64_t* offsets) const = 0;
+  /// The lists that `count` counted.
+  virtual void radius(const QueryBatch<T>& queries, T bound, const DeviceRun& run, const std::uint64_t* offsets,
+                      std::uint32_t* indices, T* distances) const = 0;
+
+  /// Corners side by side.
+  virtual void box_count(const BoxBatch<T>& boxes, const DeviceRun& run, std::uint32_t* counts) const = 0;
+  virtual void box(const BoxBatch<T>& boxes, const DeviceRun& run, const std::uint64_t* offsets,
+                   std::uint32_t* indices) const = 0;
+};
+
+}  // namespace kith::engine
