@@ -345,7 +345,7 @@ bool measure_cloud(const Cloud& cloud, std::ostringstream& json, bool& is_first)
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: gpu_search_timer RESULTS.json [quick]\n", stderr);
+    std::fputs("usage: gpu_search_timer RESULTS.json [quick|CLOUD]\n", stderr);
     return 2;
   }
   try {
@@ -354,7 +354,9 @@ int main(int argc, char** argv) {
     std::printf("%-15s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
                 "queries", "ms", "M/s");
     bool is_first = true, is_right = true;
-    for (const Cloud& cloud : all_clouds(argc > 2 && std::string(argv[2]) == "quick")) {
+    const std::string which = argc > 2 ? argv[2] : "";
+    for (const Cloud& cloud : all_clouds(which == "quick")) {
+      if (!which.empty() && which != "quick" && which != cloud.shape) continue;
       is_right &= cloud.dtype == DType::f32 ? measure_cloud<float>(cloud, json, is_first)
                                             : measure_cloud<double>(cloud, json, is_first);
     }

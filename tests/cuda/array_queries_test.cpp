@@ -155,6 +155,8 @@ class ArraysByPackets {
                                      .bound = bound,
                                      .prepared = rows_.data(),
                                      .bounds = bounds_.data()});
+    packed_.resize(cuda::packed_bytes(tree_) / sizeof(cuda::PackedWords));
+    tree_ = cuda::launch_pack_steps(tree_, reinterpret_cast<std::byte*>(packed_.data()), kLaunch);
     source_ = {.rows = rows_.data(), .row_stride = queries.dims(), .count = queries.rows(), .chosen = order_.data()};
     const cuda::OrderLayout layout(tree_.geometry.leaves(), source_.count);
     std::vector<std::uint32_t> scratch(layout.words, 0);
@@ -218,6 +220,7 @@ class ArraysByPackets {
 
   LooseTree<T> loose_;
   cuda::SearchTree<T> tree_;
+  std::vector<cuda::PackedWords> packed_;
   std::vector<T> rows_, bounds_;
   std::vector<std::uint32_t> order_;
   T bound_;

@@ -38,6 +38,13 @@ cuda::SearchTree<T> search_tree(const engine::KdTree<T>& tree) {
   return view;
 }
 
+/// The same with its points packed, which are put into `room`.
+template <typename T>
+cuda::SearchTree<T> packed_tree(const cuda::SearchTree<T>& tree, std::vector<cuda::PackedWords>& room) {
+  room.assign(cuda::packed_bytes(tree) / sizeof(cuda::PackedWords), {});
+  return cuda::launch_pack_steps(tree, reinterpret_cast<std::byte*>(room.data()), kLaunch);
+}
+
 inline cuda::SearchFilter search_filter(const engine::PointFilter& filter) {
   return {filter.exclude_self, filter.earlier_only, filter.below, filter.allowed};
 }
@@ -86,7 +93,8 @@ std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::ui
                          expected_chains.data(), nullptr);
   std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
   std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
-  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
+  std::vector<cuda::PackedWords> packed;
+  const cuda::KnnTask<T> task{.tree = packed_tree(search_tree(question.tree), packed),
                               .metric = search_metric(question),
                               .filter = search_filter(question.batch.filter),
                               .queries = query_source(question, true, order),

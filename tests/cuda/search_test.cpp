@@ -48,7 +48,9 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
                            .bound = bound,
                            .bounds = question.batch.bounds,
                            .counts = counts.data()};
+  std::vector<cuda::PackedWords> packed;
   if (by_packets) {
+    task.tree = packed_tree(task.tree, packed);
     cuda::launch_packet_count_steps(task, kLaunch);
   } else {
     cuda::launch_count_steps(task, kLaunch);

@@ -149,11 +149,9 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       for (std::uint32_t slot = lane_number(); slot < count * most_; slot += kWarp) {
         const std::uint32_t leaf = slot * reciprocal_of(most_) >> 16, i = slot - leaf * most_;
         std::uint32_t points = 0;
-        const T* values = Walk::points_of(leaf, points) + i;
+        const std::byte* values = Walk::points_of(leaf, points) + i * Walk::Point::kBytes;
         if (i >= points) continue;
-        T sum = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * points]));
+        const T sum = Walk::measure(query, values);
         if (sum <= reach_) chains.add(toward_zero(sum));
       }
       sync_warp();

@@ -3,7 +3,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/intrinsics.cuh"
-#include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/kd_tree/search/packed_points.cuh"
 
 #include <bit>
 #include <limits>
@@ -19,24 +19,23 @@ template <std::uint32_t kRows, typename T, std::uint32_t kDims>
 __device__ __forceinline__ float radius_of_sample(const SearchTree<T>& tree, const T (&query)[kDims],
                                                   std::uint64_t leaf_number, std::uint32_t levels,
                                                   std::uint32_t expected) {
-  // Lane j knows where leaf j of the subtree begins.
+  using Point = PackedPoint<T, kDims>;
   const std::uint64_t first_leaf = leaf_number >> levels << levels;
-  const auto begin = static_cast<std::uint32_t>(tree.geometry.first(tree.geometry.levels, first_leaf + lane_number()));
-  const auto most = static_cast<std::uint32_t>(tree.geometry.most_per_leaf());
-  const std::uint32_t slots = most << levels;
+  const std::uint64_t first = tree.geometry.first(tree.geometry.levels, first_leaf);
+  const auto count = static_cast<std::uint32_t>(
+      tree.geometry.first(tree.geometry.levels, first_leaf + (std::uint64_t{1} << levels)) - first);
+  const std::byte* own = tree.packed + (first + lane_number()) * Point::kBytes;
   float distances[kRows];
   std::uint32_t farthest = 0;
 #pragma unroll
   for (std::uint32_t row = 0; row < kRows; ++row) {
-    const std::uint32_t slot = row * kWarp + lane_number();
-    const std::uint32_t leaf = slot * reciprocal_of(most) >> 16, i = slot - leaf * most;
-    const std::uint32_t place = shuffle(begin, leaf), count = shuffle(begin, leaf + 1) - place;
     distances[row] = std::numeric_limits<float>::infinity();
-    if (slot < slots && i < count) {
-      const T* values = reinterpret_cast<const T*>(tree.blocks + std::uint64_t{place} * tree.point_bytes) + i;
+    if (row * kWarp + lane_number() < count) {
+      Point point;
+      point.template load<false>(own + row * kWarp * Point::kBytes);
       T sum = T(0);
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count]));
+      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
       distances[row] = toward_zero(sum);
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
       farthest = bits > farthest ? bits : farthest;

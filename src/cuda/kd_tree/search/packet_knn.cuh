@@ -232,6 +232,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     for (std::uint32_t i = 0; i < kKept; ++i) {
       found[i] = last_candidate<T>();
       if (has_answer && keys_[i] < kNoKey) found[i] = Walk::look_up(keys_[i] & kNameMask, query_);
+      if (i % 6 == 5) sync_warp();  // not all at once: there are no registers for that
     }
     // Sorted already but for keys that were equal before truncation: a round or two.
     for (;;) {

@@ -3,6 +3,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/nearest_walk.cuh"
+#include "cuda/kd_tree/search/packed_points.cuh"
 #include "cuda/kd_tree/search/packet_types.hpp"
 #include "cuda/kd_tree/search/query_warp.cuh"
 
@@ -13,6 +14,8 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims>
 class PacketQueries {
  protected:
+  using Point = PackedPoint<T, kDims>;
+
   __device__ PacketQueries(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node)
       : tree_(tree), source_(source), packets_per_node_(packets_per_node) {}
 
@@ -26,8 +29,7 @@ class PacketQueries {
     chosen_ = source_.chosen == nullptr ? static_cast<std::uint32_t>(own) : source_.chosen[own];
     if (source_.rows == nullptr) {
       leaf_ = tree_.leaf_of_place(chosen_);
-      load_point(tree_.leaf(leaf_),
-                 static_cast<std::uint32_t>(chosen_ - tree_.geometry.first(tree_.geometry.levels, leaf_)));
+      load_point();
     } else {
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
@@ -65,22 +67,20 @@ class PacketQueries {
     for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
       if (shuffle(sum, at + step - 1) <= own) at += step;
     }
-    const std::uint32_t slot = own - shuffle(sum - count, at);
-    chosen_ = shuffle(place, at) + slot;
+    chosen_ = shuffle(place, at) + own - shuffle(sum - count, at);
     leaf_ = std::uint64_t{node} * kWarp + gray(at);
-    SearchLeaf<T> leaf;
-    leaf.count = shuffle(count, at);
-    leaf.values = reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{chosen_ - slot} * tree_.point_bytes);
-    leaf.numbers = reinterpret_cast<const std::uint32_t*>(leaf.values + kDims * leaf.count);
-    load_point(leaf, slot);
+    load_point();
     return true;
   }
   __device__ static std::uint32_t gray(std::uint32_t i) { return i ^ (i >> 1); }
 
-  __device__ void load_point(const SearchLeaf<T>& leaf, std::uint32_t slot) {
+  /// The one at place chosen_.
+  __device__ void load_point() {
+    Point point;
+    point.template load<true>(tree_.packed + std::uint64_t{chosen_} * Point::kBytes);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = leaf.values[d * leaf.count + slot];
-    number_ = leaf.numbers[slot];
+    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = point.values[d];
+    number_ = point.number;
     row_ = number_ - source_.first;
   }
 

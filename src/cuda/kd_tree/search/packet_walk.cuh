@@ -42,6 +42,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
  protected:
   using Queries = PacketQueries<T, kDims>;
   using Queries::is_there_, Queries::leaf_, Queries::lower_, Queries::query_, Queries::tree_, Queries::upper_;
+  using typename Queries::Point;
   using Room = PacketWalkRoom<T, kDims, kLeaves>;
   static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
   static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
@@ -251,37 +252,37 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   // --- points ---
 
-  /// The points of a leaf, by the bits of their places in it.
-  __device__ const T* points_of(std::uint32_t seen, std::uint32_t& count) const {
+  /// The points of a leaf.
+  __device__ const std::byte* points_of(std::uint32_t seen, std::uint32_t& count) const {
     const std::uint32_t place = room_.history[seen];
     count = most_ - (place >> 31);
-    return reinterpret_cast<const T*>(tree_.blocks + std::uint64_t{place & 0x7fffffff} * tree_.point_bytes);
+    return tree_.packed + std::uint64_t{place & 0x7fffffff} * Point::kBytes;
+  }
+  /// The chain between a query and the point at an address.
+  __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
+    Point point;
+    point.template load<false>(from);
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
+    return sum;
   }
 
   /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
   __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
     const std::uint32_t asking = pair & 31;
     std::uint32_t count = 0;
-    const T* columns[kDims];
-    columns[0] = points_of(pair >> 5, count);
+    const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      query[d] = room_.queries[d][asking];
-      columns[d] = columns[0] + d * count;
-    }
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
     std::uint32_t within = 0;
-    for (std::uint32_t i = 0; i < most_; i += kAtOnce) {  // a few too many, in what follows the column
+    for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        T sum = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][j]));
-        within = append_within(within, sum, radius);
+        within = append_within(within, measure(query, points + j * Point::kBytes), radius);
       }
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) columns[d] += kAtOnce;
     }
     return within >> (scanned() - count) << (scanned() - count);
   }
@@ -294,37 +295,25 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
     const std::uint32_t asking = pair & 31;
     std::uint32_t count = 0, name = pair >> 5 << point_bits();
-    const T* columns[kDims];
-    columns[0] = points_of(pair >> 5, count);
+    const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      query[d] = room_.queries[d][asking];
-      columns[d] = columns[0] + d * count;
-    }
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
-    const auto measure = [&](std::uint32_t j) {
-      T sum = T(0);
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - columns[d][j]));
-      return sum;
-    };
     std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
-    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
+    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce, points += kAtOnce * Point::kBytes) {
       T sums[kAtOnce];
 #pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(j);
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);
       bool is_found[kAtOnce];
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
       found(sums, name, is_found);
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) columns[d] += kAtOnce;
     }
     rest += count + 1 - most_;
     T sums[kAtOnce];
 #pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(j);  // a few too many, in what follows the column
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);  // a few too many
     bool is_found[kAtOnce];
 #pragma unroll
     for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = j < rest && sums[j] <= radius;
@@ -348,11 +337,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
     const std::uint32_t at = name & ((1u << point_bits()) - 1);
     std::uint32_t count = 0;
-    const T* values = points_of(name >> point_bits(), count);
+    Point point;
+    point.template load<true>(points_of(name >> point_bits(), count) + at * Point::kBytes);
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - values[d * count + at]));
-    return {sum, reinterpret_cast<const std::uint32_t*>(values + kDims * count)[at]};
+    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
+    return {sum, point.number};
   }
 
   Room& room_;

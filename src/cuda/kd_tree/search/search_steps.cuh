@@ -58,6 +58,19 @@ void launch_failed_steps(const PacketTask<T>& packets, const SearchLimits& limit
   launch_knn_steps(task, plan, nullptr, launch);
 }
 
+/// The tree, with its points packed for packets at `packed`, which has room for packed_bytes.
+template <typename T, typename Launch>
+SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& launch) {
+  constexpr std::uint64_t kMostBlocks = 1 << 16;
+  const std::uint64_t blocks = (tree.geometry.points + kPackedBehind + kSearchThreads - 1) / kSearchThreads;
+  visit_packet_dims(tree.dims, [&](auto dims) {
+    launch(pack_points<T, dims.value>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSearchThreads,
+           std::size_t{0}, tree, packed);
+  });
+  tree.packed = packed;
+  return tree;
+}
+
 /// kNN by packets that collect points.
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch) {
@@ -96,7 +109,8 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
   run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), longer);
 }
 
-/// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay.
+/// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay, and of a
+/// tree whose points are packed.
 template <typename T, typename Launch>
 void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
   const PacketTask<T> task = packet_task(knn, scratch);
@@ -122,7 +136,7 @@ void launch_list_steps(const RadiusTask<T>& task, Launch&& launch, std::uint32_t
   });
 }
 
-/// The same as launch_count_steps by packets. Only if packets_pay.
+/// The same as launch_count_steps by packets. Only if packets_pay, and of a tree whose points are packed.
 template <typename T, typename Launch>
 void launch_packet_count_steps(const RadiusTask<T>& radius, Launch&& launch) {
   const PacketRadiusTask<T> task = packet_radius_task(radius, nullptr);

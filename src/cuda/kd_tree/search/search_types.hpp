@@ -32,6 +32,7 @@ struct SearchTree {
   const T* split_values = nullptr;
   const T* boxes = nullptr;
   const std::uint32_t* smallest = nullptr;
+  const std::byte* packed = nullptr;  ///< the points once more, as packed_points.cuh says: for searches by packets
   core::KdGeometry geometry;
   std::uint32_t dims = 0;
   std::uint32_t point_bytes = 0;
