@@ -378,7 +378,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 };
 
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 10 : 5)
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t packets = packets_of(task.knn.queries, task.packets);

@@ -12,7 +12,7 @@
 //
 // It is exact, or the query is handed on to a search that is: truncation is monotone, so if the list holds a key beyond
 // those that tie with the last wanted one, then every neighbour is in the list. A query whose list ends within such a
-// tie is searched once more with a longer list. It fails if that is too short as well or if its radius holds too few
+// tie is searched once more by collecting points (packet_collect.cuh). It fails if its radius holds too few
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
@@ -30,9 +30,8 @@ template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more.
-  static constexpr std::uint32_t kBuffer = kKept <= 10 ? 32 : kKept <= 18 ? 48 : kKept <= 32 ? 64 : 80;
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : kKept <= 32 ? 36 : 48;
-  static_assert(kBuffer >= kMostPerLeaf);
+  static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
+  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 16 : 24;
 
   std::uint32_t buffers[kBuffer][kPacketQueries];
 };
@@ -56,9 +55,8 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
-    const bool comes_back = is_tied && task_.tied != nullptr;
-    Walk::hand_on(comes_back, task_.tied, task_.tied_count);
-    Walk::hand_on(is_there_ && !has_answer && !comes_back, task_.failed, task_.failed_count);
+    Walk::hand_on(is_tied, task_.tied, task_.tied_count);
+    Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
     if (is_searched) answer(has_answer);
   }
 
@@ -72,7 +70,6 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
   static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
-  static constexpr std::uint32_t kGuessRows = guess_rows(kKept);
 
   // --- the radius ---
 
@@ -212,21 +209,12 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     return last < kNoKey && (keys_[kKept - 1] & ~kNameMask) == (last & ~kNameMask);
   }
 
-  /// Looks the points up, sorts them by what they really are, and writes the rows.
-  __device__ __forceinline__ void answer(bool has_answer) {
-    if constexpr (kKept <= kWarp) {
-      answer_in_lanes(has_answer);
-    } else {
-      answer_by_warp(has_answer);
-    }
-  }
-
   __device__ std::uint32_t number_or_missing(const Candidate<T>& candidate) const {
     return candidate.index == kNoNumber ? static_cast<std::uint32_t>(tree_.geometry.points) : candidate.index;
   }
 
-  /// Each lane its own list, in registers.
-  __device__ __forceinline__ void answer_in_lanes(bool has_answer) {
+  /// Looks the points up, sorts them by what they really are, and writes the rows.
+  __device__ __forceinline__ void answer(bool has_answer) {
     Candidate<T> found[kKept];
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) {
@@ -328,52 +316,6 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     }
   }
 
-  /// One list after the other, two entries to a lane: for lists that are too long for the registers of one.
-  __device__ __forceinline__ void answer_by_warp(bool has_answer) {
-    constexpr std::uint32_t kStride = kPacketQueries + 1;
-    std::uint32_t* stage = &room_.buffers[0][0];
-    static_assert(kKept == 2 * kWarp && kKept * kStride * sizeof(std::uint32_t) <= sizeof(room_.buffers));
-    sync_warp();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kKept; ++i) stage[i * kStride + lane_number()] = keys_[i];
-    sync_warp();
-    const std::uint32_t k = task_.knn.k;
-    for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) {
-      const std::uint32_t lane = lowest_bit(asking);
-      T query[kDims];
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane];
-      Candidate<T> even = last_candidate<T>(), odd = last_candidate<T>();
-      const std::uint32_t even_key = stage[2 * lane_number() * kStride + lane];
-      const std::uint32_t odd_key = stage[(2 * lane_number() + 1) * kStride + lane];
-      if (even_key < kNoKey) even = Walk::look_up(even_key & kNameMask, query);
-      if (odd_key < kNoKey) odd = Walk::look_up(odd_key & kNameMask, query);
-      for (;;) {  // a round or two
-        put_in_order(even, odd);
-        const Candidate<T> before = from_lane_before(odd);
-        const Candidate<T> after = from_lane(even, lane_number() + 1 < kWarp ? lane_number() + 1 : lane_number());
-        const bool is_out_of_order = lane_number() > 0 && even < before;
-        if (!any_lane(is_out_of_order)) break;
-        if (is_out_of_order) even = before;
-        if (lane_number() + 1 < kWarp && after < odd) odd = after;
-      }
-      const std::uint64_t row = shuffle(row_, lane);
-      const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, lane) : kNoNumber - 1;
-      // What comes after the query itself moves up by one.
-      const std::uint32_t evens = ballot(even.index == self), odds = ballot(odd.index == self);
-      const std::uint32_t at = evens != 0 ? 2 * lowest_bit(evens) : odds != 0 ? 2 * lowest_bit(odds) + 1 : kKept;
-      write_entry(row * k, 2 * lane_number(), at, even);
-      write_entry(row * k, 2 * lane_number() + 1, at, odd);
-    }
-  }
-  __device__ void write_entry(std::uint64_t row_at, std::uint32_t place, std::uint32_t left_out,
-                              const Candidate<T>& found) const {
-    const std::uint32_t to = place > left_out ? place - 1 : place;
-    if (place == left_out || to >= task_.knn.k) return;
-    task_.knn.indices[row_at + to] = number_or_missing(found);
-    task_.knn.chains[row_at + to] = found.distance;
-  }
-
   const PacketTask<T>& task_;
   Room& room_;
   bool is_bounded_ = false;    ///< by the search's own bound, not by a guess
@@ -383,8 +325,8 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : kept <= 32 ? 8 : 6;
-  return kept <= 10 ? 10 : kept <= 18 ? 8 : kept <= 32 ? 5 : 4;
+  if (sizeof(T) == 4) return kept <= 10 ? 16 : 12;
+  return kept <= 10 ? 10 : 8;
 }
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>

@@ -33,25 +33,28 @@ struct PacketTask {
   // multiplied by to hold as many as are expected.
   std::uint32_t room = 0, sampled = 0;
   float widening = 1;
-  // Queries that need another search, as QuerySource::chosen, and those whose list was too short for a tie; without a
-  // place of their own these count as failed. The counts begin as 0.
+  // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
+  // for a tie. The counts begin as 0.
   std::uint32_t* failed = nullptr;
   std::uint32_t* failed_count = nullptr;
   std::uint32_t* tied = nullptr;
   std::uint32_t* tied_count = nullptr;
 };
 
-/// The most neighbours that are found by lists of keys: 62 at most, and in 4 dims 30, as long lists are not worth the
-/// time that compiling them takes. Beyond, points are collected.
-inline constexpr std::uint32_t kMostByKeys = 30;
+/// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
+inline constexpr std::uint32_t kMostByKeys = 16;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: too many.
-inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
-  constexpr std::uint32_t kMostInFourDims = 30;
-  if (wanted > kMostByKeys || (dims > 3 && wanted > kMostInFourDims)) return 0;
-  return wanted <= 8 ? 10 : wanted <= 16 ? 18 : wanted <= 30 ? 32 : 64;
+/// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
+/// time.
+constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 28 : 40; }
+
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
+/// a leaf that is all keys. 0: points are collected.
+inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint64_t most_per_leaf) {
+  if (wanted > kMostByKeys) return 0;
+  return wanted <= 8 && most_per_leaf <= buffered_keys(10) ? 10 : 18;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
@@ -116,17 +119,14 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
   return {radius, cut.packets, cut.per_node, scratch == nullptr ? nullptr : scratch + 1, scratch};
 }
 
-/// The keys that a list keeps when a shorter one ended in a tie.
-inline constexpr std::uint32_t kKeptForTies = 32;
-
 /// What a search by packets needs besides: two lists of queries and their lengths, which begin as zeros.
 struct PacketScratch {
   static constexpr std::uint64_t kZeroWords = 2;
   static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
 };
 
-/// Points around a packet that a radius is guessed from, in rows of 32: more for longer lists.
-constexpr std::uint32_t guess_rows(std::uint32_t kept) { return kept <= 18 ? 5 : 10; }
+/// Points around a packet that a radius is guessed from, in rows of 32: more where points are collected.
+inline constexpr std::uint32_t kGuessRows = 5, kCollectGuessRows = 10;
 /// The levels of a subtree that fits into so many rows.
 inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_t rows) {
   std::uint32_t levels = 0;
@@ -136,7 +136,6 @@ inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_
 
 /// Leaves of a packet that have names where points are collected: as many as a radius with some 250 points reaches.
 constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims == 2 ? 256 : dims == 3 ? 512 : 1024; }
-inline constexpr std::uint32_t kCollectGuessRows = 10;
 
 /// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
 /// where the walk has left what it does not need any more, and the names of each query's points.
@@ -181,7 +180,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  const std::uint32_t kept = kept_keys(task.wanted, knn.tree.dims);
+  const std::uint32_t kept = kept_keys(task.wanted, knn.tree.geometry.most_per_leaf());
   const PacketCut cut(knn.tree, knn.queries, kept == 0);
   task.packets = cut.packets;
   task.packets_per_node = cut.per_node;
@@ -191,18 +190,19 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   }
   // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
   task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
-  task.guess_levels = guess_levels(knn.tree.geometry, guess_rows(kept));
+  task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
-  if (kept < kKeptForTies) {
-    task.tied_count = scratch + 1;
-    task.tied = task.failed + knn.queries.count;
-  }
+  task.tied_count = scratch + 1;
+  task.tied = task.failed + knn.queries.count;
   return task;
 }
 
-/// The queries that were tied, once more, with longer lists.
+/// The queries that were tied, once more: their points are collected, with room for many that are equally far.
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
+  constexpr std::uint32_t kRoomForTies = 64;
+  plan_collecting(task);
+  task.room = std::max(task.room, kRoomForTies);
   task.knn.queries.chosen = task.tied;
   task.knn.queries.chosen_count = task.tied_count;
   task.packets = static_cast<std::uint32_t>((task.knn.queries.count + kPacketQueries - 1) / kPacketQueries);

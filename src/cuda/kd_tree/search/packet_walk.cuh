@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kPacketWarps = 2;
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 512;  ///< as many are worked off before more come
+  static constexpr std::uint32_t kPairs = 256;  ///< as many are worked off before more come
 
   T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
   std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer

@@ -73,40 +73,33 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
 
 /// kNN by packets that collect points.
 template <typename T, std::uint32_t kDims, typename Launch>
-void launch_collecting(const PacketTask<T>& task, Launch&& launch) {
+void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   constexpr std::uint32_t kSharedBytes = 48 << 10;
   using Room = typename CollectingPacket<T, kDims>::Room;
   const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
-  launch(knn_by_collecting<T, kDims>, (task.packets + warps - 1) / warps, warps * kWarp,
+  launch(knn_by_collecting<T, kDims>, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
          std::size_t{warps} * layout.bytes, task, layout);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
-  const auto run = [&](const PacketTask<T>& part, std::uint32_t blocks, auto kept) {
-    launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
-           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), part);
+  const auto run = [&](auto kept) {
+    launch(knn_by_packets<T, kDims, kept.value>, (task.packets + kPacketWarps - 1) / kPacketWarps, kPacketWarps * kWarp,
+           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
   };
-  const std::integral_constant<std::uint32_t, kKeptForTies> longer;
-  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
-  switch (kept_keys(task.wanted, kDims)) {
+  switch (kept_keys(task.wanted, task.knn.tree.geometry.most_per_leaf())) {
     case 10:
-      run(task, blocks, std::integral_constant<std::uint32_t, 10>{});
+      run(std::integral_constant<std::uint32_t, 10>{});
       break;
     case 18:
-      run(task, blocks, std::integral_constant<std::uint32_t, 18>{});
+      run(std::integral_constant<std::uint32_t, 18>{});
       break;
-    case kKeptForTies:
-      return run(task, blocks, longer);
-    case 64:
-      if constexpr (kDims <= 3 && kMostByKeys > 30) run(task, blocks, std::integral_constant<std::uint32_t, 64>{});
-      return;
     default:
       return launch_collecting<T, kDims>(task, launch);
   }
   constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
-  run(task_of_tied(task), std::min(blocks, limits.processors * kBlocksPerProcessor), longer);
+  launch_collecting<T, kDims>(task_of_tied(task), launch, limits.processors * kBlocksPerProcessor);
 }
 
 /// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay, and of a
