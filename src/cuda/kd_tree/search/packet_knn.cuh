@@ -31,7 +31,7 @@ struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 16 : 24;
+  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : 28;
 
   std::uint32_t buffers[kBuffer][kPacketQueries];
 };
@@ -325,7 +325,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 16 : 12;
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : 10;
   return kept <= 10 ? 10 : 8;
 }
 
