@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
-    if constexpr (kWhole) {
+    if (kWhole && p.sample_shift > 0) {
       const std::uint32_t sample = sample_at(p, segment_first, own, kEach);
       if (sample != kNoSample) {
         note_sample(p, slice.segment, sample, 1);

@@ -25,7 +25,7 @@ __device__ __forceinline__ std::uint32_t sample_at(const GroupParameters<T>& p, 
   const std::uint32_t part = place >> p.sample_shift, from = place - (part << p.sample_shift);
   const std::uint32_t chosen = (part * 0x9e3779b1u >> 1 >> (31 - p.sample_shift)) & ~(each - 1);
   const std::uint32_t sample = part - (segment_first >> p.sample_shift);
-  return p.sample_shift > 0 && from == chosen && sample < kSamples ? sample : kNoSample;
+  return from == chosen && sample < kSamples ? sample : kNoSample;
 }
 
 template <typename T>

@@ -262,14 +262,6 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     return to_unsigned(static_cast<float>(kSteps) * share);
   }
 
-  /// By exact distances and numbers.
-  __device__ __forceinline__ void sort_stage(std::uint32_t found) {
-    if (found > kWarp) return sort_in_memory(stage_, found);
-    Candidate<T> own = lane_number() < found ? stage_.at(lane_number()) : last_candidate<T>();
-    sort_in_lanes(own);
-    if (lane_number() < found) stage_.put(lane_number(), own);
-  }
-
   /// The first k of a list whose exact entries are on the stage, `found` of them; `entries` of the keys are points.
   template <std::uint32_t kRows>
   __device__ __forceinline__ void sort_and_write(std::uint32_t asking, std::uint32_t found, std::uint32_t entries,
@@ -278,7 +270,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     const bool is_coarse = any_lane(has_equals(keys));
     sync_warp();
     if (is_coarse) {
-      sort_stage(found);
+      sort_in_memory(stage_, found);
     } else {
       struct alignas(kRows) Places {
         std::uint8_t values[kRows];
