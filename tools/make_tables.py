@@ -151,11 +151,13 @@ def gpu_search():
     lines = ["| search | cloud | points | dims | type | k | queries | ms | million queries/s |", "|" + "---|" * 9]
     for row in report["rows"]:
         rate = row["queries"] / row["ms"] / 1e3
+        commit = f" ({row['commit']})" if "commit" in row else ""  # where it is another one
         lines.append(
             f"| {row['search']} | {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {row['k']} "
-            f"| {row['queries']:,} | {fine_milliseconds(row['ms'])} | {rate:,.{0 if rate >= 10 else 2}f} |"
+            f"| {row['queries']:,} | {fine_milliseconds(row['ms'])}{commit} | {rate:,.{0 if rate >= 10 else 2}f} |"
         )
-    return "\n".join(lines) + "\n" + gpu_line(report)
+    note = " In brackets: rows of another commit." if any("commit" in row for row in report["rows"]) else ""
+    return "\n".join(lines) + "\n" + gpu_line(report).rstrip() + note + "\n"
 
 
 def read_csv():
