@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   wait_for_previous();
   const std::uint32_t segment = block_number();
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins);
-  const StepLayout<T> layout(dims, (dims + 1) * bins);
+  const StepLayout<T> layout(dims, (dims + 1) * bins, p.sample_shift > 0);
   std::uint32_t* const all = p.histogram + std::uint64_t{segment} * p.segment_counters;
   auto* rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
   T* known = box_of(p, segment, 1);
@@ -171,7 +171,7 @@ struct StepNode {
 
   __device__ __forceinline__ StepNode(const GroupParameters<T>& p, const StepTask& task, std::uint32_t counters) {
     const std::uint32_t sides = 2 * (p.shape.dims + 1);
-    const StepLayout<T> layout(p.shape.dims, counters);
+    const StepLayout<T> layout(p.shape.dims, counters, p.sample_shift > 0);
     node = &step_node<T>();
     counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
     rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);

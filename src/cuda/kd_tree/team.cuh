@@ -48,14 +48,14 @@ template <typename T>
 struct StepLayout {
   std::size_t node, counted, boxes, samples, rows, bytes;
 
-  /// `counters` of histograms.
-  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters) {
+  /// `counters` of histograms; `has_samples`: there is room for them.
+  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, bool has_samples) {
     const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
     boxes = counted + round(2 * sizeof(CountedBins<T>));
     samples = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
-    rows = samples + (dims <= kSampledDims ? round(kSampleBytes<T> * (dims + 1)) : 0);
+    rows = samples + (has_samples ? round(kSampleBytes<T> * (dims + 1)) : 0);
     bytes = rows + round(4 * std::size_t{counters});
   }
 };
@@ -63,7 +63,7 @@ struct StepLayout {
 /// The node that the block works on.
 template <typename T>
 __device__ __forceinline__ SplitNode<T>& step_node() {
-  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0).node);
+  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, false).node);
 }
 
 /// Inclusive sum over the lanes of a warp.

@@ -7,15 +7,21 @@
 #include "cuda/kd_tree/search/search_launcher.cuh"
 #include "cuda/kd_tree/search/search_steps.cuh"
 
+#include <kith/error.hpp>
+
+#include <memory>
+
 namespace kith::cuda {
 
 /// A task with its tree's points packed, for as long as it lives.
-template <typename Task, typename T>
+template <typename Task>
 class PackedTask {
  public:
-  PackedTask(const Task& task, const SearchTree<T>& tree, const Stream& stream)
-      : packed_(tree.packed == nullptr ? packed_bytes(tree) : 0, stream), task_(task) {
-    if (tree.packed == nullptr) task_.tree = launch_pack_steps(tree, packed_.data(), SearchLauncher(stream));
+  PackedTask(const Task& task, const Stream& stream)
+      : packed_(task.tree.packed == nullptr ? packed_bytes(task.tree) : 0, stream), task_(task) {
+    if (task.tree.packed == nullptr) {
+      task_.tree = launch_pack_steps(task.tree, packed_.data(), SearchLauncher(stream));
+    }
   }
   const Task& task() const { return task_; }
 
@@ -23,20 +29,25 @@ class PackedTask {
   DeviceBuffer<std::byte> packed_;
   Task task_;
 };
+/// For packets, if they pay and there is memory for the points; otherwise a warp takes a query.
 template <typename Task>
-auto with_packed_points(const Task& task, const Stream& stream) {
-  return PackedTask(task, task.tree, stream);
+std::unique_ptr<const PackedTask<Task>> for_packets(const Task& task, const Stream& stream) {
+  if (!packets_pay(task)) return nullptr;
+  try {
+    return std::make_unique<const PackedTask<Task>>(task, stream);
+  } catch (const OutOfMemory&) {
+    return nullptr;
+  }
 }
 
 template <typename T>
 void search_knn(const KnnTask<T>& task, const Stream& stream) {
   const SearchLimits limits = search_limits(stream.device());
-  if (packets_pay(task)) {
-    const auto packed = with_packed_points(task, stream);
+  if (const auto packed = for_packets(task, stream)) {
     DeviceBuffer<std::uint32_t> scratch(PacketScratch::words(task.queries.count), stream);
     const std::uint64_t zeros = PacketScratch::kZeroWords * sizeof(std::uint32_t);
     check(cudaMemsetAsync(scratch.data(), 0, zeros, stream.get()), "searching");
-    launch_packet_steps(packed.task(), scratch.data(), limits, SearchLauncher(stream));
+    launch_packet_steps(packed->task(), scratch.data(), limits, SearchLauncher(stream));
     return;
   }
   const ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);
@@ -46,19 +57,19 @@ void search_knn(const KnnTask<T>& task, const Stream& stream) {
 
 template <typename T>
 void count_within(const RadiusTask<T>& task, const Stream& stream) {
-  if (packets_pay(task)) {
-    launch_packet_count_steps(with_packed_points(task, stream).task(), SearchLauncher(stream));
+  if (const auto packed = for_packets(task, stream)) {
+    launch_packet_count_steps(packed->task(), SearchLauncher(stream));
   } else {
     launch_count_steps(task, SearchLauncher(stream));
   }
 }
 template <typename T>
 void list_within(const RadiusTask<T>& task, const Stream& stream) {
-  if (!packets_pay(task)) return launch_list_steps(task, SearchLauncher(stream));
+  const auto packed = for_packets(task, stream);
+  if (packed == nullptr) return launch_list_steps(task, SearchLauncher(stream));
   DeviceBuffer<std::uint32_t> scratch(task.queries.count + 1, stream);
   check(cudaMemsetAsync(scratch.data(), 0, sizeof(std::uint32_t), stream.get()), "searching");
-  launch_packet_list_steps(with_packed_points(task, stream).task(), scratch.data(), search_limits(stream.device()),
-                           SearchLauncher(stream));
+  launch_packet_list_steps(packed->task(), scratch.data(), search_limits(stream.device()), SearchLauncher(stream));
 }
 template <typename T>
 void count_in_boxes(const BoxTask<T>& task, const Stream& stream) {
