@@ -32,6 +32,7 @@ class RowsOnDevice {
     }
     require_success(cudaMalloc(&data_, spread.size() * sizeof(T) + 1));
     require_success(cudaMemcpy(data_, spread.data(), spread.size() * sizeof(T), cudaMemcpyHostToDevice));
+    require_success(cudaDeviceSynchronize());  // the copy may still be on its way, and not all streams wait for it
   }
   ~RowsOnDevice() { cudaFree(data_); }
   RowsOnDevice(const RowsOnDevice&) = delete;
@@ -55,6 +56,7 @@ class DeviceArray {
     if (count_ == 0) return;
     require_success(cudaMalloc(&data_, count_ * sizeof(V)));
     require_success(cudaMemcpy(data_, values.data(), count_ * sizeof(V), cudaMemcpyHostToDevice));
+    require_success(cudaDeviceSynchronize());  // as above
   }
   ~DeviceArray() { cudaFree(data_); }
   DeviceArray(const DeviceArray&) = delete;

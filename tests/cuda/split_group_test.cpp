@@ -264,7 +264,7 @@ TYPED_TEST(SplitGroup, RandomCasesAsPlanned) {
     const std::uint32_t dims = kDims[random() % std::size(kDims)];
     const Plan plan{
         .leaf_size = kLeafSizes[random() % std::size(kLeafSizes)], .cycles = random() % 3 == 0, .processors = 132};
-    const std::uint64_t n = random() % (dims > 9 ? 3750 : 30000);
+    const std::uint64_t n = random() % (dims > 9 ? 3750 : 20000);
     SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << dims);
     const PointSet points = nasty_points(shape, sizeof(TypeParam) == 4 ? DType::f32 : DType::f64, n, dims, random);
     const auto values = points.values<TypeParam>();
