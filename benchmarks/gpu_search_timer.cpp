@@ -1,8 +1,9 @@
-// Times searches in k-d trees on the GPU: gpu_search_timer RESULTS.json [quick]
+// Times searches in k-d trees on the GPU: gpu_search_timer RESULTS.json [quick|CLOUD]
 //
 // Per case: the median of 9 searches after 3 by CUDA events, queries and answers in GPU memory, ordering of queries
 // included; and whether a sample of the answers has the bytes of the CPU's, certificates included. The row "one" is a
-// query from host memory and back, by the clock. `quick` leaves out more than a million points.
+// query from host memory and back, by the clock. `quick` leaves out more than a million points, the name of a cloud all
+// others.
 #include "gpu_timing.hpp"
 
 #include "cuda/check.hpp"

@@ -105,9 +105,9 @@ def kd_tree_short():
             rows += f"\n| uniform | 1,000,000 | 3 | GPU | build | {fine_milliseconds(row['build_ms'])} |  |  |  |  |  |"
     for row in gpu_searches():
         if (row["search"], row["cloud"], row["points"], row["dims"], row["dtype"]) == ("self", "uniform", 1_000_000, 3, "f32"):
-            time = fine_milliseconds(row["ms"])
+            time = fine_milliseconds(row["ms"]) + (f" ({row['commit']})" if "commit" in row else "")
             rows += f"\n| uniform | 1,000,000 | 3 | GPU | kNN of all, k={row['k']} | {time} |  |  |  |  |  |"
-    searched = "" if not gpu_searches() else f" Searches on it: commit {gpu_search_report()['machine']['commit']}."
+    searched = "" if not gpu_searches() else f" Searches on it: commit {gpu_search_report()['machine']['commit']}, or as in brackets."
     return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}{searched}\n"
 
 

@@ -6,6 +6,7 @@
 // | knn, exact or   | none for k up to some hundred; beyond, lists in global memory: 16 or 32 k per warp, 1 GiB   |
 // | not             | at most                                                                                     |
 // | count, list     | none                                                                                        |
+// | these by packets| the points once more: packed_bytes; 8 per query                                             |
 // | boxes           | none                                                                                        |
 // | order_queries   | 4 per query and per leaf                                                                    |
 #pragma once
