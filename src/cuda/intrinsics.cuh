@@ -178,6 +178,12 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
+/// Four of the eight bytes of a (0 to 3) and b (4 to 7): the lowest by the lowest four bits of the selector, and so on;
+/// its upper half does not matter. No bits above 7 in a number of four.
+__device__ __forceinline__ std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  return __byte_perm(a, b, selector);
+}
+
 /// The lesser and the greater of two numbers; of -0 and +0 either.
 __device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); }
 __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }

@@ -237,8 +237,7 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
     GroupParameters<TypeParam> group = scratch.groups[0];
     group.source = {points.data(), 3, 1, nullptr};
     Garbage copy(copy_bytes<TypeParam>(shape));
-    group.out_stride = column_stride(shape);
-    group.candidate_values = reinterpret_cast<TypeParam*>(copy.data());
+    write_to(group, copy.data());
     split_group<TypeParam>(group, {.processors = 5},
                            [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
                               std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {

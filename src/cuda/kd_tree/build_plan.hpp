@@ -1,8 +1,9 @@
 // The steps of a build and the memory that they need, before anything is allocated.
 //
-// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each, of which one
-// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest, boxes and splits of the tree
-// and histograms, is small against that.
+// Bytes per point at the peak, for D dims of T (3-D f32: 43): two copies of the points, D * T + 4 each, of which one
+// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4; cells, 2 for each dim but two, whose
+// cells lie where the numbers of the points will be. The rest, boxes and splits of the tree and histograms, is small
+// against that.
 #pragma once
 
 #include "cuda/kd_tree/finish.hpp"
@@ -114,10 +115,13 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   std::uint8_t* heap = nullptr;
   OrderedKey<T>* keys = nullptr;
   std::uint32_t* places = nullptr;
+  std::uint16_t* other_cells = nullptr;
+  const std::uint64_t cell_stride = (points + 3) / 4 * 4;  // vectors of 8 bytes fit
   if (top_level > 0) {
     heap = parts.take<std::uint8_t>(points);
     keys = parts.take<OrderedKey<T>>(points);
     places = parts.take<std::uint32_t>(points);
+    other_cells = parts.take<std::uint16_t>(shape.dims > 2 ? cell_stride * (shape.dims - 2) : 0);
   }
   const T* boxes = nullptr;
   for (GroupParameters<T>& group : scratch.groups) {
@@ -125,8 +129,10 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.heap = heap;
     group.keys = keys;
     group.places = places;
+    group.other_cells = other_cells;
+    group.cell_stride = cell_stride;
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
-    group.counted = parts.take<CountedBins<T>>(segments * kHeap);
+    group.counted = parts.take<CountedBins>(segments * kHeap);
     if (group.sample_shift > 0) {
       group.sample_values = parts.take<T>(segments * kSamples * shape.dims);
       group.uneven = parts.take<std::uint32_t>(segments);
@@ -147,7 +153,17 @@ inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geome
 /// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no more.
 template <typename T>
 std::uint64_t copy_bytes(const TreeShape& shape) {
-  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T);
+  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
+}
+
+/// The group's scatter will write to a copy of the points; until then candidates and cells lie there.
+template <typename T>
+void write_to(GroupParameters<T>& group, std::byte* copy) {
+  group.out_values = reinterpret_cast<T*>(copy);
+  group.out_stride = column_stride(group.shape);
+  group.candidate_values = group.out_values;
+  group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
+  group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
 }
 
 /// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points
@@ -159,10 +175,7 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
   std::uint32_t step = 0;
   for (GroupParameters<T> group : scratch.groups) {
     group.source = source;
-    group.out_values = reinterpret_cast<T*>(copies[step % 2]);
-    group.out_stride = column_stride(shape);
-    group.candidate_values = group.out_values;
-    group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * shape.dims);
+    write_to(group, copies[step % 2]);
     group.tree = tree;
     split(group);
     source = {group.out_values, 1, group.out_stride, group.out_indices};

@@ -25,18 +25,18 @@ __device__ __forceinline__ bool load_tables(const GroupParameters<T>& p, std::ui
     if (t < parents) {
       const SplitNode<T>& node = p.nodes[base + parents + t];
       tables.set_parent(t, node);
-      uses_numbers = node.bins.dim == dims;
+      uses_numbers = node.median.dim == dims;
     }
   } else if (thread_number() < 2 * kMost) {
     if (t < 2 * parents && level < p.levels) {
-      const CountedBins<T>& counted = p.counted[base + 2 * parents + t];
+      const CountedBins& counted = p.counted[base + 2 * parents + t];
       tables.set_child(t, counted);
       uses_numbers = counted.slots[0].dim == dims || (counted.used > 1 && counted.slots[1].dim == dims);
     }
   } else if (thread_number() < 3 * kMost) {
     if (t < parents / 2) {
       const SplitNode<T>& node = p.nodes[base + parents / 2 + t];
-      tables.exact[t] = {node.split_value, node.bins.dim, node.split_place};
+      tables.exact[t] = {node.split_value, node.median.dim, node.split_place};
     }
   }
   return any_thread(uses_numbers);
@@ -135,6 +135,68 @@ class LoadedPoints {
   T values_[kDims > 0 ? kDims : 1][kEach];
 };
 
+/// The cells of neighbouring points of one thread, and their nodes: on their way while others are counted. Few
+/// dimensions are all loaded at once; of many only the ones that are needed, when they are.
+template <typename T, std::uint32_t kDims>
+class LoadedCells {
+ public:
+  static constexpr std::uint32_t kEach = 4;
+
+  /// `first` is a multiple of kEach. Only the points in [low, end) are there.
+  __device__ __forceinline__ void load(const GroupParameters<T>& p, std::uint32_t first, std::uint32_t low,
+                                       std::uint32_t end, bool has_heaps) {
+    const bool is_whole = first >= low && first < end && end - first >= kEach;
+    if (is_whole) {
+      if constexpr (kDims > 0) {
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) load_vector(words_of(p, d, first), words_[d]);
+      }
+      if (has_heaps) load_vector(p.heap + first, heaps_);
+      return;
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (first + k < low || first + k >= end) continue;
+      if constexpr (kDims > 0) {
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) {
+          const std::uint32_t cell = p.cells(d)[first + k];
+          words_[d][k / 2] = permute_bytes(words_[d][k / 2], cell, k % 2 == 0 ? 0x3254 : 0x5410);
+        }
+      }
+      if (has_heaps) heaps_[k] = p.heap[first + k];
+    }
+  }
+
+  __device__ __forceinline__ std::uint32_t heap(std::uint32_t k) const { return heaps_[k]; }
+
+  /// The cell of point k, which lies at `place`, in the dimension of a pick.
+  __device__ __forceinline__ std::uint32_t at(const GroupParameters<T>& p, std::uint32_t place, std::uint32_t k,
+                                              std::uint32_t pick) const {
+    if constexpr (kDims == 0) {
+      return p.cells(NodeTables<T>::dim_of(pick))[place];
+    } else {
+      const auto both = [&](std::uint32_t d) {
+        return permute_bytes(words_[d][k / 2], words_[d + 1][k / 2], k % 2 == 0 ? 0x5410 : 0x7632);
+      };
+      if constexpr (kDims == 2) return permute_bytes(both(0), 0, pick);
+      if constexpr (kDims == 3) {
+        return permute_bytes(both(0), k % 2 == 0 ? words_[2][k / 2] & 0xffff : words_[2][k / 2] >> 16, pick);
+      }
+      if constexpr (kDims == 4) return permute_bytes(both(0), both(2), pick) & 0xffff;
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static const std::uint32_t* words_of(const GroupParameters<T>& p, std::uint32_t d,
+                                                                  std::uint32_t first) {
+    return reinterpret_cast<const std::uint32_t*>(p.cells(d) + first);
+  }
+
+  std::uint32_t words_[kDims > 0 ? kDims : 1][kEach / 2] = {};
+  std::uint8_t heaps_[kEach] = {};
+};
+
 /// The parent of a point in pass `level`: known, or decided by the exact split of the node above it.
 template <typename T>
 __device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& p, std::uint32_t parents,
@@ -182,15 +244,6 @@ __global__ void __launch_bounds__(kPassThreads) sample_range(const __grid_consta
   }
 }
 
-/// Between which values the points of a segment are counted in pass 0, most of them at least.
-template <typename T>
-__device__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d, bool is_upper) {
-  const std::uint32_t sides = p.shape.dims + 1, i = is_upper ? sides + d : d;
-  if (p.segment_boxes != nullptr) return p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
-  if (d == p.shape.dims) return is_upper ? static_cast<T>(p.shape.geometry.points - 1) : T(0);
-  return value_of_key<T>(is_upper ? p.sampled[i] : static_cast<OrderedKey<T>>(~p.sampled[i]));
-}
-
 /// Whether the ranges say that all points of a segment may be equal: then their numbers are counted too.
 template <typename T>
 __device__ bool counts_numbers(const GroupParameters<T>& p, std::uint32_t segment) {
@@ -201,13 +254,13 @@ __device__ bool counts_numbers(const GroupParameters<T>& p, std::uint32_t segmen
   return !is_wide;
 }
 
-/// The shared memory of pass 0: counters, the tight box, the bins of every dimension.
+/// The shared memory of pass 0: counters, the tight box, how every dimension is cut into cells.
 template <typename T>
 KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
-  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(Bins<T>)) * (std::size_t{dims} + 1) + sizeof(T);
+  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>)) * (std::size_t{dims} + 1) + sizeof(T);
 }
 
-/// Pass 0: histograms [dimension][bin] and the tight box.
+/// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
 template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_constant__ GroupParameters<T> p) {
   using Key = OrderedKey<T>;
@@ -215,7 +268,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
   auto* tight = reinterpret_cast<Key*>(counters + kCounters);
-  auto* ranges = reinterpret_cast<Bins<T>*>(tight + 2 * (dims + 1));
+  auto* scales = reinterpret_cast<CellScale<T>*>(tight + 2 * (dims + 1));
   for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) counters[i] = 0;
   for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) tight[i] = 0;
   start_next();
@@ -225,7 +278,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
   const bool are_numbers_counted = counts_numbers(p, slice.segment);
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
-    ranges[d] = bins_over(range_side(p, slice.segment, d, false), range_side(p, slice.segment, d, true), d, bins);
+    scales[d] = cell_scale(p, slice.segment, d);
   }
   sync_block();
   const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
@@ -245,7 +298,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
     if (kWhole && p.sample_shift > 0) {
-      const std::uint32_t sample = sample_at(p, segment_first, own, kEach);
+      const std::uint32_t sample = sample_at(p, segment_first, own);
       if (sample != kNoSample) {
         note_sample(p, slice.segment, sample, 1);
         T* values = p.sample_values + std::uint64_t{slice.segment} * dims * kSamples + sample;
@@ -253,8 +306,10 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
       }
     }
     const auto count_column = [&](std::uint32_t d) {
-      const Bins<T> range = ranges[d];
+      const CellScale<T> scale = scales[d];
+      const CellBins all_cells = bins_over(0, kLastCell, d, bins);
       std::uint32_t* counts = counters + d * bins;
+      std::uint16_t cells[kEach];
       T x[kEach];
       bool is_there[kEach];
       T known = 0;
@@ -273,9 +328,13 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          atomic_add(counts + bin_of(range, x[k]), 1u);
+          const std::uint32_t cell = cell_of(scale, x[k]);
+          cells[k] = static_cast<std::uint16_t>(cell);
+          atomic_add(counts + bin_of(all_cells, cell), 1u);
+          if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
         }
       }
+      if (kWhole && d < dims) store_vector(p.cells(d) + own, cells);
       sync_warp();
       if (!kWhole) {  // lanes without a point take another's
         const std::uint32_t lanes = ballot(is_any_there);
@@ -315,7 +374,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
 
 /// So many candidates may a warp find before it puts them into lists.
 template <typename T>
-inline constexpr std::uint32_t kRoomInPass = sizeof(T) == 4 ? 128 : 96;
+inline constexpr std::uint32_t kRoomInPass = 128;
 
 template <typename T>
 KITH_HOST_DEVICE std::size_t level_shared_bytes() {
@@ -323,10 +382,11 @@ KITH_HOST_DEVICE std::size_t level_shared_bytes() {
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
-template <typename T, std::uint32_t kDims, Layout kLayout>
+template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
-  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads, kRoom = kRoomInPass<T>;
+  using Loaded = LoadedCells<T, kDims>;
+  constexpr std::uint32_t kEach = Loaded::kEach, kTile = kEach * kPassThreads, kRoom = kRoomInPass<T>;
   const NodeTables<T>& tables = node_tables<T>();
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
@@ -338,62 +398,59 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   if (*p.refused != 0) return;
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
+  const std::uint32_t first_tile = first / kEach * kEach;
+  Loaded next;
+  next.load(p, first_tile + thread_number() * kEach, first, end, level > 1);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
   const bool notes_samples = is_uneven(p, slice.segment), uses_numbers = load_tables(p, slice.segment, level);
+  CellScale<T> number_scale;
+  if (uses_numbers) number_scale = cell_scale(p, slice.segment, dims);
   std::uint32_t found = 0;
   // Whole tiles of segments without numbers need no conditions.
-  const auto count_tile = [&](std::uint32_t own, auto is_whole) {
+  const auto count_tile = [&](const Loaded& points, std::uint32_t own, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     const auto is_inside = [&](std::uint32_t k) { return kWhole || (own + k >= first && own + k < end); };
-    LoadedPoints<T, kDims, kLayout> points;
-    points.template load<kWhole>(p.source, own, first, end);
-    const auto value = [&](std::uint32_t k, std::uint32_t dim) {
-      if (!kWhole && dim == dims) return static_cast<T>(p.source.index(own + k));
-      return points.at(k, dim);
+    const auto cell_at = [&](std::uint32_t k, std::uint32_t pick) -> std::uint32_t {
+      if (!is_inside(k)) return 0;
+      if (!kWhole && NodeTables<T>::dim_of(pick) == dims) {
+        return cell_of(number_scale, static_cast<T>(p.source.index(own + k)));
+      }
+      return points.at(p, own + k, k, pick);
     };
-    std::uint8_t heap[kEach];
-    if constexpr (kWhole) {
-      if (level > 1) load_vector(p.heap + own, heap);
-    }
     std::uint32_t node[kEach];  // of the parents, from the first of their level
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if constexpr (!kWhole) {
-        if (level > 1 && is_inside(k)) heap[k] = p.heap[own + k];
-      }
-      node[k] = level > 1 && is_inside(k) ? heap[k] : parents;
+      node[k] = level > 1 && is_inside(k) ? points.heap(k) : parents;
       if (node[k] < parents) node[k] = decided_heap(p, parents, own + k, node[k]);
       node[k] -= parents;
     }
     sync_warp();
-    T x[kEach], y[kEach];
-    std::uint32_t candidates = 0;
-    std::uint32_t half[kEach];
+    std::uint32_t cells[kEach], half[kEach], candidates = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) cells[k] = cell_at(k, tables.parent_picks[node[k]]);
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if constexpr (kLayout == Layout::any) x[k] = is_inside(k) ? value(k, tables.parent_dim(node[k])) : T(0);
+      const bool is_right = cells[k] > tables.last_cell(node[k]);
+      if (is_inside(k) && cells[k] >= tables.first_cell(node[k]) && !is_right) candidates |= 1u << k;
+      half[k] = 2 * node[k] + (is_right ? 1 : 0);
     }
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const ParentBins<T> parent = tables.parent(node[k]);
-      if constexpr (kLayout != Layout::any) x[k] = is_inside(k) ? value(k, parent.bins.dim) : T(0);
-      const std::uint32_t bin = parent.bin_of(x[k]);
-      half[k] = 2 * node[k] + (bin > parent.last ? 1 : 0);
-      if (is_inside(k) && bin >= parent.median && bin <= parent.last) candidates |= 1u << k;
-      if constexpr (kLayout == Layout::any)
-        y[k] = is_inside(k) ? value(k, tables.child(half[k], bins, wide_bins).bins.dim) : T(0);
-    }
+    for (std::uint32_t k = 0; k < kEach; ++k) cells[k] = cell_at(k, tables.child_picks[half[k]]);
+    std::uint8_t heap[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const bool is_candidate = (candidates >> k & 1) != 0;
       heap[k] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
       if (is_inside(k) && !is_candidate) {
-        const ChildBins<T> child = tables.child(half[k], bins, wide_bins);
-        if constexpr (kLayout != Layout::any) y[k] = value(k, child.bins.dim);
-        atomic_add(counters + 2 * half[k] * bins + bin_of(child.bins, y[k]), 1u);
-        if (child.has_second) {
-          const Bins<T>& second = tables.seconds[half[k]];
-          atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second, value(k, second.dim)), 1u);
+        const bool has_second = (tables.child_picks[half[k]] & NodeTables<T>::kHasSecond) != 0;
+        const std::uint32_t bin =
+            NodeTables<T>::bin_of(tables.child_bins[half[k]], cells[k], has_second ? bins : wide_bins);
+        atomic_add(counters + 2 * half[k] * bins + bin, 1u);
+        if (has_second) {
+          const auto& second = tables.seconds[half[k]];
+          atomic_add(counters + (2 * half[k] + 1) * bins +
+                         NodeTables<T>::bin_of(second.low_and_scale, cell_at(k, second.pick), bins),
+                     1u);
         }
       }
       if constexpr (!kWhole) {
@@ -403,21 +460,25 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     if constexpr (kWhole) {
       store_vector(p.heap + own, heap);
       if (notes_samples) {
-        const std::uint32_t sample = sample_at(p, segment_first, own, kEach);
+        const std::uint32_t sample = sample_at(p, segment_first, own);
         if (sample != kNoSample) note_sample(p, slice.segment, sample, heap[0]);
       }
     }
     sync_warp();
-    note_candidates<kRoom, true>(p, slice.segment, level - 1, candidates, node, x, own, found);
+    const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
+    note_candidates<kRoom, true>(p, slice.segment, level - 1, candidates, node, value, own, found);
   };
-  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
+  for (std::uint32_t tile = first_tile; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;
+    const Loaded points = next;
+    const bool is_last = end - tile <= kTile;
+    if (!is_last) next.load(p, own + kTile, first, end, level > 1);
     if (tile >= first && end - tile >= kTile && !uses_numbers) {
-      count_tile(own, std::true_type{});
+      count_tile(points, own, std::true_type{});
     } else {
-      count_tile(own, std::false_type{});
-      if (end - tile <= kTile) break;
+      count_tile(points, own, std::false_type{});
     }
+    if (is_last) break;
   }
   list_candidates<kRoom, true>(p, slice.segment, level - 1, found);
   sync_block();

@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   T* known = box_of(p, segment, 1);
   T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
   const FetchedCounters fetched(all, (dims + 1) * bins);
+  stage_scales(p, segment);
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
     bool is_wide = false;
@@ -128,11 +129,10 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     const std::uint32_t target = left_size(p, segment, 0, 1);
     const KnownNode<T> root{segment, 0, 1, box, 0};
     if (is_uncounted) {
-      publish_node(p, root, Bins<T>{T(0), T(0), dim, bins}, 0, target);
+      publish_node(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
-      const Bins<T> used = bins_over(range_side(p, segment, dim, false), range_side(p, segment, dim, true), dim, bins);
-      publish_node(p, root, used, found.bin, target - found.below);
+      publish_node(p, root, cells_of(bins_over(0, kLastCell, dim, bins), found.bin), target - found.below);
     }
   }
   if (p.parts > 1) clear_counters(all, (dims + 1) * bins, kWarp);
@@ -164,7 +164,7 @@ __device__ __forceinline__ void copy_words(V* to, const V* from, std::uint32_t c
 template <typename T>
 struct StepNode {
   SplitNode<T>* node;
-  CountedBins<T>* counted;  ///< of the two halves
+  CountedBins* counted;  ///< of the two halves
   const T* box;
   T* halves;  ///< room for their boxes, one after the other
   std::uint32_t* rows;
@@ -173,7 +173,7 @@ struct StepNode {
     const std::uint32_t sides = 2 * (p.shape.dims + 1);
     const StepLayout<T> layout(p.shape.dims, counters, p.sample_shift > 0);
     node = &step_node<T>();
-    counted = reinterpret_cast<CountedBins<T>*>(shared_memory() + layout.counted);
+    counted = reinterpret_cast<CountedBins*>(shared_memory() + layout.counted);
     rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
     if (p.shape.dims <= kStagedDims) {
       T* boxes = reinterpret_cast<T*>(shared_memory() + layout.boxes);
@@ -253,7 +253,7 @@ template <typename T>
 __device__ __forceinline__ void count_own(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
                                           const Selected<T>& split, const OwnCandidate<T>& own, std::uint32_t bins) {
   const std::uint32_t side = own.key < split.key ? 0 : 1, slot = step_shared().slots[side];
-  const Bins<T>& half = known.counted[side].slots[slot];
+  const CellBins& half = known.counted[side].slots[slot];
   T x = own.values[0];
 #pragma unroll
   for (std::uint32_t d = 1; d < kOwnDims; ++d) x = half.dim == d ? own.values[d] : x;
@@ -263,7 +263,8 @@ __device__ __forceinline__ void count_own(const GroupParameters<T>& p, const Ste
     x = p.candidate_values[half.dim * p.out_stride + first_place(p, task.segment, task.level, task.heap) +
                            thread_number()];
   }
-  atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, x), 1u);
+  const std::uint32_t cell = cell_of(staged_scale(p, task.segment, half.dim), x);
+  atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, cell), 1u);
 }
 
 /// The counters [side][slot][bin] of the halves of a node.
@@ -314,7 +315,10 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       const bool is_there = i + k * step < end;
       const std::uint32_t side = sides >> k & 1, row = 2 * side + cells.slots[side];
       std::uint32_t at = 4 * bins;
-      if (is_there) at = row * bins + bin_of(known.counted[side].slots[cells.slots[side]], x[k]);
+      if (is_there) {
+        const CellBins& half = known.counted[side].slots[cells.slots[side]];
+        at = row * bins + bin_of(half, cell_of(staged_scale(p, task.segment, half.dim), x[k]));
+      }
       if (all_lanes_equal(at)) {  // one addition for the warp
         if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
       } else if (is_there) {
@@ -370,8 +374,8 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
     const FoundBin found =
         find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
-    publish_node(p, {task.segment, level, half_heap, half, side}, known.counted[side].slots[shared.slots[side]],
-                 found.bin, target - found.below);
+    publish_node(p, {task.segment, level, half_heap, half, side},
+                 cells_of(known.counted[side].slots[shared.slots[side]], found.bin), target - found.below);
   }
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
@@ -395,6 +399,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
+  stage_scales(p, task.segment);
   store_candidate(own);
   fetched.store(known.rows);
   sync_block();

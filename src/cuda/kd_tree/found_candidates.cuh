@@ -55,11 +55,11 @@ KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::
 }
 
 /// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
-/// `place` and on. `nodes` count from the first of their level.
-template <std::uint32_t kRoom, bool kWithValues, typename T, std::uint32_t kEach>
+/// `place` and on. `nodes` count from the first of their level; `value(k, d)` is coordinate d of point k.
+template <std::uint32_t kRoom, bool kWithValues, typename T, std::uint32_t kEach, typename Value>
 __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                 std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
-                                                const T (&x)[kEach], std::uint32_t place, std::uint32_t& found) {
+                                                const Value& value, std::uint32_t place, std::uint32_t& found) {
   static_assert(kEach * kWarp <= kRoom);
   if (!any_lane(candidates != 0)) return;
   if constexpr (kWithValues) {  // otherwise there is room for all
@@ -75,8 +75,9 @@ __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std
     const std::uint32_t lanes = ballot(is_candidate);
     if (is_candidate) {
       const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
-      const bool is_number = node_tables<T>().parent_dim(nodes[k]) == p.shape.dims;
-      warp.keys[i] = is_number ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(x[k]);
+      const std::uint32_t dim = node_tables<T>().parent_dim(nodes[k]);
+      warp.keys[i] =
+          dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(value(k, dim));
       warp.places[i] = place + k;
       warp.nodes[i] = static_cast<std::uint8_t>(nodes[k]);
     }

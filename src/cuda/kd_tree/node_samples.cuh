@@ -17,13 +17,13 @@ inline constexpr std::uint32_t kNoSample = 0xffffffff;
 inline constexpr std::uint32_t kGuessingWarps = 4;
 
 /// The sample of a segment, which begins at `segment_first`, that the point at a place is: kNoSample if it is none. One
-/// in so many places that lie side by side is, but no regular ones: a lattice would be seen through a sieve. Asked
-/// only for places that are multiples of `each`.
+/// in so many places that lie side by side is, but no regular ones: a lattice would be seen through a sieve. All are
+/// multiples of four.
 template <typename T>
 __device__ __forceinline__ std::uint32_t sample_at(const GroupParameters<T>& p, std::uint32_t segment_first,
-                                                   std::uint32_t place, std::uint32_t each) {
+                                                   std::uint32_t place) {
   const std::uint32_t part = place >> p.sample_shift, from = place - (part << p.sample_shift);
-  const std::uint32_t chosen = (part * 0x9e3779b1u >> 1 >> (31 - p.sample_shift)) & ~(each - 1);
+  const std::uint32_t chosen = (part * 0x9e3779b1u >> 1 >> (31 - p.sample_shift)) & ~3u;
   const std::uint32_t sample = part - (segment_first >> p.sample_shift);
   return from == chosen && sample < kSamples ? sample : kNoSample;
 }

@@ -1,27 +1,9 @@
 // What the kernels that read all points keep in shared memory.
 #pragma once
 
-#include "cuda/intrinsics.cuh"
-#include "cuda/kd_tree/split_state.hpp"
+#include "cuda/kd_tree/cells.cuh"
 
 namespace kith::cuda {
-
-/// A node whose median is known down to a bin: a point in bins up to `last` but not before `median` may be it. What
-/// lies behind the last bin counts as in it.
-template <typename T>
-struct ParentBins {
-  Bins<T> bins;
-  std::uint32_t median, last;
-
-  __device__ __forceinline__ std::uint32_t bin_of(T x) const { return to_unsigned((x - bins.low) * bins.scale); }
-};
-
-/// How a child is counted.
-template <typename T>
-struct ChildBins {
-  Bins<T> bins;
-  bool has_second;  ///< there is another way, too
-};
 
 /// The nodes of three levels, for one pass. There are at most 32 on each, and a table has 32 words in a row: whichever
 /// nodes the lanes of a warp look up, they do not wait for each other.
@@ -33,44 +15,46 @@ struct NodeTables {
     T value;
     std::uint32_t dim, place;
   };
-  T parent_lows[kMost], parent_scales[kMost];
-  std::uint32_t parent_dims_and_medians[kMost];
-  T child_lows[kMost], child_scales[kMost];
-  std::uint32_t child_dims[kMost];
-  Bins<T> seconds[kMost];  ///< the other way to count a child
+  /// How a child is counted: the first cell and, shifted, the scale less one, both of 16 bits.
+  struct Counted {
+    std::uint32_t low_and_scale, pick;
+  };
+  std::uint32_t parent_cells[kMost];  ///< of the median: the first and, shifted, the last
+  std::uint32_t parent_picks[kMost];
+  T parent_lows[kMost], parent_scales[kMost];  ///< of the cells
+  std::uint32_t child_bins[kMost], child_picks[kMost];
+  Counted seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
 
-  // Medians are bins, which take 11 bits; whether one is the last takes 1, dims take 13.
-  static constexpr std::uint32_t kMedianBits = 12, kIsLast = 1u << kMedianBits;
-  static_assert(kMostBins <= kIsLast);
+  // A pick tells which dimension is looked at, and whether there is another way, too. Its lower half picks one of four
+  // numbers of 16 bits: permute_bytes knows how.
+  static constexpr std::uint32_t kHasSecond = 1u << 31;
+  static_assert(kMostBins <= 1u << 16);
 
-  __device__ __forceinline__ ParentBins<T> parent(std::uint32_t node) const {
-    const std::uint32_t packed = parent_dims_and_medians[node];
-    const std::uint32_t median = packed & (kIsLast - 1);
-    return {{parent_lows[node], parent_scales[node], packed >> (kMedianBits + 1)},
-            median,
-            (packed & kIsLast) != 0 ? 0xffffffffu : median};
+  __device__ __forceinline__ static std::uint32_t pick_of(std::uint32_t dim) {
+    return dim << 16 | 0x7600u | (dim < 4 ? (2 * dim + 1) << 4 | 2 * dim : 0);
   }
-  __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const {
-    return parent_dims_and_medians[node] >> (kMedianBits + 1);
-  }
+  __device__ __forceinline__ static std::uint32_t dim_of(std::uint32_t pick) { return pick << 1 >> 17; }
+
+  __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const { return dim_of(parent_picks[node]); }
+  __device__ __forceinline__ std::uint32_t first_cell(std::uint32_t node) const { return parent_cells[node] & 0xffff; }
+  __device__ __forceinline__ std::uint32_t last_cell(std::uint32_t node) const { return parent_cells[node] >> 16; }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
-    parent_lows[node] = known.bins.low;
-    parent_scales[node] = known.bins.scale;
-    parent_dims_and_medians[node] = known.bins.dim << (kMedianBits + 1) |
-                                    (known.median_bin + 1 == known.bins.count ? kIsLast : 0) | known.median_bin;
+    parent_cells[node] = known.median.last << 16 | known.median.first;
+    parent_picks[node] = pick_of(known.median.dim);
+    parent_lows[node] = known.scale.low;
+    parent_scales[node] = known.scale.scale;
   }
-  /// `bins` is the number if there is another way, `wide_bins` if there is none.
-  __device__ __forceinline__ ChildBins<T> child(std::uint32_t node, std::uint32_t bins, std::uint32_t wide_bins) const {
-    const std::uint32_t packed = child_dims[node];
-    const bool has_second = (packed & 1) != 0;
-    return {{child_lows[node], child_scales[node], packed >> 1, has_second ? bins : wide_bins}, has_second};
+  __device__ void set_child(std::uint32_t node, const CountedBins& counted) {
+    const auto pack = [](const CellBins& bins) { return (bins.scale - 1) << 16 | bins.low; };
+    child_bins[node] = pack(counted.slots[0]);
+    child_picks[node] = pick_of(counted.slots[0].dim) | (counted.used > 1 ? kHasSecond : 0);
+    if (counted.used > 1) seconds[node] = {pack(counted.slots[1]), pick_of(counted.slots[1].dim)};
   }
-  __device__ void set_child(std::uint32_t node, const CountedBins<T>& counted) {
-    child_lows[node] = counted.slots[0].low;
-    child_scales[node] = counted.slots[0].scale;
-    child_dims[node] = counted.slots[0].dim << 1 | (counted.used > 1 ? 1 : 0);
-    if (counted.used > 1) seconds[node] = counted.slots[1];
+  /// The bin of a cell, of `count`.
+  __device__ __forceinline__ static std::uint32_t bin_of(std::uint32_t low_and_scale, std::uint32_t cell,
+                                                         std::uint32_t count) {
+    return cuda::bin_of(CellBins{low_and_scale & 0xffff, (low_and_scale >> 16) + 1, 0, count}, cell);
   }
 };
 

@@ -1,7 +1,8 @@
-// What is made known of a node once its median's bin is found: how its points are told apart in the next pass, and how
-// those of its halves are counted there. Each function is the work of one warp.
+// What is made known of a node once the cells of its median are found: how its points are told apart in the next pass,
+// and how those of its halves are counted there. Each function is the work of one warp.
 #pragma once
 
+#include "cuda/kd_tree/cells.cuh"
 #include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/segment_slice.cuh"
 #include "cuda/kd_tree/super_key.cuh"
@@ -66,24 +67,6 @@ __device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::ui
   sync_warp();
 }
 
-/// Where the split of a node lies for certain, given its median's bin, and with it all points in that bin.
-template <typename T>
-struct SplitRange {
-  T low, high;
-};
-
-template <typename T>
-__device__ __forceinline__ SplitRange<T> split_range(const Bins<T>& bins, std::uint32_t bin, T box_low, T box_high) {
-  constexpr T kMost = sizeof(T) == 4 ? T(1e34) : T(1e300);  // times all bins is a number
-  const T width = T(1) / bins.scale;
-  if (!(width < kMost)) return {box_low, box_high};
-  // A bin more on both sides makes up for all rounding.
-  SplitRange<T> range{bins.low + (static_cast<T>(bin) - T(1)) * width, bins.low + (static_cast<T>(bin) + T(2)) * width};
-  if (bin == 0 || !(range.low > box_low)) range.low = box_low;
-  if (bin + 1 == bins.count || !(range.high < box_high)) range.high = box_high;
-  return range;
-}
-
 /// A node that is made known: where it lies, its box and its samples.
 template <typename T>
 struct KnownNode {
@@ -95,7 +78,7 @@ struct KnownNode {
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <typename T>
-__device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins<T>* halves,
+__device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins* halves,
                                                        const KnownNode<T>& node, std::uint32_t dim,
                                                        const WidestSide<T>& other, const SplitRange<T>& split) {
   const T* box = node.box;
@@ -136,31 +119,33 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
     }
   }
   if (lane_number() >= 4) return;
-  CountedBins<T>& half = halves[is_right ? 1 : 0];
+  CountedBins& half = halves[is_right ? 1 : 0];
   const std::uint32_t level = node.level + 1;
   const std::uint32_t bins =
       used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
-  half.slots[slot] = bins_over(low, high, way, bins);
+  const CellScale<T> scale = staged_scale(p, node.segment, way);
+  half.slots[slot] = bins_over(cell_of(scale, low), cell_of(scale, high), way, bins);
   (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 
-/// Makes known a node with its median's bin.
+/// Makes known a node with the cells of its median.
 template <typename T>
-__device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const KnownNode<T>& node, const Bins<T>& bins,
-                                             std::uint32_t median_bin, std::uint32_t needed) {
+__device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const KnownNode<T>& node,
+                                             const MedianCells& median, std::uint32_t needed) {
   const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
+  const CellScale<T> scale = staged_scale(p, node.segment, median.dim);
   if (lane_number() == 0) {
     SplitNode<T> split;
-    split.bins = bins;
-    split.median_bin = median_bin;
+    split.median = median;
+    split.scale = scale;
     split.needed = needed;
     p.nodes[at] = split;
   }
   if (node.level + 1 >= p.levels) return;
-  const std::uint32_t dims = p.shape.dims;
-  const SplitRange<T> split = split_range(bins, median_bin, node.box[bins.dim], node.box[dims + 1 + bins.dim]);
-  const WidestSide<T> other = widest_side(node.box, dims, bins.dim);
-  publish_bins_of_halves(p, &p.counted[at + node.heap], node, bins.dim, other, split);
+  const std::uint32_t dims = p.shape.dims, dim = median.dim;
+  const SplitRange<T> split = split_range(scale, median, node.box[dim], node.box[dims + 1 + dim]);
+  const WidestSide<T> other = widest_side(node.box, dims, dim);
+  publish_bins_of_halves(p, &p.counted[at + node.heap], node, dim, other, split);
 }
 
 }  // namespace kith::cuda

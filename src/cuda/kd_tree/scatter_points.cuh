@@ -110,22 +110,20 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   std::uint32_t found = 0;
 #pragma unroll
   for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
-    T x[kVector];
     std::uint32_t parent_nodes[kVector], candidates = 0;
 #pragma unroll
     for (std::uint32_t i = 0; i < kVector; ++i) {
       const std::uint32_t k = v * kVector + i;
       parent_nodes[i] = node[k] - parents;
-      const ParentBins<T> parent = tables.parent(parent_nodes[i]);
-      x[i] = 0;
-      if (is_inside(k)) {
-        x[i] = parent.bins.dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, parent.bins.dim);
-      }
-      const std::uint32_t bin = parent.bin_of(x[i]);
-      const bool is_candidate = is_inside(k) && bin >= parent.median && bin <= parent.last;
+      const std::uint32_t parent = parent_nodes[i], dim = tables.parent_dim(parent);
+      T x = 0;
+      if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
+      const std::uint32_t cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
+      const bool is_right = cell > tables.last_cell(parent);
+      const bool is_candidate = is_inside(k) && cell >= tables.first_cell(parent) && !is_right;
       if (is_candidate) candidates |= 1u << i;
       const bool moves = is_inside(k) && !is_candidate;
-      const std::uint32_t to = moves ? 2 * parent_nodes[i] + (bin > parent.last ? 1 : 0) : kWaits;
+      const std::uint32_t to = moves ? 2 * parent + (is_right ? 1 : 0) : kWaits;
       std::uint32_t rank = 0;
       if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
         if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
@@ -136,7 +134,8 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       sync_warp();
       place[k] = moves ? to << 16 | rank : kWaits;
     }
-    note_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, candidates, parent_nodes, x,
+    const auto value_in_vector = [&](std::uint32_t i, std::uint32_t d) { return points[v].at(i, d); };
+    note_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, candidates, parent_nodes, value_in_vector,
                                                   place_of(v * kVector), found);
   }
   sync_block();

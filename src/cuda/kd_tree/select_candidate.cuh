@@ -41,7 +41,7 @@ struct StepTask {
   __device__ __forceinline__ void complete() {
     const SplitNode<T>& node = step_node<T>();
     count = node.candidates;
-    dim = node.bins.dim;
+    dim = node.median.dim;
     blocks = count > kLongList ? each : 1;
   }
 };
@@ -407,7 +407,7 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const SplitRange<T> range = split_range(node.bins, node.median_bin, box[dim], box[dims + 1 + dim]);
+    const SplitRange<T> range = split_range(node.scale, node.median, box[dim], box[dims + 1 + dim]);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }

@@ -2,10 +2,10 @@
 // in between.
 //
 // Per point and group, read (r) and written (w), D dims of T:
-//   pass 0          r D*T                         tight box and a histogram of every dimension
-//   pass 1 .. m-1   r up to D*T + 1, w 1          a histogram of each node, its points sorted to halves
+//   pass 0          r D*T, w 2 D                  cells, tight box and a histogram of every dimension
+//   pass 1 .. m-1   r up to 2 D + 1, w 1          a histogram of each node, its points sorted to halves
 //   scatter         r D*T + 4 + 1, w D*T + 4      all levels at once
-// The steps between look only at histograms and at candidates: the points in the medians' bins, about 1 in 1000.
+// The steps between look only at histograms and at candidates: the points in the medians' cells, about 1 in 1000.
 #pragma once
 
 #include "cuda/kd_tree/build_plan.hpp"
@@ -19,11 +19,12 @@ template <typename T, std::uint32_t kDims, Layout kLayout, typename Launch>
 void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, Launch&& launch) {
   const std::uint32_t processors = limits.processors;
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
-  const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T);
+  const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T),
+                      cells = std::uint64_t{group.shape.dims} * 2;
   if (group.segment_boxes == nullptr) {
     launch("range", 0, sample_range<T>, (processors + 7) / 8, kPassThreads, 0, false, group);
   }
-  launch("pass 0", points * row, count_root<T, kDims, kLayout>, passes, kPassThreads,
+  launch("pass 0", points * (row + cells), count_root<T, kDims, kLayout>, passes, kPassThreads,
          root_shared_bytes<T>(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;
   const bool has_samples = group.sample_shift > 0;
@@ -42,7 +43,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
-    launch("passes", points * (row + (level > 1 ? 2 : 1)), count_level<T, kDims, kLayout>, passes, kPassThreads,
+    launch("passes", points * (cells + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
     launch("medians", 0, find_medians<T>, parents * each, threads_for(parents),
            StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins), has_samples).bytes, each > 1, group,

@@ -21,31 +21,41 @@ inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector a
 inline constexpr std::uint32_t kSamples = 4096;      ///< points of a segment that medians are guessed from, at most
 inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
 
-/// Linear bins over one coordinate: monotone, because subtraction and multiplication are monotone under rounding.
-/// Dimension `dims` stands for the number of the point.
+/// How a coordinate of a segment's points is rounded to cells; cells.cuh tells more.
 template <typename T>
-struct Bins {
+struct CellScale {
   T low = 0;
   T scale = 0;
+};
+
+/// Bins of some cells each. Dimension `dims` stands for the number of the point.
+struct CellBins {
+  std::uint32_t low = 0;    ///< the first cell
+  std::uint32_t scale = 0;  ///< bins in 65536 cells
   std::uint32_t dim = 0;
   std::uint32_t count = 0;  ///< of bins
 };
 
-/// A node whose median is known down to a bin, and later exactly.
+/// The cells of a coordinate among which the median of a node lies.
+struct MedianCells {
+  std::uint32_t dim = 0;
+  std::uint32_t first = 0, last = 0;
+};
+
+/// A node whose median is known down to some cells, and later exactly.
 template <typename T>
 struct SplitNode {
-  Bins<T> bins;
-  std::uint32_t median_bin = 0;
-  std::uint32_t needed = 0;       ///< how many points of that bin go left
-  std::uint32_t candidates = 0;   ///< points of that bin found so far
+  MedianCells median;
+  CellScale<T> scale;             ///< of that coordinate
+  std::uint32_t needed = 0;       ///< how many points of those cells go left
+  std::uint32_t candidates = 0;   ///< points of those cells found so far
   std::uint32_t split_place = 0;  ///< of the first point of the right half
-  T split_value = 0;              ///< its coordinate, in the dimension of the bins
+  T split_value = 0;              ///< its coordinate, in the dimension of the cells
 };
 
 /// How the points of a node are counted before its box is known exactly: by the one or two dimensions that can win.
-template <typename T>
 struct CountedBins {
-  Bins<T> slots[2];
+  CellBins slots[2];
   std::uint32_t used = 0;
   std::uint32_t unused = 0;
 };
@@ -83,6 +93,16 @@ struct GroupParameters {
   T* child_boxes = nullptr;       ///< [segment << levels][lower, upper][child_sides]
   std::uint32_t child_sides = 0;  ///< dims, or dims + 1 if another group follows
 
+  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
+  /// scatter will write the numbers, the rest elsewhere.
+  std::uint16_t* first_cells = nullptr;
+  std::uint16_t* other_cells = nullptr;  ///< from the third coordinate on
+  std::uint64_t cell_stride = 0;
+
+  KITH_HOST_DEVICE std::uint16_t* cells(std::uint32_t d) const {
+    return d < 2 ? first_cells + d * cell_stride : other_cells + (d - 2) * cell_stride;
+  }
+
   // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
@@ -90,7 +110,7 @@ struct GroupParameters {
   /// The same, coordinate d at d * out_stride + entry: in the copy of the points that only the scatter writes.
   T* candidate_values = nullptr;
   SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
-  CountedBins<T>* counted = nullptr;   ///< [segment][heap]
+  CountedBins* counted = nullptr;      ///< [segment][heap]
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
   Key* tight = nullptr;                ///< [segment][complement of the least, greatest][dims + 1]
   Key* sampled = nullptr;              ///< the same for a sample of all points; root only

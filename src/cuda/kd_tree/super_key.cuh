@@ -13,21 +13,6 @@ __device__ __forceinline__ T coordinate(const PointSource<T>& source, std::uint3
   return d < dims ? source.at(place, d) : static_cast<T>(source.index(place));
 }
 
-template <typename T>
-__device__ __forceinline__ std::uint32_t bin_of(const Bins<T>& bins, T x) {
-  const std::uint32_t bin = to_unsigned((x - bins.low) * bins.scale);
-  return bin < bins.count ? bin : bins.count - 1;
-}
-
-/// Bins for values in [low, high]; others fall into the first or the last.
-template <typename T>
-__device__ Bins<T> bins_over(T low, T high, std::uint32_t dim, std::uint32_t count) {
-  constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
-  T scale = high > low ? static_cast<T>(count) / (high - low) : T(0);
-  if (!(scale < kMost)) scale = kMost;
-  return {low, scale, dim, count};
-}
-
 /// Component `stage` of the super-key of dimension d as an unsigned number that is neither 0 nor the largest.
 template <typename T>
 __device__ __forceinline__ OrderedKey<T> component_key(const PointSource<T>& source, std::uint32_t dims,

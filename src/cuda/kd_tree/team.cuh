@@ -46,14 +46,15 @@ inline constexpr std::size_t kSampleBytes = 2 * kNodeSamples * sizeof(T);
 /// Where the parts behind StepShared begin.
 template <typename T>
 struct StepLayout {
-  std::size_t node, counted, boxes, samples, rows, bytes;
+  std::size_t node, counted, scales, boxes, samples, rows, bytes;
 
   /// `counters` of histograms; `has_samples`: there is room for them.
   KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, bool has_samples) {
     const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
-    boxes = counted + round(2 * sizeof(CountedBins<T>));
+    scales = counted + round(2 * sizeof(CountedBins));
+    boxes = scales + (dims <= kStagedDims ? round(sizeof(CellScale<T>) * (dims + 1)) : 0);
     samples = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
     rows = samples + (has_samples ? round(kSampleBytes<T> * (dims + 1)) : 0);
     bytes = rows + round(4 * std::size_t{counters});

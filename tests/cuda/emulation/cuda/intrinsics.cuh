@@ -175,6 +175,15 @@ inline std::uint32_t to_unsigned(float value) {
   return std::isnan(value) ? 0 : to_unsigned(static_cast<double>(value));
 }
 
+inline std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
+  std::uint32_t result = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    result |= static_cast<std::uint32_t>(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+  }
+  return result;
+}
+
 /// The lesser and the greater of two numbers; of -0 and +0 either.
 inline float lesser(float a, float b) { return std::fmin(a, b); }
 inline float greater(float a, float b) { return std::fmax(a, b); }

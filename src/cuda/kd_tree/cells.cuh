@@ -1,0 +1,99 @@
+// Coordinates as the passes of a group see them: 16 bits each.
+//
+// The range of a segment is cut into 65536 cells per dimension; what lies outside is in the outer ones. Pass 0 notes
+// the cells of every point, and the passes that follow read 2 bytes instead of 4 or 8. Rounding is monotone, so the
+// order of the cells is the order of the points, and points in the cell of a median are told apart by their exact
+// coordinates: however coarse the cells are, the splits are exact. Bins are of some cells each, in whole numbers.
+#pragma once
+
+#include "cuda/intrinsics.cuh"
+#include "cuda/kd_tree/segment_slice.cuh"
+#include "cuda/kd_tree/team.cuh"
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kCellBits = 16, kLastCell = (1u << kCellBits) - 1;
+
+/// Between which values the points of a segment are counted, most of them at least. Dimension `dims` is their number.
+template <typename T>
+__device__ __forceinline__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d,
+                                        bool is_upper) {
+  const std::uint32_t sides = p.shape.dims + 1, i = is_upper ? sides + d : d;
+  if (p.segment_boxes != nullptr) return p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
+  if (d == p.shape.dims) return is_upper ? static_cast<T>(p.shape.geometry.points - 1) : T(0);
+  return value_of_key<T>(is_upper ? p.sampled[i] : static_cast<OrderedKey<T>>(~p.sampled[i]));
+}
+
+template <typename T>
+__device__ __forceinline__ CellScale<T> cell_scale(const GroupParameters<T>& p, std::uint32_t segment,
+                                                   std::uint32_t d) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
+  const T low = range_side(p, segment, d, false), high = range_side(p, segment, d, true);
+  T scale = high > low ? T(kLastCell + 1) / (high - low) : T(0);
+  if (!(scale < kMost)) scale = kMost;
+  return {low, scale};
+}
+
+/// Monotone, because subtraction and multiplication are monotone under rounding.
+template <typename T>
+__device__ __forceinline__ std::uint32_t cell_of(const CellScale<T>& scale, T x) {
+  const std::uint32_t cell = to_unsigned((x - scale.low) * scale.scale);
+  return cell < kLastCell ? cell : kLastCell;
+}
+
+/// The scales of a segment in shared memory, if its dims are few. The block has to meet.
+template <typename T>
+__device__ __forceinline__ void stage_scales(const GroupParameters<T>& p, std::uint32_t segment) {
+  const std::uint32_t dims = p.shape.dims, d = threads_per_block() - 1 - thread_number();
+  if (dims > kStagedDims || d > dims) return;
+  reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false).scales)[d] =
+      cell_scale(p, segment, d);
+}
+template <typename T>
+__device__ __forceinline__ CellScale<T> staged_scale(const GroupParameters<T>& p, std::uint32_t segment,
+                                                     std::uint32_t d) {
+  if (p.shape.dims > kStagedDims) return cell_scale(p, segment, d);
+  return reinterpret_cast<const CellScale<T>*>(shared_memory() + StepLayout<T>(p.shape.dims, 0, false).scales)[d];
+}
+
+/// Bins over the cells from `first` to `last`; others fall into the first or the last. At most one for each cell.
+__device__ __forceinline__ CellBins bins_over(std::uint32_t first, std::uint32_t last, std::uint32_t dim,
+                                              std::uint32_t count) {
+  const std::uint32_t cells = last > first ? last - first + 1 : 1;
+  return {first, count < cells ? (count << kCellBits) / cells : 1u << kCellBits, dim, count};
+}
+
+__device__ __forceinline__ std::uint32_t bin_of(const CellBins& bins, std::uint32_t cell) {
+  const std::uint32_t bin = (cell > bins.low ? cell - bins.low : 0) * bins.scale >> kCellBits;
+  return bin < bins.count ? bin : bins.count - 1;
+}
+
+/// The cells of a bin.
+__device__ __forceinline__ MedianCells cells_of(const CellBins& bins, std::uint32_t bin) {
+  const auto first_of = [&](std::uint32_t b) { return bins.low + ((b << kCellBits) + bins.scale - 1) / bins.scale; };
+  MedianCells cells{bins.dim, bin == 0 ? 0 : first_of(bin), bin + 1 == bins.count ? kLastCell : first_of(bin + 1) - 1};
+  if (cells.last > kLastCell) cells.last = kLastCell;
+  return cells;
+}
+
+/// Where the split of a node lies for certain, given the cells of its median, and with it all points in them.
+template <typename T>
+struct SplitRange {
+  T low, high;
+};
+
+template <typename T>
+__device__ __forceinline__ SplitRange<T> split_range(const CellScale<T>& scale, const MedianCells& median, T box_low,
+                                                     T box_high) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1e33) : T(1e300);  // times all cells is a number
+  const T width = T(1) / scale.scale;
+  if (!(width < kMost)) return {box_low, box_high};
+  // A cell more on both sides makes up for all rounding.
+  SplitRange<T> range{scale.low + (static_cast<T>(median.first) - T(1)) * width,
+                      scale.low + (static_cast<T>(median.last) + T(2)) * width};
+  if (median.first == 0 || !(range.low > box_low)) range.low = box_low;
+  if (median.last == kLastCell || !(range.high < box_high)) range.high = box_high;
+  return range;
+}
+
+}  // namespace kith::cuda
