@@ -179,9 +179,11 @@ __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __flo
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
 /// Four of the eight bytes of a (0 to 3) and b (4 to 7): the lowest by the lowest four bits of the selector, and so on;
-/// its upper half does not matter. No bits above 7 in a number of four.
+/// its upper half does not matter. None of the four is above 7.
 __device__ __forceinline__ std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
-  return __byte_perm(a, b, selector);
+  std::uint32_t bytes;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(selector));
+  return bytes;
 }
 
 /// The lesser and the greater of two numbers; of -0 and +0 either.

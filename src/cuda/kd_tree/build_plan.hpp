@@ -123,7 +123,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     places = parts.take<std::uint32_t>(points);
     other_cells = parts.take<std::uint16_t>(shape.dims > 2 ? cell_stride * (shape.dims - 2) : 0);
   }
-  const T* boxes = nullptr;
+  const T *boxes = nullptr, *windows = nullptr;
   for (GroupParameters<T>& group : scratch.groups) {
     const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
     group.heap = heap;
@@ -139,8 +139,13 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     }
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
     group.segment_boxes = boxes;
+    group.segment_windows = windows;
     group.child_boxes = parts.take<T>(children * 2 * group.child_sides);
+    if (group.sample_shift > 0 && group.child_sides > shape.dims) {
+      group.child_windows = parts.take<T>(children * 2 * group.child_sides);
+    }
     boxes = group.child_boxes;
+    windows = group.child_windows;
   }
   scratch.cut_boxes = boxes;
   scratch.bytes = parts.bytes();

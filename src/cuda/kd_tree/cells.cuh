@@ -14,7 +14,7 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kCellBits = 16, kLastCell = (1u << kCellBits) - 1;
 
-/// Between which values the points of a segment are counted, most of them at least. Dimension `dims` is their number.
+/// Between which values the points of a segment lie, most of them at least. Dimension `dims` is their number.
 template <typename T>
 __device__ __forceinline__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d,
                                         bool is_upper) {
@@ -64,8 +64,23 @@ __device__ __forceinline__ CellBins bins_over(std::uint32_t first, std::uint32_t
 }
 
 __device__ __forceinline__ std::uint32_t bin_of(const CellBins& bins, std::uint32_t cell) {
+  const std::uint32_t last = bins.count - 1;
   const std::uint32_t bin = (cell > bins.low ? cell - bins.low : 0) * bins.scale >> kCellBits;
-  return bin < bins.count ? bin : bins.count - 1;
+  return bin < last ? bin : last;
+}
+
+/// The same of bins as NodeTables packs them.
+__device__ __forceinline__ std::uint32_t bin_of(std::uint32_t low_and_scale, std::uint32_t cell, std::uint32_t count) {
+  return bin_of(CellBins{low_and_scale & 0xffff, (low_and_scale >> 16) + 1, 0, count}, cell);
+}
+
+/// The bins of a segment in pass 0: where its median may lie, or over all cells.
+template <typename T>
+__device__ __forceinline__ CellBins root_bins(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d,
+                                              const CellScale<T>& scale, std::uint32_t count) {
+  if (p.segment_windows == nullptr || d == p.shape.dims) return bins_over(0, kLastCell, d, count);
+  const T* window = p.segment_windows + std::uint64_t{segment} * 2 * (p.shape.dims + 1) + d;
+  return bins_over(cell_of(scale, window[0]), cell_of(scale, window[p.shape.dims + 1]), d, count);
 }
 
 /// The cells of a bin.

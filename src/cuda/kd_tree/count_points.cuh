@@ -151,7 +151,7 @@ class LoadedCells {
 #pragma unroll
         for (std::uint32_t d = 0; d < kDims; ++d) load_vector(words_of(p, d, first), words_[d]);
       }
-      if (has_heaps) load_vector(p.heap + first, heaps_);
+      if (has_heaps) heaps_ = *reinterpret_cast<const std::uint32_t*>(p.heap + first);
       return;
     }
 #pragma unroll
@@ -164,11 +164,12 @@ class LoadedCells {
           words_[d][k / 2] = permute_bytes(words_[d][k / 2], cell, k % 2 == 0 ? 0x3254 : 0x5410);
         }
       }
-      if (has_heaps) heaps_[k] = p.heap[first + k];
+      if (has_heaps) heaps_ = (heaps_ & ~(0xffu << (8 * k))) | std::uint32_t{p.heap[first + k]} << (8 * k);
     }
   }
 
-  __device__ __forceinline__ std::uint32_t heap(std::uint32_t k) const { return heaps_[k]; }
+  /// The nodes, a byte each.
+  __device__ __forceinline__ std::uint32_t heaps() const { return heaps_; }
 
   /// The cell of point k, which lies at `place`, in the dimension of a pick.
   __device__ __forceinline__ std::uint32_t at(const GroupParameters<T>& p, std::uint32_t place, std::uint32_t k,
@@ -194,7 +195,7 @@ class LoadedCells {
   }
 
   std::uint32_t words_[kDims > 0 ? kDims : 1][kEach / 2] = {};
-  std::uint8_t heaps_[kEach] = {};
+  std::uint32_t heaps_ = 0;
 };
 
 /// The parent of a point in pass `level`: known, or decided by the exact split of the node above it.
@@ -204,6 +205,18 @@ __device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& 
   if (heap >= parents) return heap;
   const auto& exact = node_tables<T>().exact[heap - parents / 2];
   return 2 * heap + (is_right_of(p.source, p.shape.dims, place, exact.dim, exact.value, exact.place) ? 1 : 0);
+}
+/// The same for four points from `place` on, of which those of `inside` are there, a bit each.
+template <typename T>
+__device__ __forceinline__ std::uint32_t decided_heaps(const GroupParameters<T>& p, std::uint32_t parents,
+                                                       std::uint32_t place, std::uint32_t heaps, std::uint32_t inside) {
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    if ((inside >> k & 1) == 0) continue;
+    const std::uint32_t heap = decided_heap(p, parents, place + k, heaps >> (8 * k) & 0xff);
+    heaps = (heaps & ~(0xffu << (8 * k))) | heap << (8 * k);
+  }
+  return heaps;
 }
 
 /// Adds what this block counted to what all blocks of its segment count. A segment's only block need not add.
@@ -257,7 +270,8 @@ __device__ bool counts_numbers(const GroupParameters<T>& p, std::uint32_t segmen
 /// The shared memory of pass 0: counters, the tight box, how every dimension is cut into cells.
 template <typename T>
 KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
-  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>)) * (std::size_t{dims} + 1) + sizeof(T);
+  return 4 * kCounters +
+         (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>) + sizeof(CellBins)) * (std::size_t{dims} + 1);
 }
 
 /// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
@@ -269,6 +283,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
   auto* tight = reinterpret_cast<Key*>(counters + kCounters);
   auto* scales = reinterpret_cast<CellScale<T>*>(tight + 2 * (dims + 1));
+  auto* bins_of = reinterpret_cast<CellBins*>(scales + dims + 1);
   for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) counters[i] = 0;
   for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) tight[i] = 0;
   start_next();
@@ -279,6 +294,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   const bool are_numbers_counted = counts_numbers(p, slice.segment);
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
     scales[d] = cell_scale(p, slice.segment, d);
+    bins_of[d] = root_bins(p, slice.segment, d, scales[d], bins);
   }
   sync_block();
   const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
@@ -307,7 +323,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     }
     const auto count_column = [&](std::uint32_t d) {
       const CellScale<T> scale = scales[d];
-      const CellBins all_cells = bins_over(0, kLastCell, d, bins);
+      const CellBins own_bins = bins_of[d];
       std::uint32_t* counts = counters + d * bins;
       std::uint16_t cells[kEach];
       T x[kEach];
@@ -330,7 +346,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
           spoilt += x[k] * T(0);
           const std::uint32_t cell = cell_of(scale, x[k]);
           cells[k] = static_cast<std::uint16_t>(cell);
-          atomic_add(counts + bin_of(all_cells, cell), 1u);
+          atomic_add(counts + bin_of(own_bins, cell), 1u);
           if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
         }
       }
@@ -378,7 +394,7 @@ inline constexpr std::uint32_t kRoomInPass = 128;
 
 template <typename T>
 KITH_HOST_DEVICE std::size_t level_shared_bytes() {
-  return behind_found<T, kRoomInPass<T>>(kPassThreads) + 4 * kCounters;
+  return behind_found<T, kRoomInPass<T>>(kPassThreads) + 4 * (kCounters + kWarp);
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
@@ -389,7 +405,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   constexpr std::uint32_t kEach = Loaded::kEach, kTile = kEach * kPassThreads, kRoom = kRoomInPass<T>;
   const NodeTables<T>& tables = node_tables<T>();
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
-  const std::uint32_t parents = 1u << (level - 1), dims = p.shape.dims;
+  const std::uint32_t parents = 1u << (level - 1), all_parents = parents * 0x01010101u, dims = p.shape.dims;
   const std::uint32_t bins = bins_at(level, dims, p.most_bins),
                       wide_bins = wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
@@ -417,51 +433,62 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       }
       return points.at(p, own + k, k, pick);
     };
-    std::uint32_t node[kEach];  // of the parents, from the first of their level
+    std::uint32_t inside = 0;
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] = level > 1 && is_inside(k) ? points.heap(k) : parents;
-      if (node[k] < parents) node[k] = decided_heap(p, parents, own + k, node[k]);
-      node[k] -= parents;
-    }
+    for (std::uint32_t k = 0; k < kEach; ++k) inside |= is_inside(k) ? 1u << k : 0;
+    // Decided nodes have the bit `parents`; without it their bytes count from the first of their level.
+    std::uint32_t nodes = level > 1 ? points.heaps() : all_parents;
+    if ((~nodes & all_parents) != 0) nodes = decided_heaps(p, parents, own, nodes, inside);
+    nodes &= ~all_parents;
     sync_warp();
-    std::uint32_t cells[kEach], half[kEach], candidates = 0;
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) cells[k] = cell_at(k, tables.parent_picks[node[k]]);
+    typename NodeTables<T>::Parent parent[kEach];
+    typename NodeTables<T>::Counted child[kEach];
+    std::uint32_t node[kEach], half[kEach], cells[kEach], heaps = 0, candidates = 0, twice = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const bool is_right = cells[k] > tables.last_cell(node[k]);
-      if (is_inside(k) && cells[k] >= tables.first_cell(node[k]) && !is_right) candidates |= 1u << k;
-      half[k] = 2 * node[k] + (is_right ? 1 : 0);
+      node[k] = nodes >> (8 * k) & 0xff;
+      parent[k] = tables.parents[node[k]];
+      cells[k] = cell_at(k, parent[k].pick);
+    }
+    bool is_candidate[kEach];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const SideOfCells side(parent[k].cells, cells[k]);
+      half[k] = 2 * node[k] + (side.is_right ? 1 : 0);
+      is_candidate[k] = side.is_among;
+      heaps |= (side.is_among ? node[k] + parents : half[k] + 2 * parents) << (8 * k);
+      child[k] = tables.children[half[k]];
+      cells[k] = cell_at(k, child[k].pick);
     }
 #pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) cells[k] = cell_at(k, tables.child_picks[half[k]]);
-    std::uint8_t heap[kEach];
-#pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const bool is_candidate = (candidates >> k & 1) != 0;
-      heap[k] = static_cast<std::uint8_t>(is_candidate ? node[k] + parents : half[k] + 2 * parents);
-      if (is_inside(k) && !is_candidate) {
-        const bool has_second = (tables.child_picks[half[k]] & NodeTables<T>::kHasSecond) != 0;
-        const std::uint32_t bin =
-            NodeTables<T>::bin_of(tables.child_bins[half[k]], cells[k], has_second ? bins : wide_bins);
-        atomic_add(counters + 2 * half[k] * bins + bin, 1u);
-        if (has_second) {
-          const auto& second = tables.seconds[half[k]];
-          atomic_add(counters + (2 * half[k] + 1) * bins +
-                         NodeTables<T>::bin_of(second.low_and_scale, cell_at(k, second.pick), bins),
-                     1u);
-        }
+      const bool is_counted = is_inside(k) && !is_candidate[k], has_second = (child[k].pick >> 31) != 0;
+      const std::uint32_t bin = bin_of(child[k].low_and_scale, cells[k], has_second ? bins : wide_bins);
+      // What is not counted here is counted where nobody looks: that is faster than to part.
+      atomic_add(counters + (is_counted ? 2 * half[k] * bins + bin : kCounters + lane_number()), 1u);
+      if (is_inside(k) && is_candidate[k]) candidates |= 1u << k;
+      if (is_counted && has_second) twice |= 1u << k;
+    }
+    if (twice != 0) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        if ((twice >> k & 1) == 0) continue;
+        const auto second = tables.seconds[half[k]];
+        atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second.low_and_scale, cell_at(k, second.pick), bins),
+                   1u);
       }
-      if constexpr (!kWhole) {
-        if (is_inside(k)) p.heap[own + k] = heap[k];
+    }
+    if constexpr (!kWhole) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        if (is_inside(k)) p.heap[own + k] = static_cast<std::uint8_t>(heaps >> (8 * k));
       }
     }
     if constexpr (kWhole) {
-      store_vector(p.heap + own, heap);
+      *reinterpret_cast<std::uint32_t*>(p.heap + own) = heaps;
       if (notes_samples) {
         const std::uint32_t sample = sample_at(p, segment_first, own);
-        if (sample != kNoSample) note_sample(p, slice.segment, sample, heap[0]);
+        if (sample != kNoSample) note_sample(p, slice.segment, sample, heaps & 0xff);
       }
     }
     sync_warp();

@@ -132,7 +132,8 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       publish_node(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
-      publish_node(p, root, cells_of(bins_over(0, kLastCell, dim, bins), found.bin), target - found.below);
+      const CellBins used = root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
+      publish_node(p, root, cells_of(used, found.bin), target - found.below);
     }
   }
   if (p.parts > 1) clear_counters(all, (dims + 1) * bins, kWarp);

@@ -15,14 +15,17 @@ struct NodeTables {
     T value;
     std::uint32_t dim, place;
   };
-  /// How a child is counted: the first cell and, shifted, the scale less one, both of 16 bits.
-  struct Counted {
+  /// A node above the one that is counted: the first and, shifted, the last cell of its median.
+  struct alignas(8) Parent {
+    std::uint32_t cells, pick;
+  };
+  /// How a node is counted: the first cell and, shifted, the scale less one.
+  struct alignas(8) Counted {
     std::uint32_t low_and_scale, pick;
   };
-  std::uint32_t parent_cells[kMost];  ///< of the median: the first and, shifted, the last
-  std::uint32_t parent_picks[kMost];
+  Parent parents[kMost];
   T parent_lows[kMost], parent_scales[kMost];  ///< of the cells
-  std::uint32_t child_bins[kMost], child_picks[kMost];
+  Counted children[kMost];
   Counted seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
 
@@ -36,26 +39,25 @@ struct NodeTables {
   }
   __device__ __forceinline__ static std::uint32_t dim_of(std::uint32_t pick) { return pick << 1 >> 17; }
 
-  __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const { return dim_of(parent_picks[node]); }
-  __device__ __forceinline__ std::uint32_t first_cell(std::uint32_t node) const { return parent_cells[node] & 0xffff; }
-  __device__ __forceinline__ std::uint32_t last_cell(std::uint32_t node) const { return parent_cells[node] >> 16; }
+  __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const { return dim_of(parents[node].pick); }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
-    parent_cells[node] = known.median.last << 16 | known.median.first;
-    parent_picks[node] = pick_of(known.median.dim);
+    parents[node] = {known.median.last << 16 | known.median.first, pick_of(known.median.dim)};
     parent_lows[node] = known.scale.low;
     parent_scales[node] = known.scale.scale;
   }
   __device__ void set_child(std::uint32_t node, const CountedBins& counted) {
     const auto pack = [](const CellBins& bins) { return (bins.scale - 1) << 16 | bins.low; };
-    child_bins[node] = pack(counted.slots[0]);
-    child_picks[node] = pick_of(counted.slots[0].dim) | (counted.used > 1 ? kHasSecond : 0);
+    children[node] = {pack(counted.slots[0]), pick_of(counted.slots[0].dim) | (counted.used > 1 ? kHasSecond : 0)};
     if (counted.used > 1) seconds[node] = {pack(counted.slots[1]), pick_of(counted.slots[1].dim)};
   }
-  /// The bin of a cell, of `count`.
-  __device__ __forceinline__ static std::uint32_t bin_of(std::uint32_t low_and_scale, std::uint32_t cell,
-                                                         std::uint32_t count) {
-    return cuda::bin_of(CellBins{low_and_scale & 0xffff, (low_and_scale >> 16) + 1, 0, count}, cell);
-  }
+};
+
+/// Where a cell lies, seen from those of a median.
+struct SideOfCells {
+  bool is_right, is_among;
+
+  __device__ __forceinline__ SideOfCells(std::uint32_t first_and_last, std::uint32_t cell)
+      : is_right(cell > first_and_last >> 16), is_among(!is_right && cell >= (first_and_last & 0xffff)) {}
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.

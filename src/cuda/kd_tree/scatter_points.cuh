@@ -119,11 +119,11 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       T x = 0;
       if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
       const std::uint32_t cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
-      const bool is_right = cell > tables.last_cell(parent);
-      const bool is_candidate = is_inside(k) && cell >= tables.first_cell(parent) && !is_right;
+      const SideOfCells side(tables.parents[parent].cells, cell);
+      const bool is_candidate = is_inside(k) && side.is_among;
       if (is_candidate) candidates |= 1u << i;
       const bool moves = is_inside(k) && !is_candidate;
-      const std::uint32_t to = moves ? 2 * parent + (is_right ? 1 : 0) : kWaits;
+      const std::uint32_t to = moves ? 2 * parent + (side.is_right ? 1 : 0) : kWaits;
       std::uint32_t rank = 0;
       if (all_lanes_equal(to)) {  // sorted input: one addition for the warp
         if (lane_number() == 0 && moves) rank = atomic_add(&cells.counts[to], kWarp);
@@ -264,16 +264,17 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
     const std::uint32_t rest = is_right ? i - 2 * sides : i;
     const bool is_upper = rest >= sides;
     const std::uint32_t d = is_upper ? rest - sides : rest;
-    p.child_boxes[left * 2 * sides + i] =
-        d == task.dim && is_upper != is_right ? split.value : known.box[(is_upper ? dims + 1 : 0) + d];
+    const T side = d == task.dim && is_upper != is_right ? split.value : known.box[(is_upper ? dims + 1 : 0) + d];
+    p.child_boxes[left * 2 * sides + i] = side;
+    if (p.child_windows != nullptr) p.child_windows[left * 2 * sides + i] = side;
   }
 }
 
-/// Where most points of the halves lie, by their samples, instead of their boxes: the next group counts there. The
-/// block has met since the boxes were written.
+/// Where the medians of the halves lie, by their samples: the next group counts there. The block has met since the
+/// windows were written.
 template <typename T>
-__device__ __forceinline__ void guess_child_ranges(const GroupParameters<T>& p, const StepTask& task,
-                                                   const Selected<T>& split) {
+__device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p, const StepTask& task,
+                                                    const Selected<T>& split) {
   const std::uint32_t dims = p.shape.dims, sides = p.child_sides;
   const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
   const std::uint32_t warps =
@@ -284,9 +285,9 @@ __device__ __forceinline__ void guess_child_ranges(const GroupParameters<T>& p, 
     const std::uint32_t half = i & 1, d = i / 2;
     const GuessedRange<T> range = guess_median(dims, 0, task.dim, split.value, half == 1, d);
     if (!range.is_known || lane_number() != 0) continue;
-    T* box = p.child_boxes + (left + half) * 2 * sides;
-    box[d] = range.low;
-    box[sides + d] = range.high;
+    T* window = p.child_windows + (left + half) * 2 * sides;
+    window[d] = range.low;
+    window[sides + d] = range.high;
   }
 }
 
@@ -345,7 +346,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   begin_samples<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
-  const bool guesses = is_uneven(p, task.segment) && p.child_sides > dims;
+  const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
   if (*p.refused != 0 || !task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
@@ -369,7 +370,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     cut_child_boxes(p, task, known, split);
     if (!guesses) return;
     sync_block();
-    guess_child_ranges(p, task, split);
+    guess_child_windows(p, task, split);
   };
   if (find_clear_split(p, task)) [[likely]] {
     const Selected<T> split(dims, task.dim);

@@ -88,10 +88,11 @@ struct GroupParameters {
   TreeArrays<T> tree;  ///< the splits of these levels are written
 
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
-  /// [segment][lower, upper][dims + 1]: cut, or where most points lie; null at the root.
-  const T* segment_boxes = nullptr;
-  T* child_boxes = nullptr;       ///< [segment << levels][lower, upper][child_sides]
-  std::uint32_t child_sides = 0;  ///< dims, or dims + 1 if another group follows
+  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut; null at the root
+  const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
+  T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
+  T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
+  std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows
 
   /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
   /// scatter will write the numbers, the rest elsewhere.
