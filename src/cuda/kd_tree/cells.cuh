@@ -69,11 +69,6 @@ __device__ __forceinline__ std::uint32_t bin_of(const CellBins& bins, std::uint3
   return bin < last ? bin : last;
 }
 
-/// The same of bins as NodeTables packs them.
-__device__ __forceinline__ std::uint32_t bin_of(std::uint32_t low_and_scale, std::uint32_t cell, std::uint32_t count) {
-  return bin_of(CellBins{low_and_scale & 0xffff, (low_and_scale >> 16) + 1, 0, count}, cell);
-}
-
 /// The bins of a segment in pass 0: where its median may lie, or over all cells.
 template <typename T>
 __device__ __forceinline__ CellBins root_bins(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d,

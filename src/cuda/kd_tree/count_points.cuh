@@ -406,8 +406,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const NodeTables<T>& tables = node_tables<T>();
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), all_parents = parents * 0x01010101u, dims = p.shape.dims;
-  const std::uint32_t bins = bins_at(level, dims, p.most_bins),
-                      wide_bins = wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
+  const std::uint32_t bins = bins_at(level, dims, p.most_bins);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
   wait_for_previous();
@@ -436,48 +435,51 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     std::uint32_t inside = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) inside |= is_inside(k) ? 1u << k : 0;
-    // Decided nodes have the bit `parents`; without it their bytes count from the first of their level.
-    std::uint32_t nodes = level > 1 ? points.heaps() : all_parents;
-    if ((~nodes & all_parents) != 0) nodes = decided_heaps(p, parents, own, nodes, inside);
-    nodes &= ~all_parents;
+    std::uint32_t heaps = level > 1 ? points.heaps() : all_parents;
+    if ((~heaps & all_parents) != 0) heaps = decided_heaps(p, parents, own, heaps, inside);
     sync_warp();
+    // A byte for each point. Decided nodes have the bit `parents`; the others count from the first of their level.
+    const std::uint32_t nodes = heaps & ~all_parents;
+    std::uint32_t cells[kEach], rights = 0, candidates = 0;
     typename NodeTables<T>::Parent parent[kEach];
-    typename NodeTables<T>::Counted child[kEach];
-    std::uint32_t node[kEach], half[kEach], cells[kEach], heaps = 0, candidates = 0, twice = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      node[k] = nodes >> (8 * k) & 0xff;
-      parent[k] = tables.parents[node[k]];
+      parent[k] = tables.parents[nodes >> (8 * k) & 0xff];
       cells[k] = cell_at(k, parent[k].pick);
     }
-    bool is_candidate[kEach];
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const SideOfCells side(parent[k].cells, cells[k]);
-      half[k] = 2 * node[k] + (side.is_right ? 1 : 0);
-      is_candidate[k] = side.is_among;
-      heaps |= (side.is_among ? node[k] + parents : half[k] + 2 * parents) << (8 * k);
-      child[k] = tables.children[half[k]];
+      const SideOfCells side(parent[k], cells[k]);
+      rights |= side.is_right ? 1u << (8 * k) : 0;
+      candidates |= side.is_among ? 0xffu << (8 * k) : 0;
+    }
+    const std::uint32_t halves = 2 * nodes | rights;
+    std::uint32_t picks = 0;
+    typename NodeTables<T>::Counted child[kEach];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      child[k] = tables.children[halves >> (8 * k) & 0xff];
       cells[k] = cell_at(k, child[k].pick);
+      picks |= child[k].pick;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const bool is_counted = is_inside(k) && !is_candidate[k], has_second = (child[k].pick >> 31) != 0;
-      const std::uint32_t bin = bin_of(child[k].low_and_scale, cells[k], has_second ? bins : wide_bins);
       // What is not counted here is counted where nobody looks: that is faster than to part.
-      atomic_add(counters + (is_counted ? 2 * half[k] * bins + bin : kCounters + lane_number()), 1u);
-      if (is_inside(k) && is_candidate[k]) candidates |= 1u << k;
-      if (is_counted && has_second) twice |= 1u << k;
+      const std::uint32_t half = halves >> (8 * k) & 0xff;
+      const bool is_counted = is_inside(k) && (candidates >> (8 * k) & 1) == 0;
+      atomic_add(counters + (is_counted ? 2 * half * bins + child[k].bin_of(cells[k]) : kCounters + lane_number()), 1u);
     }
-    if (twice != 0) {
+    if ((picks & NodeTables<T>::kHasSecond) != 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
-        if ((twice >> k & 1) == 0) continue;
-        const auto second = tables.seconds[half[k]];
-        atomic_add(counters + (2 * half[k] + 1) * bins + bin_of(second.low_and_scale, cell_at(k, second.pick), bins),
-                   1u);
+        if ((child[k].pick & NodeTables<T>::kHasSecond) == 0 || (candidates >> (8 * k) & 1) != 0 || !is_inside(k))
+          continue;
+        const std::uint32_t half = halves >> (8 * k) & 0xff;
+        const auto second = tables.seconds[half];
+        atomic_add(counters + (2 * half + 1) * bins + second.bin_of(cell_at(k, second.pick)), 1u);
       }
     }
+    heaps = (heaps & candidates) | ((2 * heaps | rights) & ~candidates);
     if constexpr (!kWhole) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -492,8 +494,15 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       }
     }
     sync_warp();
+    if (!any_lane(candidates != 0)) return;
+    std::uint32_t node[kEach], listed = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      node[k] = nodes >> (8 * k) & 0xff;
+      if (is_inside(k)) listed |= (candidates >> (8 * k) & 1) << k;
+    }
     const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
-    note_candidates<kRoom, true>(p, slice.segment, level - 1, candidates, node, value, own, found);
+    note_candidates<kRoom, true>(p, slice.segment, level - 1, listed, node, value, own, found);
   };
   for (std::uint32_t tile = first_tile; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;

@@ -15,13 +15,17 @@ struct NodeTables {
     T value;
     std::uint32_t dim, place;
   };
-  /// A node above the one that is counted: the first and, shifted, the last cell of its median.
-  struct alignas(8) Parent {
-    std::uint32_t cells, pick;
+  /// A node above the one that is counted: the first and the last cell of its median.
+  struct alignas(16) Parent {
+    std::uint32_t first, last, pick;
   };
-  /// How a node is counted: the first cell and, shifted, the scale less one.
-  struct alignas(8) Counted {
-    std::uint32_t low_and_scale, pick;
+  /// How a node is counted.
+  struct alignas(16) Counted {
+    std::uint32_t low, scale, last, pick;  ///< the last bin, the others as in CellBins
+
+    __device__ __forceinline__ std::uint32_t bin_of(std::uint32_t cell) const {
+      return cuda::bin_of(CellBins{low, scale, 0, last + 1}, cell);
+    }
   };
   Parent parents[kMost];
   T parent_lows[kMost], parent_scales[kMost];  ///< of the cells
@@ -32,7 +36,6 @@ struct NodeTables {
   // A pick tells which dimension is looked at, and whether there is another way, too. Its lower half picks one of four
   // numbers of 16 bits: permute_bytes knows how.
   static constexpr std::uint32_t kHasSecond = 1u << 31;
-  static_assert(kMostBins <= 1u << 16);
 
   __device__ __forceinline__ static std::uint32_t pick_of(std::uint32_t dim) {
     return dim << 16 | 0x7600u | (dim < 4 ? (2 * dim + 1) << 4 | 2 * dim : 0);
@@ -41,14 +44,18 @@ struct NodeTables {
 
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const { return dim_of(parents[node].pick); }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
-    parents[node] = {known.median.last << 16 | known.median.first, pick_of(known.median.dim)};
+    parents[node] = {known.median.first, known.median.last, pick_of(known.median.dim)};
     parent_lows[node] = known.scale.low;
     parent_scales[node] = known.scale.scale;
   }
   __device__ void set_child(std::uint32_t node, const CountedBins& counted) {
-    const auto pack = [](const CellBins& bins) { return (bins.scale - 1) << 16 | bins.low; };
-    children[node] = {pack(counted.slots[0]), pick_of(counted.slots[0].dim) | (counted.used > 1 ? kHasSecond : 0)};
-    if (counted.used > 1) seconds[node] = {pack(counted.slots[1]), pick_of(counted.slots[1].dim)};
+    const auto how = [](const CellBins& bins) {
+      return Counted{bins.low, bins.scale, bins.count - 1, pick_of(bins.dim)};
+    };
+    children[node] = how(counted.slots[0]);
+    if (counted.used < 2) return;
+    children[node].pick |= kHasSecond;
+    seconds[node] = how(counted.slots[1]);
   }
 };
 
@@ -56,8 +63,9 @@ struct NodeTables {
 struct SideOfCells {
   bool is_right, is_among;
 
-  __device__ __forceinline__ SideOfCells(std::uint32_t first_and_last, std::uint32_t cell)
-      : is_right(cell > first_and_last >> 16), is_among(!is_right && cell >= (first_and_last & 0xffff)) {}
+  template <typename Parent>
+  __device__ __forceinline__ SideOfCells(const Parent& median, std::uint32_t cell)
+      : is_right(cell > median.last), is_among(!is_right && cell >= median.first) {}
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.

@@ -119,7 +119,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       T x = 0;
       if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
       const std::uint32_t cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
-      const SideOfCells side(tables.parents[parent].cells, cell);
+      const SideOfCells side(tables.parents[parent], cell);
       const bool is_candidate = is_inside(k) && side.is_among;
       if (is_candidate) candidates |= 1u << i;
       const bool moves = is_inside(k) && !is_candidate;
@@ -270,8 +270,8 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// Where the medians of the halves lie, by their samples: the next group counts there. The block has met since the
-/// windows were written.
+/// Where the medians of the halves lie, by their samples, and where most of their points: the next group counts there,
+/// and cuts no more than that into cells. The block has met since the boxes were written.
 template <typename T>
 __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p, const StepTask& task,
                                                     const Selected<T>& split) {
@@ -288,6 +288,10 @@ __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p,
     T* window = p.child_windows + (left + half) * 2 * sides;
     window[d] = range.low;
     window[sides + d] = range.high;
+    T* box = p.child_boxes + (left + half) * 2 * sides;
+    const T margin = (range.greatest - range.least) / 4;
+    box[d] = greater(box[d], range.least - margin);
+    box[sides + d] = lesser(box[sides + d], range.greatest + margin);
   }
 }
 

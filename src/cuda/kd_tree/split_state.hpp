@@ -88,7 +88,8 @@ struct GroupParameters {
   TreeArrays<T> tree;  ///< the splits of these levels are written
 
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
-  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut; null at the root
+  /// [segment][lower, upper][dims + 1]: cut, or where most points lie; null at the root.
+  const T* segment_boxes = nullptr;
   const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
   T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
   T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
