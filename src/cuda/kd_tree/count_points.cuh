@@ -210,11 +210,26 @@ __device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& 
 template <typename T>
 __device__ __forceinline__ std::uint32_t decided_heaps(const GroupParameters<T>& p, std::uint32_t parents,
                                                        std::uint32_t place, std::uint32_t heaps, std::uint32_t inside) {
-#pragma unroll 1
+  const std::uint32_t dims = p.shape.dims;
+  T x[4];
+#pragma unroll
+  for (std::uint32_t k = 0; k < 4; ++k) {  // all are on their way before the first is compared
+    const std::uint32_t heap = heaps >> (8 * k) & 0xff;
+    if ((inside >> k & 1) == 0 || heap >= parents) inside &= ~(1u << k);
+    x[k] = 0;
+    if ((inside >> k & 1) == 0) continue;
+    const std::uint32_t dim = node_tables<T>().exact[heap - parents / 2].dim;
+    if (dim < dims) x[k] = p.source.at(place + k, dim);
+  }
+#pragma unroll
   for (std::uint32_t k = 0; k < 4; ++k) {
     if ((inside >> k & 1) == 0) continue;
-    const std::uint32_t heap = decided_heap(p, parents, place + k, heaps >> (8 * k) & 0xff);
-    heaps = (heaps & ~(0xffu << (8 * k))) | heap << (8 * k);
+    const std::uint32_t heap = heaps >> (8 * k) & 0xff;
+    const auto& exact = node_tables<T>().exact[heap - parents / 2];
+    const bool is_right = exact.dim < dims && x[k] != exact.value
+                              ? x[k] > exact.value
+                              : is_not_before(p.source, dims, place + k, exact.place, exact.dim, 1);
+    heaps = (heaps & ~(0xffu << (8 * k))) | (2 * heap + (is_right ? 1 : 0)) << (8 * k);
   }
   return heaps;
 }

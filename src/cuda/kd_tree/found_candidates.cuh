@@ -69,15 +69,23 @@ __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std
     }
   }
   FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  OrderedKey<T> keys[kEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {  // all are on their way before the first is put down
+    const std::uint32_t dim = node_tables<T>().parent_dim(nodes[k]);
+    keys[k] = 0;
+    if ((candidates >> k & 1) == 0) continue;
+    keys[k] =
+        dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(value(k, dim));
+  }
+  sync_warp();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
     const bool is_candidate = (candidates >> k & 1) != 0;
     const std::uint32_t lanes = ballot(is_candidate);
     if (is_candidate) {
       const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
-      const std::uint32_t dim = node_tables<T>().parent_dim(nodes[k]);
-      warp.keys[i] =
-          dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(value(k, dim));
+      warp.keys[i] = keys[k];
       warp.places[i] = place + k;
       warp.nodes[i] = static_cast<std::uint8_t>(nodes[k]);
     }

@@ -100,11 +100,9 @@ __device__ __forceinline__ void begin_samples(const GroupParameters<T>& p) {
   if (p.sample_shift > 0) sync_block();
 }
 
-/// Between which values a median lies, most likely, and between which most points, at least all samples.
 template <typename T>
 struct GuessedRange {
   T low, high;
-  T least, greatest;
   bool is_known;
 };
 
@@ -130,7 +128,7 @@ KITH_NOINLINE __device__ GuessedRange<T> guess_median(std::uint32_t dims, std::u
   }
   count = count < kMost ? count : kMost;
   sync_warp();
-  if (count < kFewest) return {T(0), T(0), T(0), T(0), false};
+  if (count < kFewest) return {T(0), T(0), false};
   T own[kEach];
   std::uint32_t ranks[kEach] = {};
 #pragma unroll
@@ -147,22 +145,20 @@ KITH_NOINLINE __device__ GuessedRange<T> guess_median(std::uint32_t dims, std::u
   // The rank of the median in the sample has a standard deviation of half the root of the count. A guess that fails is
   // expensive, and there are thousands of nodes: more than four of them on either side.
   const auto reach = static_cast<std::uint32_t>(T(2.25) * std::sqrt(static_cast<T>(count))) + 1;
-  Key low = 0, high = 0, beyond = kLast, least = kLast;
+  Key low = 0, high = 0, beyond = kLast;
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
     const Key key = ordered_key(own[k]);
     if (key > low && (ranks[k] + reach <= count / 2 || ranks[k] == 0)) low = key;
     if (key < beyond && ranks[k] >= count / 2 + reach) beyond = key;
     high = key > high ? key : high;
-    least = key < least ? key : least;
   }
   low = max_of_warp(low);
   beyond = min_of_warp(beyond);
   high = max_of_warp(high);
-  least = min_of_warp(least);
   sync_warp();
   const T from = value_of_key<T>(low), to = value_of_key<T>(beyond == kLast ? high : beyond);
-  return {from, to, value_of_key<T>(least), value_of_key<T>(high), to > from};
+  return {from, to, to > from};
 }
 
 }  // namespace kith::cuda

@@ -270,8 +270,8 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// Where the medians of the halves lie, by their samples, and where most of their points: the next group counts there,
-/// and cuts no more than that into cells. The block has met since the boxes were written.
+/// Where the medians of the halves lie, by their samples: the next group counts there. The block has met since the
+/// windows were written.
 template <typename T>
 __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p, const StepTask& task,
                                                     const Selected<T>& split) {
@@ -288,10 +288,6 @@ __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p,
     T* window = p.child_windows + (left + half) * 2 * sides;
     window[d] = range.low;
     window[sides + d] = range.high;
-    T* box = p.child_boxes + (left + half) * 2 * sides;
-    const T margin = (range.greatest - range.least) / 4;
-    box[d] = greater(box[d], range.least - margin);
-    box[sides + d] = lesser(box[sides + d], range.greatest + margin);
   }
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kCounters = 8192;                ///< of histogra
 inline constexpr std::uint32_t kMostBins = 2048;
 inline constexpr std::uint32_t kSelectBins = 1024;
 inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this many dims lie in shared memory
-inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
+inline constexpr std::uint32_t kFew = 320;           ///< candidates that are ranked by comparing all pairs
 inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
 inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
 inline constexpr std::uint32_t kSamples = 4096;      ///< points of a segment that medians are guessed from, at most
@@ -88,8 +88,7 @@ struct GroupParameters {
   TreeArrays<T> tree;  ///< the splits of these levels are written
 
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
-  /// [segment][lower, upper][dims + 1]: cut, or where most points lie; null at the root.
-  const T* segment_boxes = nullptr;
+  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut; null at the root
   const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
   T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
   T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
