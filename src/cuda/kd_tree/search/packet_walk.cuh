@@ -13,6 +13,8 @@
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
+#include <cmath>
+#include <limits>
 
 namespace kith::cuda {
 
@@ -23,14 +25,15 @@ inline constexpr std::uint32_t kPacketWarps = 2;
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 256;  ///< as many are worked off before more come
+  static constexpr std::uint32_t kPairs = 192;       ///< as many are worked off before more come
+  static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
 
   T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
   std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
   std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
   // From here on nothing is needed after the walk.
-  alignas(16) T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
-  std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
+  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
+  std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
@@ -87,15 +90,31 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     }
     return sum;
   }
-  /// The same from this lane's query.
-  __device__ T to_box(const T (&box)[2 * kDims]) const {
+  /// The box of a leaf as its middle and half its width, in every dim a little more, so that to_leaf is never too much.
+  __device__ static void put_down_box(const T (&box)[2 * kDims], T (&leaf)[2 * kDims]) {
+    constexpr T kWidening = 1 + 2 * std::numeric_limits<T>::epsilon();
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T middle = box[d] / 2 + box[kDims + d] / 2;
+      leaf[d] = middle;
+      leaf[kDims + d] = greater(box[kDims + d] - middle, middle - box[d]) * kWidening;
+    }
+  }
+  /// The least chain between this lane's query and a leaf, but for a few roundings: what it takes one instruction a dim
+  /// less to compute. A middle that is rounded, and a difference from it, are off by half an epsilon of the half width,
+  /// which the widening covers, and of the distance itself, which is_near covers. What overflows is near.
+  __device__ T to_leaf(const T (&leaf)[2 * kDims]) const {
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+      sum = core::L2Chain{}.step(sum, greater(T(0), std::fabs(query_[d] - leaf[d]) - leaf[kDims + d]));
     }
     return sum;
+  }
+  /// What to_leaf is at most if a point of the leaf is within the radius: a chain is off by less than four epsilons.
+  __device__ T near_enough() const {
+    constexpr T kSlack = 1 + 16 * std::numeric_limits<T>::epsilon();
+    return core::fused_multiply_add(radius_, kSlack, std::numeric_limits<T>::min());  // or by what underflows
   }
 
   __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
@@ -125,10 +144,16 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
       const std::uint32_t first = leaves_;
-      for (std::uint32_t j = 0;; ++j) {
+      for (std::uint32_t j = 0;;) {
         if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
         if (j == count) break;
-        pair_with_leaf(first, j);
+        if (j + Room::kLeavesAtOnce <= count) {
+          pair_with_leaves<Room::kLeavesAtOnce>(first, j);
+          j += Room::kLeavesAtOnce;
+        } else {
+#pragma unroll 1
+          for (; j < count; ++j) pair_with_leaves<1>(first, j);
+        }
       }
       if (is_last) return true;
       if constexpr (Search::kShrinks) reach_ = farthest_of_warp(radius_);
@@ -190,33 +215,42 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     seen_ += count;
     if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
     if (is_within) {
-      const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
+      const std::uint32_t at = count_bits(within & below_);
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
       const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-#pragma unroll
-      for (std::uint32_t i = 0; i < 2 * kDims; ++i) room_.boxes[at][i] = box[i];
+      put_down_box(box, room_.boxes[at]);
       room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
     }
     sync_warp();
     return true;
   }
 
-  /// Leaf j of those that look_at_node has put down from `first` on, and the queries that it may be near.
-  __device__ void pair_with_leaf(std::uint32_t first, std::uint32_t j) {
-    T box[2 * kDims];
-    load_box<T, kDims>(room_.boxes[j], box);
-    const bool is_pair = to_box(box) <= radius_;
-    const std::uint32_t all = ballot(is_pair);
-    if (is_pair) {
-      room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
-          static_cast<std::uint16_t>(leaves_ << 5 | lane_number());
+  /// The leaves from j on of those that look_at_node has put down from `first` on, and the queries that they may be
+  /// near.
+  template <std::uint32_t kCount>
+  __device__ __forceinline__ void pair_with_leaves(std::uint32_t first, std::uint32_t j) {
+    const T within = near_enough();
+    bool is_pair[kCount];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      T leaf[2 * kDims];
+      load_box<T, kDims>(room_.boxes[j + i], leaf);
+      is_pair[i] = to_leaf(leaf) <= within;
     }
-    pairs_ += count_bits(all);
-    if constexpr (Search::kNamesPairedOnly) {
-      if (all == 0) return;
-      if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j];  // not before it: none is lost
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t all = ballot(is_pair[i]);
+      std::uint16_t* to = room_.pairs + pairs_ + count_bits(all & below_);
+      const auto pair = static_cast<std::uint16_t>(leaves_ * kPacketQueries + lane_number());
+      if (is_pair[i]) *to = pair;
+      pairs_ += count_bits(all);
+      if constexpr (Search::kNamesPairedOnly) {
+        if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j + i];  // not before it: none is lost
+        leaves_ += all == 0 ? 0 : 1;
+      } else {
+        ++leaves_;
+      }
     }
-    ++leaves_;
   }
 
   /// Bits that name a point of a leaf.
@@ -346,6 +380,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   }
 
   Room& room_;
+  std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
   WideTree wide_;
   std::uint32_t most_;  ///< points of a leaf; some have one fewer
 
