@@ -32,8 +32,10 @@ struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
   static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : 28;
+  static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
-  std::uint32_t buffers[kBuffer][kPacketQueries];
+  /// The last rows take what a full buffer has no room for.
+  std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
 };
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
@@ -151,21 +153,22 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   /// counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
-    std::uint32_t* const buffer = &room_.buffers[0][asking];
+    const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
+    constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
+    static_assert(Room::kSpare >= Walk::kAtOnce);
     std::uint32_t* const counter = &room_.counts[asking];
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
         pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
           std::uint32_t found = 0;
 #pragma unroll
-          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found += is_found[j] ? 1 : 0;
+          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
           const std::uint32_t at = atomic_add(counter, found);
-          const bool has_room = at + found <= Room::kBuffer;
-          std::uint32_t* to = buffer + at * kPacketQueries;
+          std::uint32_t to = buffer + (at < Room::kBuffer ? at : Room::kBuffer) * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-            if (is_found[j] && has_room) *to = key_of(chains[j], name + j);
-            to += is_found[j] ? kPacketQueries : 0;
+            if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
+            if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
           }
         });
   }
