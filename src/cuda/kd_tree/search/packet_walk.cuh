@@ -21,6 +21,13 @@ namespace kith::cuda {
 /// Warps of a block; each has its own packet.
 inline constexpr std::uint32_t kPacketWarps = 2;
 
+/// Where a walk is. It lies in shared memory while pairs are worked off, which takes all registers there are.
+struct alignas(16) PacketPlace {
+  std::uint32_t own = 0;              ///< the bottom node where it began
+  std::uint32_t group = 0, left = 0;  ///< the node it is at, and which of its children are still to come
+  std::uint16_t top = 0, depth = 0;   ///< how far up it went, and how far down it is
+};
+
 /// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
@@ -34,6 +41,8 @@ struct PacketWalkRoom {
   // From here on nothing is needed after the walk.
   alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
   std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
+  PacketPlace place;
+  alignas(16) T span[2 * kDims];  ///< the box of the packet
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
@@ -82,10 +91,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// The least chain between the packet and a box.
   __device__ T between(const T (&box)[2 * kDims]) const {
+    T span[2 * kDims];
+    load_box<T, kDims>(room_.span, span);
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - upper_[d], above = lower_[d] - box[kDims + d];
+      const T below = box[d] - span[kDims + d], above = span[d] - box[kDims + d];
       sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
     }
     return sum;
@@ -129,12 +140,20 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return ballot(is_within);
   }
 
-  /// To the bottom node of leaf_.
+  /// To the bottom node of leaf_, with the packet that lower_ and upper_ span.
   __device__ void start_at_own_bottom() {
-    own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
-    top_ = depth_ = wide_.last;
-    group_ = own_;
-    left_ = masks_ = 0;
+    bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
+    masks_ = 0;
+    if (lane_number() == 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        room_.span[d] = lower_[d];
+        room_.span[kDims + d] = upper_[d];
+      }
+      const auto last = static_cast<std::uint16_t>(wide_.last);
+      room_.place = PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last};
+    }
+    sync_warp();
   }
 
   /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
@@ -173,33 +192,34 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// Sets bottom_ to the next bottom node in reach; false if there is none.
   __device__ bool find_next_bottom() {
-    for (;;) {
-      if (left_ == 0) {
-        if (depth_ == top_) {
-          if (top_ == 0) return false;
-          --top_;
-          depth_ = top_;
-          group_ = own_ >> (WideTree::kStep * (wide_.last - top_));
-          const std::uint32_t from = own_ >> (WideTree::kStep * (wide_.last - top_ - 1)) & (kWarp - 1);
-          left_ = children_within(depth_, group_) & ~(1u << from);
-        } else {
-          --depth_;
-          group_ /= kWarp;
-          left_ = shuffle(masks_, depth_);
-        }
-        continue;
+    const PacketPlace from = room_.place;
+    std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
+    while (left == 0 || depth + 1 != wide_.last) {
+      if (left != 0) {
+        if (lane_number() == depth) masks_ = left & (left - 1);
+        group = group * kWarp + lowest_bit(left);
+        ++depth;
+        left = children_within(depth, group);
+      } else if (depth > top) {
+        --depth;
+        group /= kWarp;
+        left = shuffle(masks_, depth);
+      } else {
+        if (top == 0) return false;
+        depth = --top;
+        group = from.own >> (WideTree::kStep * (wide_.last - top));
+        const std::uint32_t below = from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1);
+        left = children_within(depth, group) & ~(1u << below);
       }
-      const std::uint32_t child = group_ * kWarp + lowest_bit(left_);
-      left_ &= left_ - 1;
-      if (depth_ + 1 == wide_.last) {
-        bottom_ = child;
-        return true;
-      }
-      if (lane_number() == depth_) masks_ = left_;
-      ++depth_;
-      group_ = child;
-      left_ = children_within(depth_, group_);
     }
+    bottom_ = group * kWarp + lowest_bit(left);
+    left &= left - 1;
+    sync_warp();
+    if (lane_number() == 0) {
+      room_.place = {from.own, group, left, static_cast<std::uint16_t>(top), static_cast<std::uint16_t>(depth)};
+    }
+    sync_warp();
+    return true;
   }
 
   /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
@@ -393,8 +413,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
 
-  // the walk: where it is, how far up it went, which children are left here and, in lane d, at depth d
-  std::uint32_t own_ = 0, bottom_ = 0, top_ = 0, depth_ = 0, group_ = 0, left_ = 0, masks_ = 0;
+  std::uint32_t bottom_ = 0;  ///< the bottom node that is looked at
+  std::uint32_t masks_ = 0;   ///< in lane d: which children are left at depth d
 };
 
 }  // namespace kith::cuda
