@@ -316,6 +316,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
     Point point;
     point.template load<false>(from);
+    return chain_between(query, point);
+  }
+  __device__ __forceinline__ static T chain_between(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
@@ -354,23 +357,30 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
-    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
-    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce, points += kAtOnce * Point::kBytes) {
-      T sums[kAtOnce];
+    Point batch[kAtOnce];
+    const auto load = [&] {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);
-      bool is_found[kAtOnce];
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) batch[j].template load<false>(points + j * Point::kBytes);
+      points += kAtOnce * Point::kBytes;
+    };
+    T sums[kAtOnce];
+    bool is_found[kAtOnce];
+    load();
+    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = chain_between(query, batch[j]);
+      load();  // the next ones, or the last, a few too many: on their way while these are put down
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
       found(sums, name, is_found);
     }
     rest += count + 1 - most_;
-    T sums[kAtOnce];
 #pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);  // a few too many
-    bool is_found[kAtOnce];
-#pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = j < rest && sums[j] <= radius;
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+      sums[j] = chain_between(query, batch[j]);
+      is_found[j] = j < rest && sums[j] <= radius;
+    }
     found(sums, name, is_found);
   }
 
