@@ -49,8 +49,8 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    const float guess = task_.finds_itself ? 0 : guess_radius();
-    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !Walk::is_larger_than(guess));
+    const float guess = guess_radius();
+    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (is_searched) {
       begin(static_cast<T>(guess));
       is_searched = Walk::walk();

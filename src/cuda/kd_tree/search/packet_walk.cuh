@@ -8,13 +8,12 @@
 
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/kd_tree/search/leaf_box.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/packet_queries.cuh"
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
-#include <cmath>
-#include <limits>
 
 namespace kith::cuda {
 
@@ -101,33 +100,6 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     }
     return sum;
   }
-  /// The box of a leaf as its middle and half its width, in every dim a little more, so that to_leaf is never too much.
-  __device__ static void put_down_box(const T (&box)[2 * kDims], T (&leaf)[2 * kDims]) {
-    constexpr T kWidening = 1 + 2 * std::numeric_limits<T>::epsilon();
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T middle = box[d] / 2 + box[kDims + d] / 2;
-      leaf[d] = middle;
-      leaf[kDims + d] = greater(box[kDims + d] - middle, middle - box[d]) * kWidening;
-    }
-  }
-  /// The least chain between this lane's query and a leaf, but for a few roundings: what it takes one instruction a dim
-  /// less to compute. A middle that is rounded, and a difference from it, are off by half an epsilon of the half width,
-  /// which the widening covers, and of the distance itself, which is_near covers. What overflows is near.
-  __device__ T to_leaf(const T (&leaf)[2 * kDims]) const {
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      sum = core::L2Chain{}.step(sum, greater(T(0), std::fabs(query_[d] - leaf[d]) - leaf[kDims + d]));
-    }
-    return sum;
-  }
-  /// What to_leaf is at most if a point of the leaf is within the radius: a chain is off by less than four epsilons.
-  __device__ T near_enough() const {
-    constexpr T kSlack = 1 + 16 * std::numeric_limits<T>::epsilon();
-    return core::fused_multiply_add(radius_, kSlack, std::numeric_limits<T>::min());  // or by what underflows
-  }
-
   __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
     bool is_within = lane_number() < wide_.children(depth);
     if (is_within) {
@@ -238,7 +210,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       const std::uint32_t at = count_bits(within & below_);
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
       const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-      put_down_box(box, room_.boxes[at]);
+      make_leaf_box<T, kDims>(box, room_.boxes[at]);
       room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
     }
     sync_warp();
@@ -249,13 +221,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// near.
   template <std::uint32_t kCount>
   __device__ __forceinline__ void pair_with_leaves(std::uint32_t first, std::uint32_t j) {
-    const T within = near_enough();
+    const T within = near_enough(radius_);
     bool is_pair[kCount];
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       T leaf[2 * kDims];
       load_box<T, kDims>(room_.boxes[j + i], leaf);
-      is_pair[i] = to_leaf(leaf) <= within;
+      is_pair[i] = to_leaf_box<T, kDims>(query_, leaf) <= within;
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
