@@ -118,16 +118,16 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   /// more, of each query one at a time, for which there is room.
   __device__ __forceinline__ void collect(std::uint32_t first) {
     const bool has_pair = first + lane_number() < pairs_;
-    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
     const std::uint32_t before = room_.counts[lane_number()];
     sync_warp();
-    if (has_pair) put_into_buffer(pair);
+    if (has_pair) put_into_buffer(room_.pairs[first + lane_number()]);
     sync_warp();
     const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
     if (overfull == 0) [[likely]]
       return;
     if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
     sync_warp();
+    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
     bool is_open = has_pair && (overfull >> (pair & 31) & 1) != 0;
     while (any_lane(is_open)) {
       while (any_lane(room_.counts[lane_number()] + most_ > Room::kBuffer)) merge();
@@ -218,6 +218,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   /// Looks the points up, sorts them by what they really are, and writes the rows.
   __device__ __forceinline__ void answer(bool has_answer) {
+    Walk::load_chosen();
     Candidate<T> found[kKept];
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) {

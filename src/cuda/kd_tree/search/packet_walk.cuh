@@ -222,12 +222,15 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   template <std::uint32_t kCount>
   __device__ __forceinline__ void pair_with_leaves(std::uint32_t first, std::uint32_t j) {
     const T within = near_enough(radius_);
+    T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
     bool is_pair[kCount];
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       T leaf[2 * kDims];
       load_box<T, kDims>(room_.boxes[j + i], leaf);
-      is_pair[i] = to_leaf_box<T, kDims>(query_, leaf) <= within;
+      is_pair[i] = to_leaf_box<T, kDims>(query, leaf) <= within;
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
