@@ -97,21 +97,18 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
   __device__ __forceinline__ void work_off(bool is_last) {
+    if (!is_last && pairs_ < kWarp) return;
+    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp,
+                        enough_at_end = is_last ? 0 : Room::kNearlyFull;
     std::uint32_t first = 0;
     sync_warp();
-    for (;; first += kWarp) {
-      const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
-      const bool is_end = is_last && first + kWarp >= pairs_;
-      if (has_pairs) collect(first);
-      const std::uint32_t enough = is_end ? 0 : Room::kNearlyFull;
+    do {
+      if (first < end) collect(first);
+      first += kWarp;
+      const std::uint32_t enough = first < end ? Room::kNearlyFull : enough_at_end;
       while (any_lane(room_.counts[lane_number()] > enough)) merge();
-      if (is_end) {
-        pairs_ = 0;
-        return;
-      }
-      if (!has_pairs) break;
-    }
-    Walk::keep_pairs_from(first);
+    } while (first < end);
+    Walk::keep_pairs_from(end);
   }
 
   /// The keys of 32 pairs from number `first` on go to their buffers. Where one is too short, its pairs are taken once

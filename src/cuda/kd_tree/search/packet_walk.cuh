@@ -138,12 +138,16 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       for (std::uint32_t j = 0;;) {
         if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
         if (j == count) break;
+        T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
+        const T within = near_enough(radius_);
         if (j + Room::kLeavesAtOnce <= count) {
-          pair_with_leaves<Room::kLeavesAtOnce>(first, j);
+          pair_with_leaves<Room::kLeavesAtOnce>(query, within, first, j);
           j += Room::kLeavesAtOnce;
         } else {
 #pragma unroll 1
-          for (; j < count; ++j) pair_with_leaves<1>(first, j);
+          for (; j < count; ++j) pair_with_leaves<1>(query, within, first, j);
         }
       }
       if (is_last) return true;
@@ -218,13 +222,10 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   }
 
   /// The leaves from j on of those that look_at_node has put down from `first` on, and the queries that they may be
-  /// near.
+  /// near: up to `within`.
   template <std::uint32_t kCount>
-  __device__ __forceinline__ void pair_with_leaves(std::uint32_t first, std::uint32_t j) {
-    const T within = near_enough(radius_);
-    T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
+  __device__ __forceinline__ void pair_with_leaves(const T (&query)[kDims], T within, std::uint32_t first,
+                                                   std::uint32_t j) {
     bool is_pair[kCount];
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
