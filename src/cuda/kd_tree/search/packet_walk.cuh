@@ -24,7 +24,8 @@ inline constexpr std::uint32_t kPacketWarps = 2;
 struct alignas(16) PacketPlace {
   std::uint32_t own = 0;              ///< the bottom node where it began
   std::uint32_t group = 0, left = 0;  ///< the node it is at, and which of its children are still to come
-  std::uint16_t top = 0, depth = 0;   ///< how far up it went, and how far down it is
+  std::uint8_t top = 0, depth = 0;    ///< how far up it went, and how far down it is
+  std::uint16_t own_leaf = 0;         ///< of the bottom node where it began
 };
 
 /// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
@@ -122,21 +123,24 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         room_.span[d] = lower_[d];
         room_.span[kDims + d] = upper_[d];
       }
-      const auto last = static_cast<std::uint16_t>(wide_.last);
-      room_.place = PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last};
+      const auto last = static_cast<std::uint8_t>(wide_.last);
+      const auto own_leaf = static_cast<std::uint16_t>(leaf_ % kWarp);
+      room_.place =
+          PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last, .own_leaf = own_leaf};
     }
     sync_warp();
   }
 
   /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
   __device__ __forceinline__ bool walk() {
+    constexpr std::uint32_t kWaiting = Search::kShrinks ? 2 * kWarp : Room::kPairs;  // soon, if that spares others
     start_at_own_bottom();
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
       const std::uint32_t first = leaves_;
       for (std::uint32_t j = 0;;) {
-        if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
+        if (j == count || pairs_ > kWaiting) derived().work_off(is_last);
         if (j == count) break;
         T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
 #pragma unroll
@@ -192,7 +196,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     left &= left - 1;
     sync_warp();
     if (lane_number() == 0) {
-      room_.place = {from.own, group, left, static_cast<std::uint16_t>(top), static_cast<std::uint16_t>(depth)};
+      room_.place = PacketPlace{.own = from.own,
+                                .group = group,
+                                .left = left,
+                                .top = static_cast<std::uint8_t>(top),
+                                .depth = static_cast<std::uint8_t>(depth),
+                                .own_leaf = from.own_leaf};
     }
     sync_warp();
     return true;
@@ -201,7 +210,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
   __device__ bool look_at_node(std::uint32_t& count) {
     const core::KdGeometry& geometry = tree_.geometry;
-    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
+    // The own leaf first, then its sibling, and so on: radii shrink by what is near.
+    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ room_.place.own_leaf);
     T box[2 * kDims];
     load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
     const bool is_within = between(box) <= reach_;
