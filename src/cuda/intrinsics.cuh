@@ -30,6 +30,15 @@ __device__ __forceinline__ std::byte* shared_memory() {
   return reinterpret_cast<std::byte*>(kith_shared_memory);
 }
 
+/// Where something lies in shared memory, in one register, and what lies there.
+__device__ __forceinline__ std::uint32_t shared_address(const void* at) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
+}
+template <typename V>
+__device__ __forceinline__ V* at_shared(std::uint32_t address) {
+  return static_cast<V*>(__cvta_shared_to_generic(address));
+}
+
 // --- barriers; each also orders memory among those who wait ---
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 __device__ __forceinline__ void sync_warp() { __syncwarp(); }
@@ -195,6 +204,14 @@ __device__ __forceinline__ double greater(double a, double b) { return b > a ? b
 /// The nearest float that is not farther from zero.
 __device__ __forceinline__ float toward_zero(float value) { return value; }
 __device__ __forceinline__ float toward_zero(double value) { return __double2float_rz(value); }
+
+/// x + y if so, else x: one instruction where a choice between two values takes two.
+__device__ __forceinline__ std::uint32_t add_if(bool is_so, std::uint32_t x, std::uint32_t y) {
+  asm("{\n\t.reg .pred so;\n\tsetp.ne.u32 so, %1, 0;\n\t@so add.u32 %0, %0, %2;\n\t}"
+      : "+r"(x)
+      : "r"(static_cast<std::uint32_t>(is_so)), "r"(y));
+  return x;
+}
 
 /// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.
 __device__ __forceinline__ std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a,

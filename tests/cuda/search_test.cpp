@@ -174,6 +174,25 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
   }
 }
 
+/// One neighbour of each point, itself included: of equal points the first.
+TYPED_TEST(EmulatedSearch, PointsFindThemselvesByPackets) {
+  constexpr auto kShapes = static_cast<std::uint64_t>(NastyShape::count_of_shapes);
+  for (std::uint64_t seed = 3100; seed < 3100 + 2 * kShapes && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % kShapes);
+    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1200);
+    question->batch.rows = nullptr;
+    question->batch.count = question->points.rows();
+    question->batch.filter.exclude_self = false;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    const TypeParam bound = seed % 2 == 0 ? TypeParam(0) : std::numeric_limits<TypeParam>::infinity();
+    const std::uint32_t failed = expect_packets_like_cpu(*question, 1, bound);
+    if (shape == NastyShape::uniform) {
+      EXPECT_EQ(failed, 0u);
+    }
+  }
+}
+
 /// Every distance ties on a grid: lists that are too short for that are made once more, longer.
 TYPED_TEST(EmulatedSearch, PacketsAnswerMostQueriesOnAGridThemselves) {
   const auto question = grid_question<TypeParam>(14, 24);

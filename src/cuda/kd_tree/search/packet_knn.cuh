@@ -32,8 +32,10 @@ struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
   static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : 28;
+  static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
-  std::uint32_t buffers[kBuffer][kPacketQueries];
+  /// The last rows take what a full buffer has no room for.
+  std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
 };
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
@@ -47,8 +49,8 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    const float guess = task_.finds_itself ? 0 : guess_radius();
-    bool is_searched = task_.finds_itself || (guess < FLT_MAX && !Walk::is_larger_than(guess));
+    const float guess = guess_radius();
+    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (is_searched) {
       begin(static_cast<T>(guess));
       is_searched = Walk::walk();
@@ -95,37 +97,34 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
   __device__ __forceinline__ void work_off(bool is_last) {
+    if (!is_last && pairs_ < kWarp) return;
+    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp,
+                        enough_at_end = is_last ? 0 : Room::kNearlyFull;
     std::uint32_t first = 0;
     sync_warp();
-    for (;; first += kWarp) {
-      const bool has_pairs = is_last ? first < pairs_ : first + kWarp <= pairs_;
-      const bool is_end = is_last && first + kWarp >= pairs_;
-      if (has_pairs) collect(first);
-      const std::uint32_t enough = is_end ? 0 : Room::kNearlyFull;
+    do {
+      if (first < end) collect(first);
+      first += kWarp;
+      const std::uint32_t enough = first < end ? Room::kNearlyFull : enough_at_end;
       while (any_lane(room_.counts[lane_number()] > enough)) merge();
-      if (is_end) {
-        pairs_ = 0;
-        return;
-      }
-      if (!has_pairs) break;
-    }
-    Walk::keep_pairs_from(first);
+    } while (first < end);
+    Walk::keep_pairs_from(end);
   }
 
   /// The keys of 32 pairs from number `first` on go to their buffers. Where one is too short, its pairs are taken once
   /// more, of each query one at a time, for which there is room.
   __device__ __forceinline__ void collect(std::uint32_t first) {
     const bool has_pair = first + lane_number() < pairs_;
-    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
     const std::uint32_t before = room_.counts[lane_number()];
     sync_warp();
-    if (has_pair) put_into_buffer(pair);
+    if (has_pair) put_into_buffer(room_.pairs[first + lane_number()]);
     sync_warp();
     const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
     if (overfull == 0) [[likely]]
       return;
     if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
     sync_warp();
+    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
     bool is_open = has_pair && (overfull >> (pair & 31) & 1) != 0;
     while (any_lane(is_open)) {
       while (any_lane(room_.counts[lane_number()] + most_ > Room::kBuffer)) merge();
@@ -151,21 +150,22 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   /// counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
-    std::uint32_t* const buffer = &room_.buffers[0][asking];
+    const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
+    constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
+    static_assert(Room::kSpare >= Walk::kAtOnce);
     std::uint32_t* const counter = &room_.counts[asking];
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
         pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
           std::uint32_t found = 0;
 #pragma unroll
-          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found += is_found[j] ? 1 : 0;
+          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
           const std::uint32_t at = atomic_add(counter, found);
-          const bool has_room = at + found <= Room::kBuffer;
-          std::uint32_t* to = buffer + at * kPacketQueries;
+          std::uint32_t to = buffer + (at < Room::kBuffer ? at : Room::kBuffer) * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-            if (is_found[j] && has_room) *to = key_of(chains[j], name + j);
-            to += is_found[j] ? kPacketQueries : 0;
+            if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
+            if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
           }
         });
   }
@@ -215,6 +215,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 
   /// Looks the points up, sorts them by what they really are, and writes the rows.
   __device__ __forceinline__ void answer(bool has_answer) {
+    Walk::load_chosen();
     Candidate<T> found[kKept];
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) {

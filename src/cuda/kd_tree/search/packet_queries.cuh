@@ -27,15 +27,8 @@ class PacketQueries {
     is_there_ = first + lane_number() < all;
     const std::uint64_t own = is_there_ ? first + lane_number() : all - 1;
     chosen_ = source_.chosen == nullptr ? static_cast<std::uint32_t>(own) : source_.chosen[own];
-    if (source_.rows == nullptr) {
-      leaf_ = tree_.leaf_of_place(chosen_);
-      load_point();
-    } else {
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
-      number_ = kNoNumber;
-      row_ = chosen_;
-    }
+    if (source_.rows == nullptr) leaf_ = tree_.leaf_of_place(chosen_);
+    load_chosen();
     return true;
   }
 
@@ -74,6 +67,14 @@ class PacketQueries {
   }
   __device__ static std::uint32_t gray(std::uint32_t i) { return i ^ (i >> 1); }
 
+  /// The query of this lane. Done once more after the walk, it takes no registers in between.
+  __device__ void load_chosen() {
+    if (source_.rows == nullptr) return load_point();
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
+    number_ = kNoNumber;
+    row_ = chosen_;
+  }
   /// The one at place chosen_.
   __device__ void load_point() {
     Point point;

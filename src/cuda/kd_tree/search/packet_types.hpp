@@ -1,5 +1,5 @@
-// Searches by packets: what the kernels get, and when they are the ones to take. packet_knn.cuh, packet_collect.cuh and
-// packet_radius.cuh tell how they work.
+// Searches by packets: what the kernels get, and when they are the ones to take. packet_knn.cuh, packet_collect.cuh,
+// packet_self.cuh and packet_radius.cuh tell how they work.
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
@@ -28,7 +28,7 @@ struct PacketTask {
   /// Of a whole self-search: packets that share a bottom node, 16 if each has two leaves. 0: 32 queries each, in order.
   std::uint32_t packets_per_node = 0;
   std::uint32_t guess_levels = 0;  ///< levels above the leaves of the subtree that a radius is guessed from
-  bool finds_itself = false;       ///< each query is a point and wants one neighbour: no radius need be guessed
+  bool finds_itself = false;       ///< each query is a point and wants one neighbour, which may be itself
   // Where points are collected: how many a query has room for; how many of a sample give a first radius, and what it is
   // multiplied by to hold as many as are expected.
   std::uint32_t room = 0, sampled = 0;
@@ -191,7 +191,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
   task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
-  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
+  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
   task.tied_count = scratch + 1;
   task.tied = task.failed + knn.queries.count;
   return task;

@@ -8,6 +8,7 @@
 
 #include "core/chain.hpp"
 #include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/kd_tree/search/leaf_box.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/packet_queries.cuh"
 #include "cuda/kd_tree/search/wide_tree.hpp"
@@ -19,18 +20,29 @@ namespace kith::cuda {
 /// Warps of a block; each has its own packet.
 inline constexpr std::uint32_t kPacketWarps = 2;
 
+/// Where a walk is. It lies in shared memory while pairs are worked off, which takes all registers there are.
+struct alignas(16) PacketPlace {
+  std::uint32_t own = 0;              ///< the bottom node where it began
+  std::uint32_t group = 0, left = 0;  ///< the node it is at, and which of its children are still to come
+  std::uint8_t top = 0, depth = 0;    ///< how far up it went, and how far down it is
+  std::uint16_t own_leaf = 0;         ///< of the bottom node where it began
+};
+
 /// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 256;  ///< as many are worked off before more come
+  static constexpr std::uint32_t kPairs = 192;       ///< as many are worked off before more come
+  static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
 
   T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
   std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
   std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
   // From here on nothing is needed after the walk.
-  alignas(16) T boxes[kPacketQueries][2 * kDims];    ///< of the leaves that are looked at now
-  std::uint16_t pairs[kPairs + 2 * kPacketQueries];  ///< history << 5 | query
+  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
+  std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
+  PacketPlace place;
+  alignas(16) T span[2 * kDims];  ///< the box of the packet
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
@@ -79,25 +91,16 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// The least chain between the packet and a box.
   __device__ T between(const T (&box)[2 * kDims]) const {
+    T span[2 * kDims];
+    load_box<T, kDims>(room_.span, span);
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - upper_[d], above = lower_[d] - box[kDims + d];
+      const T below = box[d] - span[kDims + d], above = span[d] - box[kDims + d];
       sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
     }
     return sum;
   }
-  /// The same from this lane's query.
-  __device__ T to_box(const T (&box)[2 * kDims]) const {
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
-    }
-    return sum;
-  }
-
   __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
     bool is_within = lane_number() < wide_.children(depth);
     if (is_within) {
@@ -110,25 +113,46 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return ballot(is_within);
   }
 
-  /// To the bottom node of leaf_.
+  /// To the bottom node of leaf_, with the packet that lower_ and upper_ span.
   __device__ void start_at_own_bottom() {
-    own_ = bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
-    top_ = depth_ = wide_.last;
-    group_ = own_;
-    left_ = masks_ = 0;
+    bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
+    masks_ = 0;
+    if (lane_number() == 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        room_.span[d] = lower_[d];
+        room_.span[kDims + d] = upper_[d];
+      }
+      const auto last = static_cast<std::uint8_t>(wide_.last);
+      const auto own_leaf = static_cast<std::uint16_t>(leaf_ % kWarp);
+      room_.place =
+          PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last, .own_leaf = own_leaf};
+    }
+    sync_warp();
   }
 
   /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
   __device__ __forceinline__ bool walk() {
+    constexpr std::uint32_t kWaiting = Search::kShrinks ? 2 * kWarp : Room::kPairs;  // soon, if that spares others
     start_at_own_bottom();
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
       if (!is_last && !look_at_node(count)) return false;
       const std::uint32_t first = leaves_;
-      for (std::uint32_t j = 0;; ++j) {
-        if (j == count || pairs_ > Room::kPairs) derived().work_off(is_last);
+      for (std::uint32_t j = 0;;) {
+        if (j == count || pairs_ > kWaiting) derived().work_off(is_last);
         if (j == count) break;
-        pair_with_leaf(first, j);
+        T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
+        const T within = near_enough(radius_);
+        if (j + Room::kLeavesAtOnce <= count) {
+          pair_with_leaves<Room::kLeavesAtOnce>(query, within, first, j);
+          j += Room::kLeavesAtOnce;
+        } else {
+#pragma unroll 1
+          for (; j < count; ++j) pair_with_leaves<1>(query, within, first, j);
+        }
       }
       if (is_last) return true;
       if constexpr (Search::kShrinks) reach_ = farthest_of_warp(radius_);
@@ -148,39 +172,46 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// Sets bottom_ to the next bottom node in reach; false if there is none.
   __device__ bool find_next_bottom() {
-    for (;;) {
-      if (left_ == 0) {
-        if (depth_ == top_) {
-          if (top_ == 0) return false;
-          --top_;
-          depth_ = top_;
-          group_ = own_ >> (WideTree::kStep * (wide_.last - top_));
-          const std::uint32_t from = own_ >> (WideTree::kStep * (wide_.last - top_ - 1)) & (kWarp - 1);
-          left_ = children_within(depth_, group_) & ~(1u << from);
-        } else {
-          --depth_;
-          group_ /= kWarp;
-          left_ = shuffle(masks_, depth_);
-        }
-        continue;
+    const PacketPlace from = room_.place;
+    std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
+    while (left == 0 || depth + 1 != wide_.last) {
+      if (left != 0) {
+        if (lane_number() == depth) masks_ = left & (left - 1);
+        group = group * kWarp + lowest_bit(left);
+        ++depth;
+        left = children_within(depth, group);
+      } else if (depth > top) {
+        --depth;
+        group /= kWarp;
+        left = shuffle(masks_, depth);
+      } else {
+        if (top == 0) return false;
+        depth = --top;
+        group = from.own >> (WideTree::kStep * (wide_.last - top));
+        const std::uint32_t below = from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1);
+        left = children_within(depth, group) & ~(1u << below);
       }
-      const std::uint32_t child = group_ * kWarp + lowest_bit(left_);
-      left_ &= left_ - 1;
-      if (depth_ + 1 == wide_.last) {
-        bottom_ = child;
-        return true;
-      }
-      if (lane_number() == depth_) masks_ = left_;
-      ++depth_;
-      group_ = child;
-      left_ = children_within(depth_, group_);
     }
+    bottom_ = group * kWarp + lowest_bit(left);
+    left &= left - 1;
+    sync_warp();
+    if (lane_number() == 0) {
+      room_.place = PacketPlace{.own = from.own,
+                                .group = group,
+                                .left = left,
+                                .top = static_cast<std::uint8_t>(top),
+                                .depth = static_cast<std::uint8_t>(depth),
+                                .own_leaf = from.own_leaf};
+    }
+    sync_warp();
+    return true;
   }
 
   /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
   __device__ bool look_at_node(std::uint32_t& count) {
     const core::KdGeometry& geometry = tree_.geometry;
-    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + lane_number();
+    // The own leaf first, then its sibling, and so on: radii shrink by what is near.
+    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ room_.place.own_leaf);
     T box[2 * kDims];
     load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
     const bool is_within = between(box) <= reach_;
@@ -190,33 +221,42 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     seen_ += count;
     if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
     if (is_within) {
-      const std::uint32_t at = count_bits(within & ((1u << lane_number()) - 1));
+      const std::uint32_t at = count_bits(within & below_);
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
       const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-#pragma unroll
-      for (std::uint32_t i = 0; i < 2 * kDims; ++i) room_.boxes[at][i] = box[i];
+      make_leaf_box<T, kDims>(box, room_.boxes[at]);
       room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
     }
     sync_warp();
     return true;
   }
 
-  /// Leaf j of those that look_at_node has put down from `first` on, and the queries that it may be near.
-  __device__ void pair_with_leaf(std::uint32_t first, std::uint32_t j) {
-    T box[2 * kDims];
-    load_box<T, kDims>(room_.boxes[j], box);
-    const bool is_pair = to_box(box) <= radius_;
-    const std::uint32_t all = ballot(is_pair);
-    if (is_pair) {
-      room_.pairs[pairs_ + count_bits(all & ((1u << lane_number()) - 1))] =
-          static_cast<std::uint16_t>(leaves_ << 5 | lane_number());
+  /// The leaves from j on of those that look_at_node has put down from `first` on, and the queries that they may be
+  /// near: up to `within`.
+  template <std::uint32_t kCount>
+  __device__ __forceinline__ void pair_with_leaves(const T (&query)[kDims], T within, std::uint32_t first,
+                                                   std::uint32_t j) {
+    bool is_pair[kCount];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      T leaf[2 * kDims];
+      load_box<T, kDims>(room_.boxes[j + i], leaf);
+      is_pair[i] = to_leaf_box<T, kDims>(query, leaf) <= within;
     }
-    pairs_ += count_bits(all);
-    if constexpr (Search::kNamesPairedOnly) {
-      if (all == 0) return;
-      if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j];  // not before it: none is lost
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t all = ballot(is_pair[i]);
+      std::uint16_t* to = room_.pairs + pairs_ + count_bits(all & below_);
+      const auto pair = static_cast<std::uint16_t>(leaves_ * kPacketQueries + lane_number());
+      if (is_pair[i]) *to = pair;
+      pairs_ += count_bits(all);
+      if constexpr (Search::kNamesPairedOnly) {
+        if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j + i];  // not before it: none is lost
+        leaves_ += all == 0 ? 0 : 1;
+      } else {
+        ++leaves_;
+      }
     }
-    ++leaves_;
   }
 
   /// Bits that name a point of a leaf.
@@ -262,6 +302,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
     Point point;
     point.template load<false>(from);
+    return chain_between(query, point);
+  }
+  __device__ __forceinline__ static T chain_between(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
@@ -300,23 +343,30 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
-    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
-    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce, points += kAtOnce * Point::kBytes) {
-      T sums[kAtOnce];
+    Point batch[kAtOnce];
+    const auto load = [&] {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);
-      bool is_found[kAtOnce];
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) batch[j].template load<false>(points + j * Point::kBytes);
+      points += kAtOnce * Point::kBytes;
+    };
+    T sums[kAtOnce];
+    bool is_found[kAtOnce];
+    load();
+    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = chain_between(query, batch[j]);
+      load();  // the next ones, or the last, a few too many: on their way while these are put down
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
       found(sums, name, is_found);
     }
     rest += count + 1 - most_;
-    T sums[kAtOnce];
 #pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, points + j * Point::kBytes);  // a few too many
-    bool is_found[kAtOnce];
-#pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = j < rest && sums[j] <= radius;
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+      sums[j] = chain_between(query, batch[j]);
+      is_found[j] = j < rest && sums[j] <= radius;
+    }
     found(sums, name, is_found);
   }
 
@@ -346,6 +396,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   }
 
   Room& room_;
+  std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
   WideTree wide_;
   std::uint32_t most_;  ///< points of a leaf; some have one fewer
 
@@ -358,8 +409,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
 
-  // the walk: where it is, how far up it went, which children are left here and, in lane d, at depth d
-  std::uint32_t own_ = 0, bottom_ = 0, top_ = 0, depth_ = 0, group_ = 0, left_ = 0, masks_ = 0;
+  std::uint32_t bottom_ = 0;  ///< the bottom node that is looked at
+  std::uint32_t masks_ = 0;   ///< in lane d: which children are left at depth d
 };
 
 }  // namespace kith::cuda

@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/packet_collect.cuh"
 #include "cuda/kd_tree/search/packet_knn.cuh"
 #include "cuda/kd_tree/search/packet_radius.cuh"
+#include "cuda/kd_tree/search/packet_self.cuh"
 #include "cuda/kd_tree/search/query_order.cuh"
 #include "cuda/kd_tree/search/radius.cuh"
 #include "cuda/kd_tree/search/scan.cuh"
@@ -84,8 +85,13 @@ void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t
 
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  if (task.finds_itself) {
+    return launch(self_by_packets<T, kDims>, blocks, kPacketWarps * kWarp,
+                  kPacketWarps * sizeof(PacketWalkRoom<T, kDims>), task);
+  }
   const auto run = [&](auto kept) {
-    launch(knn_by_packets<T, kDims, kept.value>, (task.packets + kPacketWarps - 1) / kPacketWarps, kPacketWarps * kWarp,
+    launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
            kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
   };
   switch (kept_keys(task.wanted, task.knn.tree.geometry.most_per_leaf())) {

@@ -3,6 +3,7 @@
 
 #include "cuda/intrinsics.cuh"
 
+#include <bit>
 #include <cstdint>
 
 namespace kith::cuda {
@@ -36,17 +37,17 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&keys)[kSize]) 
 /// `kept` becomes the least kKept of both, ascending, as both are before.
 template <std::uint32_t kKept, std::uint32_t kFresh>
 __device__ __forceinline__ void merge_in_registers(std::uint32_t (&kept)[kKept], const std::uint32_t (&fresh)[kFresh]) {
-  constexpr std::uint32_t kSize = kKept <= 16 && kFresh <= 16 ? 16 : kKept <= 32 ? 32 : 64;
-  static_assert(kKept <= kSize && kFresh <= kSize);
-  constexpr std::uint32_t kLast = 0xffffffff;
+  constexpr std::uint32_t kSize = std::bit_ceil(kKept);
   // An ascending list met by one from behind, the lesser of each pair: those are the least, and rise and fall once.
+  // Zeros behind them fall on; what is compared with one of those is known, so it costs nothing.
   std::uint32_t both[kSize];
 #pragma unroll
   for (std::uint32_t i = 0; i < kSize; ++i) {
-    const std::uint32_t mirror = kSize - 1 - i;
-    const std::uint32_t own = i < kKept ? kept[i < kKept ? i : 0] : kLast;
-    const std::uint32_t other = mirror < kFresh ? fresh[mirror < kFresh ? mirror : 0] : kLast;
-    both[i] = own < other ? own : other;
+    const std::uint32_t mirror = kKept - 1 - i;
+    both[i] = i < kKept ? kept[i < kKept ? i : 0] : 0;
+    if (i < kKept && mirror < kFresh && fresh[mirror < kFresh ? mirror : 0] < both[i]) {
+      both[i] = fresh[mirror < kFresh ? mirror : 0];
+    }
   }
 #pragma unroll
   for (std::uint32_t stride = kSize / 2; stride > 0; stride /= 2) {
@@ -56,7 +57,7 @@ __device__ __forceinline__ void merge_in_registers(std::uint32_t (&kept)[kKept],
     }
   }
 #pragma unroll
-  for (std::uint32_t i = 0; i < kKept; ++i) kept[i] = both[i];
+  for (std::uint32_t i = 0; i < kKept; ++i) kept[i] = both[kSize - kKept + i];
 }
 
 }  // namespace kith::cuda

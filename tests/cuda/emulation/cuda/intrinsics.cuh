@@ -50,6 +50,13 @@ inline std::uint32_t blocks_in_grid() { return emulation::here().blocks; }
 inline std::uint32_t lane_number() { return thread_number() % kWarp; }
 inline std::uint32_t warp_number() { return thread_number() / kWarp; }
 inline std::byte* shared_memory() { return emulation::here().shared; }
+inline std::uint32_t shared_address(const void* at) {
+  return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) - shared_memory());
+}
+template <typename V>
+V* at_shared(std::uint32_t address) {
+  return reinterpret_cast<V*>(shared_memory() + address);
+}
 
 inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
 inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
@@ -195,6 +202,8 @@ inline float toward_zero(double value) {
   const auto nearest = static_cast<float>(value);
   return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
 }
+
+inline std::uint32_t add_if(bool is_so, std::uint32_t x, std::uint32_t y) { return is_so ? x + y : x; }
 
 inline std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a, std::uint32_t b) {
   return x + y + static_cast<std::uint32_t>((std::uint64_t{a} + b) >> 32);
