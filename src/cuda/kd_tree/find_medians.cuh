@@ -5,7 +5,7 @@
 // rarely as can be.
 #pragma once
 
-#include "cuda/kd_tree/count_points.cuh"
+#include "cuda/kd_tree/loaded_points.cuh"
 #include "cuda/kd_tree/publish_node.cuh"
 #include "cuda/kd_tree/select_candidate.cuh"
 

@@ -95,4 +95,21 @@ __device__ __forceinline__ FoundCandidates<T, kRoom>& found_by_warp() {
   return reinterpret_cast<FoundCandidates<T, kRoom>*>(shared_memory() + kBehindTables<T>)[warp_number()];
 }
 
+/// Adds what this block counted to what all blocks of its segment count. A segment's only block need not add.
+template <typename T>
+__device__ void flush_counters(const GroupParameters<T>& p, std::uint32_t segment, const std::uint32_t* counters,
+                               std::uint32_t used) {
+  std::uint32_t* all = p.histogram + std::uint64_t{segment} * p.segment_counters;
+  if (p.parts == 1) {
+    for (std::uint32_t i = thread_number(); i < used; i += threads_per_block()) all[i] = counters[i];
+    return;
+  }
+  // Two counters at a time: none reaches 2^32.
+  auto* pairs = reinterpret_cast<std::uint64_t*>(all);
+  const auto* own = reinterpret_cast<const std::uint64_t*>(counters);
+  for (std::uint32_t i = thread_number(); i < (used + 1) / 2; i += threads_per_block()) {
+    if (own[i] != 0) atomic_add(&pairs[i], own[i]);
+  }
+}
+
 }  // namespace kith::cuda

@@ -5,7 +5,10 @@
 // place_candidates moves them.
 #pragma once
 
+#include "cuda/kd_tree/decide_nodes.cuh"
 #include "cuda/kd_tree/find_medians.cuh"
+#include "cuda/kd_tree/found_candidates.cuh"
+#include "cuda/kd_tree/loaded_points.cuh"
 
 namespace kith::cuda {
 
