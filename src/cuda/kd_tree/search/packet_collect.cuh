@@ -7,8 +7,8 @@
 //    query, two bytes each.
 // 3. A query that found as many as are wanted, and had room for them all, has its answer among them: the warp looks the
 //    points up, sorts 32-bit keys (the distance in 2^24 steps of the radius, and the place in the list; if many are not
-//    wanted, only the lesser ones), and writes the first k. Where keys are too coarse to tell two points apart, it
-//    sorts by exact distances and numbers.
+//    wanted, only the lesser ones), and writes the first k. Where keys are too coarse to tell points apart, exact
+//    distances and numbers decide (settle_ties.cuh).
 // 4. The packet walks once more for the others, with radii that their counts suggest, and perhaps a third time.
 //
 // It is exact: every point up to the radius is collected, ties included, or the query is handed on: if it fails three
@@ -21,6 +21,7 @@
 #include "cuda/kd_tree/search/chain_histogram.cuh"
 #include "cuda/kd_tree/search/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
+#include "cuda/kd_tree/search/settle_ties.cuh"
 #include "cuda/kd_tree/search/sort_across_lanes.cuh"
 
 #include <cfloat>
@@ -199,14 +200,22 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       look_up_list(asking, found, self, keys);
       is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
     }
-    if (is_short) return sort_and_write(asking, found, entries, few);
-#pragma unroll
-    for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
-    if (rows <= kMiddle || is_cut<kMiddle + 2>(keys, found, entries, fewer)) {
-      sort_and_write(asking, found, entries, fewer);
+    bool is_coarse = false;
+    if (is_short) {
+      is_coarse = sort_keys(few);
     } else {
-      sort_and_write(asking, found, entries, keys);
+#pragma unroll
+      for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
+      if (rows <= kMiddle || is_cut<kMiddle + 2>(keys, found, entries, fewer)) {
+        is_coarse = sort_keys(fewer);
+      } else {
+        is_coarse = sort_keys(keys);
+      }
     }
+    if (is_coarse) settle_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, task_.knn.k);
+    sync_warp();
+    write_row(asking, entries, is_coarse ? order_ + kMostCollected : order_);
+    sync_warp();  // before the next list takes the stage
   }
   __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
@@ -262,41 +271,44 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     return to_unsigned(static_cast<float>(kSteps) * share);
   }
 
-  /// The first k of a list whose exact entries are on the stage, `found` of them; `entries` of the keys are points.
+  /// Puts the places of the keys to order_, in order. True if some keys have the same distance; behind the places is
+  /// then noted where a key differs from the one before.
   template <std::uint32_t kRows>
-  __device__ __forceinline__ void sort_and_write(std::uint32_t asking, std::uint32_t found, std::uint32_t entries,
-                                                 std::uint32_t (&keys)[kRows]) {
+  __device__ __forceinline__ bool sort_keys(std::uint32_t (&keys)[kRows]) {
     sort_across_lanes(keys);
-    const bool is_coarse = any_lane(has_equals(keys));
-    sync_warp();
-    if (is_coarse) {
-      sort_in_memory(stage_, found);
-    } else {
-      struct alignas(kRows) Places {
-        std::uint8_t values[kRows];
-      } places;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) places.values[i] = static_cast<std::uint8_t>(keys[i]);
-      reinterpret_cast<Places*>(order_)[lane_number()] = places;
-    }
-    sync_warp();
-    const std::uint32_t k = task_.knn.k;
-    const std::uint64_t row_at = shuffle(row_, asking) * k;
-    Candidate<T> row[kRows];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kRows; ++i) {  // behind the entries it is something in the warp's memory
-      const std::uint32_t place = i * kWarp + lane_number();
-      row[i] = stage_.at(is_coarse ? place : order_[place]);
-    }
+    struct alignas(kRows) Bytes {
+      std::uint8_t values[kRows];
+    };
+    const std::uint32_t before = shuffle_up(keys[kRows - 1], 1);
+    bool has_equals = false;
+    Bytes places, differs;
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
-      const std::uint32_t place = i * kWarp + lane_number();
-      if (place >= k) continue;
-      const bool is_point = place < entries;
-      task_.knn.indices[row_at + place] = is_point ? row[i].index : static_cast<std::uint32_t>(tree_.geometry.points);
-      task_.knn.chains[row_at + place] = is_point ? row[i].distance : std::numeric_limits<T>::infinity();
+      const bool is_first = i == 0 && lane_number() == 0;
+      const bool is_equal = !is_first && ((i == 0 ? before : keys[i > 0 ? i - 1 : 0]) ^ keys[i]) >> kPlaceBits == 0;
+      has_equals = has_equals || is_equal;
+      places.values[i] = static_cast<std::uint8_t>(keys[i]);
+      differs.values[i] = is_equal ? 0 : 1;
     }
-    sync_warp();  // before the next list takes the stage
+    const bool is_coarse = any_lane(has_equals);
+    sync_warp();  // what was cut is read
+    reinterpret_cast<Bytes*>(order_)[lane_number()] = places;
+    if (is_coarse) reinterpret_cast<Bytes*>(order_ + kMostCollected)[lane_number()] = differs;
+    sync_warp();
+    return is_coarse;
+  }
+
+  /// The first k of a list.
+  __device__ __forceinline__ void write_row(std::uint32_t asking, std::uint32_t entries, const std::uint8_t* order) {
+    const std::uint32_t k = task_.knn.k;
+    const std::uint64_t row_at = shuffle(row_, asking) * k;
+#pragma unroll 2
+    for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
+      const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
+      const bool is_point = place < entries;
+      task_.knn.indices[row_at + place] = is_point ? entry.index : static_cast<std::uint32_t>(tree_.geometry.points);
+      task_.knn.chains[row_at + place] = is_point ? entry.distance : std::numeric_limits<T>::infinity();
+    }
   }
 
   static constexpr std::uint32_t kPlaceBits = 8;     ///< of a key: which entry of the list it is
@@ -359,22 +371,12 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     }
   }
 
-  /// Whether a key of this lane and the one before have the same distance.
-  template <std::uint32_t kRows>
-  __device__ static bool has_equals(const std::uint32_t (&keys)[kRows]) {
-    const std::uint32_t before = shuffle_up(keys[kRows - 1], 1);
-    bool has = lane_number() > 0 && (before ^ keys[0]) >> kPlaceBits == 0;
-#pragma unroll
-    for (std::uint32_t i = 1; i < kRows; ++i) has = has || (keys[i - 1] ^ keys[i]) >> kPlaceBits == 0;
-    return has;
-  }
-
   const PacketTask<T>& task_;
   float growth_ = 2.0f / kDims;  ///< of chains with counts, as a power; the same in all lanes
   std::uint16_t* names_;         ///< of each query in turn
   std::uint32_t names_stride_;
   AnswerEntries<T> stage_;  ///< the list that is sorted now
-  std::uint8_t* order_;     ///< places in the stage, in order
+  std::uint8_t* order_;     ///< places in the stage, in order, then room for as many bytes
 };
 
 template <typename T, std::uint32_t kDims>
