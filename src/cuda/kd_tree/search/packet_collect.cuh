@@ -44,9 +44,10 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
                reinterpret_cast<std::uint32_t*>(memory + layout.numbers_at)},
         order_(reinterpret_cast<std::uint8_t*>(memory + layout.order_at)) {}
 
-  __device__ __forceinline__ void run(std::uint32_t packet) {
-    if (!Walk::load_queries(packet)) return;
+  __device__ __forceinline__ void run(const PacketPart& part) {
+    if (!Walk::load_queries(part.packet)) return;
     Walk::span_packet();
+    is_there_ = is_there_ && (part.lanes >> lane_number() & 1) != 0;
     const float guess = guess_radius();
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     bool is_open = is_there_;
@@ -59,7 +60,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       const bool is_bounded = !(radius < task_.knn.bound);
       if (is_bounded) radius = task_.knn.bound;
       if (!is_open) radius = T(-1);
-      if (i > 0) Walk::span_lanes(is_open);
+      if (i > 0 || task_.parts != nullptr) Walk::span_lanes(is_open);
       Walk::begin_with(radius, greatest_of_warp(radius));
       is_searched = Walk::walk();
       if (!is_searched) break;
@@ -383,9 +384,10 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
-  const std::uint64_t packets = packets_of(task.knn.queries, task.packets);
-  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
-    CollectingPacket<T, kDims>(task, layout, memory).run(static_cast<std::uint32_t>(packet));
+  const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
+  for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
+    const PacketPart all{static_cast<std::uint32_t>(i), 0xffffffff};
+    CollectingPacket<T, kDims>(task, layout, memory).run(task.parts == nullptr ? all : task.parts[i]);
   }
 }
 

@@ -19,12 +19,19 @@ inline constexpr std::uint32_t kNameBits = 13;
 /// the leaf.
 inline constexpr std::uint32_t kFewestPerLeaf = 8, kMostPerLeaf = 32;
 
+/// Some queries of a packet. They stay together: queries of two packets would share a walk of both surroundings, and of
+/// all between.
+struct PacketPart {
+  std::uint32_t packet = 0;
+  std::uint32_t lanes = 0;  ///< a bit for each that is searched
+};
+
 template <typename T>
 struct PacketTask {
   KnnTask<T> knn;
   std::uint32_t wanted = 0;    ///< neighbours to find: k, and the query itself if it does not count
   std::uint32_t expected = 0;  ///< how many a guessed radius should hold
-  std::uint32_t packets = 0;   ///< at most; the kernel looks at QuerySource::chosen_count
+  std::uint32_t packets = 0;   ///< at most; the kernel looks at parts_count
   /// Of a whole self-search: packets that share a bottom node, 16 if each has two leaves. 0: 32 queries each, in order.
   std::uint32_t packets_per_node = 0;
   std::uint32_t guess_levels = 0;  ///< levels above the leaves of the subtree that a radius is guessed from
@@ -34,11 +41,14 @@ struct PacketTask {
   std::uint32_t room = 0, sampled = 0;
   float widening = 1;
   // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
-  // for a tie. The counts begin as 0.
+  // for a tie, as PacketPart. The counts begin as 0.
   std::uint32_t* failed = nullptr;
   std::uint32_t* failed_count = nullptr;
-  std::uint32_t* tied = nullptr;
+  PacketPart* tied = nullptr;
   std::uint32_t* tied_count = nullptr;
+  /// Where points are collected: what to search, how much only the device knows; null: all packets.
+  const PacketPart* parts = nullptr;
+  const std::uint32_t* parts_count = nullptr;
 };
 
 /// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
@@ -119,7 +129,8 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
   return {radius, cut.packets, cut.per_node, scratch == nullptr ? nullptr : scratch + 1, scratch};
 }
 
-/// What a search by packets needs besides: two lists of queries and their lengths, which begin as zeros.
+/// What a search by packets needs besides: a list of queries, one of parts of packets, which have more than two queries
+/// each, and the lengths of both, which begin as zeros.
 struct PacketScratch {
   static constexpr std::uint64_t kZeroWords = 2;
   static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
@@ -193,7 +204,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr;
   task.tied_count = scratch + 1;
-  task.tied = task.failed + knn.queries.count;
+  task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
   return task;
 }
 
@@ -203,11 +214,10 @@ PacketTask<T> task_of_tied(PacketTask<T> task) {
   constexpr std::uint32_t kRoomForTies = 64;
   plan_collecting(task);
   task.room = std::max(task.room, kRoomForTies);
-  task.knn.queries.chosen = task.tied;
-  task.knn.queries.chosen_count = task.tied_count;
-  task.packets = static_cast<std::uint32_t>((task.knn.queries.count + kPacketQueries - 1) / kPacketQueries);
-  task.packets_per_node = 0;
-  task.tied = task.tied_count = nullptr;
+  task.parts = task.tied;
+  task.parts_count = task.tied_count;
+  task.tied = nullptr;
+  task.tied_count = nullptr;
   return task;
 }
 
