@@ -169,15 +169,16 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 
   __device__ std::uint16_t* names_of(std::uint32_t asking) const { return names_ + asking * names_stride_; }
 
-  /// Points without room are counted, so that the next radius is right.
+  /// Points without room are counted, so that the next radius is right: such a list is not read.
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      std::uint32_t within = Walk::points_within(pair);
-      if (within == 0) return;
-      const std::uint32_t asking = pair & 31;
-      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-      std::uint16_t* names = names_of(asking);
-      for (; within != 0 && at < task_.room; within &= within - 1, ++at) names[at] = Walk::first_name(pair, within);
+      const std::uint32_t within = Walk::points_within(pair);
+      const std::uint32_t asking = pair & 31, count = count_bits(within);
+      if (count == 0) return;
+      const std::uint32_t at = atomic_add(&room_.counts[asking], count);
+      if (at + count > task_.room) return;
+      std::uint16_t* to = names_of(asking) + at;
+      Walk::name_points(pair, within, [&](std::uint16_t name) { *to++ = name; });
     });
   }
   /// Names would be lost.
