@@ -1,21 +1,22 @@
-// kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts one
-// list after the other.
+// kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts the
+// lists: short ones a lane each (sort_own_keys.cuh), others one after the other by the whole warp.
 //
 // 1. A radius is guessed that holds somewhat more points than are wanted: from a sample of the points around the query
 //    in the midst of the packet, which is good to a factor of two, then by counting around that query alone.
 // 2. The packet walks the tree (packet_walk.cuh) and notes in shared memory which points lie within the radius of each
 //    query, two bytes each.
-// 3. A query that found as many as are wanted, and had room for them all, has its answer among them: the warp looks the
-//    points up, sorts 32-bit keys (the distance in 2^24 steps of the radius, and the place in the list; if many are not
-//    wanted, only the lesser ones), and writes the first k. Where keys are too coarse to tell points apart, exact
-//    distances and numbers decide (settle_ties.cuh).
+// 3. A query that found as many as are wanted, and had room for them all, has its answer among them. They are
+//    looked up and sorted by 32-bit keys: the distance in 2^24 steps of the radius, and the place in the list; if many
+//    are not wanted, only the lesser ones. The first k are written by the warp together. Where keys are too coarse to
+//    tell points apart, exact distances and numbers decide (settle_ties.cuh).
 // 4. The packet walks once more for the others, with radii that their counts suggest, and perhaps a third time.
 //
 // It is exact: every point up to the radius is collected, ties included, or the query is handed on: if it fails three
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100.
+// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100. For k = 30 (about 46
+// collected): guess 75, walk and pairs 310, looking up 65, sorting 45, writing 45.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
@@ -23,14 +24,17 @@
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/settle_ties.cuh"
 #include "cuda/kd_tree/search/sort_across_lanes.cuh"
+#include "cuda/kd_tree/search/sort_own_keys.cuh"
 
 #include <cfloat>
 #include <cmath>
+#include <type_traits>
 
 namespace kith::cuda {
 
-template <typename T, std::uint32_t kDims>
-class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves_of_collecting(kDims)> {
+/// `kInLanes`: lists are short, and most of them are sorted by a lane each.
+template <typename T, std::uint32_t kDims, bool kInLanes>
+class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLanes>, leaves_of_collecting(kDims)> {
  public:
   using Room = PacketWalkRoom<T, kDims, leaves_of_collecting(kDims)>;
 
@@ -44,10 +48,11 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
                reinterpret_cast<std::uint32_t*>(memory + layout.numbers_at)},
         order_(reinterpret_cast<std::uint8_t*>(memory + layout.order_at)) {}
 
-  __device__ __forceinline__ void run(const PacketPart& part) {
-    if (!Walk::load_queries(part.packet)) return;
+  /// Some lanes of a packet, or all.
+  __device__ __forceinline__ void run(std::uint32_t packet, std::uint32_t lanes) {
+    if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    is_there_ = is_there_ && (part.lanes >> lane_number() & 1) != 0;
+    is_there_ = is_there_ && (lanes >> lane_number() & 1) != 0;
     const float guess = guess_radius();
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     bool is_open = is_there_;
@@ -66,7 +71,9 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       if (!is_searched) break;
       const std::uint32_t found = room_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
-      for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) answer(lowest_bit(asking));
+      std::uint32_t asking = ballot(has_answer);
+      if constexpr (kInLanes) asking &= ~answer_in_lanes(has_answer ? found : 0);
+      for (; asking != 0; asking &= asking - 1) answer(lowest_bit(asking));
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
       found_before = found;
@@ -77,11 +84,11 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   }
 
  private:
-  using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves_of_collecting(kDims)>;
+  using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLanes>, leaves_of_collecting(kDims)>;
   friend Walk;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true;
   using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_,
-      Walk::query_, Walk::reach_, Walk::room_, Walk::row_, Walk::seen_, Walk::tree_, Walk::upper_;
+      Walk::radius_, Walk::query_, Walk::reach_, Walk::room_, Walk::row_, Walk::seen_, Walk::tree_, Walk::upper_;
 
   // --- the radius ---
 
@@ -186,7 +193,87 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 
   // --- the answer ---
 
+  /// Answers what it can; each lane looks up and sorts the points of its own query, of which so many were found.
+  /// Returns the lanes whose queries are done: not those with long lists, or with keys that are too coarse.
+  __device__ __forceinline__ std::uint32_t answer_in_lanes(std::uint32_t found) {
+    if (found > kMostOwnKeys) found = 0;
+    const std::uint32_t most = max_of_warp(found);
+    if (most == 0) return 0;
+    const bool is_sorted = sort_own_names(found, most);
+    sync_warp();
+    const std::uint32_t sorted = ballot(is_sorted);
+    write_sorted(sorted);
+    return sorted;
+  }
+
+  /// Puts the names of the first k into order. False if there are none, or if keys are too coarse.
+  __device__ __forceinline__ bool sort_own_names(std::uint32_t found, std::uint32_t most) {
+    const std::uint32_t k = task_.knn.k, self = task_.knn.filter.exclude_self ? number_ : kNoNumber;
+    const float scale = steps_within(radius_);
+    std::uint16_t* names = names_of(lane_number());
+    std::uint32_t keys[kLeastOwnKeys];
+    sort_own_keys(most, keys, [&](std::uint32_t first, bool is_any, auto& few) {
+      constexpr std::uint32_t kCount = std::extent_v<std::remove_reference_t<decltype(few)>>;
+#pragma unroll
+      for (std::uint32_t i = 0; i < kCount; ++i) few[i] = key_without_point(first + i);
+      if (!is_any) return;
+      Candidate<T> entries[kCount];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kCount; ++i) {  // the first leaf has a first point in any case
+        entries[i] = Walk::look_up(first + i < found ? names[first + i] : 0, query_);
+      }
+#pragma unroll
+      for (std::uint32_t i = 0; i < kCount; ++i) {
+        const bool is_point = first + i < found && entries[i].index != self;
+        if (is_point) few[i] = key_of(entries[i].distance, scale, first + i);
+      }
+    });
+    bool is_sorted = found > 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMostInLanes; ++i) {
+      is_sorted = is_sorted && (i >= k || (keys[i] ^ keys[i + 1]) >> kPlaceBits != 0);
+      const std::uint32_t place = keys[i] & ((1u << kPlaceBits) - 1);
+      keys[i] = place < found ? names[place] : 0;  // now a name
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMostInLanes; ++i) {
+      if (i < k && is_sorted) names[i] = static_cast<std::uint16_t>(keys[i]);
+    }
+    return is_sorted;
+  }
+
+  /// The rows of some lanes whose names are in order.
+  __device__ __forceinline__ void write_sorted(std::uint32_t lanes) {
+    constexpr std::uint32_t kTogether = 4;
+    const std::uint32_t k = task_.knn.k, self = task_.knn.filter.exclude_self ? 1 : 0;
+    const std::uint64_t own_row_at = row_ * k;
+#pragma unroll 1
+    for (std::uint32_t first = 0; first < kPacketQueries; first += kTogether) {
+      Candidate<T> entries[kTogether];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        const std::uint32_t asking = first + i;
+        T query[kDims];
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+        const bool is_point = (lanes >> asking & 1) != 0 && lane_number() + self < room_.counts[asking];
+        entries[i] = Walk::look_up(is_point && lane_number() < k ? names_of(asking)[lane_number()] : 0, query);
+        if (!is_point) entries[i] = {std::numeric_limits<T>::infinity(), missing()};
+      }
+#pragma unroll
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        const std::uint64_t at = shuffle(own_row_at, first + i) + lane_number();
+        if ((lanes >> (first + i) & 1) == 0 || lane_number() >= k) continue;
+        task_.knn.indices[at] = entries[i].index;
+        task_.knn.chains[at] = entries[i].distance;
+      }
+    }
+  }
+  /// The number of a neighbour that is not there.
+  __device__ std::uint32_t missing() const { return static_cast<std::uint32_t>(tree_.geometry.points); }
+
   static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
+  static constexpr std::uint32_t kMostRows = kInLanes ? kMiddle : kLong;
 
   /// Of the query of a lane, by the whole warp.
   __device__ __forceinline__ void answer(std::uint32_t asking) {
@@ -194,7 +281,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     const std::uint32_t found = room_.counts[asking];
     std::uint32_t entries = self == kNoNumber ? found : found - 1;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
-    std::uint32_t keys[kLong], few[kShort], fewer[kMiddle];
+    std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
     bool is_short = rows <= kShort;
     if (is_short) {
       look_up_list(asking, found, self, few);
@@ -208,7 +295,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     } else {
 #pragma unroll
       for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
-      if (rows <= kMiddle || is_cut<kMiddle + 2>(keys, found, entries, fewer)) {
+      if (kMostRows == kMiddle || rows <= kMiddle || is_cut<kMostRows - 2>(keys, found, entries, fewer)) {
         is_coarse = sort_keys(fewer);
       } else {
         is_coarse = sort_keys(keys);
@@ -225,7 +312,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   /// as many as are to be written, and `entries` how many they are; false if no such limit was found, or if the list
   /// has more than kRows rows.
   template <std::uint32_t kRows, std::uint32_t kFewer>
-  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t found,
+  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kMostRows], std::uint32_t found,
                                          std::uint32_t& entries, std::uint32_t (&fewer)[kFewer]) {
     constexpr std::uint32_t kMost = kFewer * kWarp, kMargin = 12, kRounds = 4;
     const std::uint32_t k = task_.knn.k;
@@ -308,7 +395,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
       const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
       const bool is_point = place < entries;
-      task_.knn.indices[row_at + place] = is_point ? entry.index : static_cast<std::uint32_t>(tree_.geometry.points);
+      task_.knn.indices[row_at + place] = is_point ? entry.index : missing();
       task_.knn.chains[row_at + place] = is_point ? entry.distance : std::numeric_limits<T>::infinity();
     }
   }
@@ -319,6 +406,13 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   /// After all points, and no two alike.
   __device__ static std::uint32_t key_without_point(std::uint32_t place) {
     return (kSteps + place) << kPlaceBits | place;
+  }
+
+  __device__ static float steps_within(T radius) { return static_cast<float>(kSteps) / toward_zero(radius); }
+  /// A product of what is not negative is monotone, whatever it is rounded to, and so is all that follows.
+  __device__ static std::uint32_t key_of(T distance, float scale, std::uint32_t place) {
+    const std::uint32_t step = to_unsigned(toward_zero(distance) * scale);
+    return (step < kSteps ? step : kSteps - 1) << kPlaceBits | place;
   }
 
   /// A list that is looked up.
@@ -338,7 +432,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     list.names = names_of(asking);
     list.found = found;
     list.self = self;
-    list.scale = static_cast<float>(kSteps) / toward_zero(room_.queries[kDims][asking]);
+    list.scale = steps_within(room_.queries[kDims][asking]);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = room_.queries[d][asking];
     constexpr std::uint32_t kAtFirst = kRows == kLong ? kMiddle : kRows;
@@ -365,10 +459,8 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
-      // A product of what is not negative is monotone, whatever it is rounded to, and so is all that follows.
-      const std::uint32_t step = to_unsigned(toward_zero(entries[i].distance) * list.scale);
       const bool is_point = place < list.found && entries[i].index != list.self;
-      if (is_point) keys[kFirst + i] = (step < kSteps ? step : kSteps - 1) << kPlaceBits | place;
+      if (is_point) keys[kFirst + i] = key_of(entries[i].distance, list.scale, place);
       if (place < list.found) stage_.put(place, is_point ? entries[i] : last_candidate<T>());
     }
   }
@@ -381,14 +473,15 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   std::uint8_t* order_;     ///< places in the stage, in order, then room for as many bytes
 };
 
-template <typename T, std::uint32_t kDims>
+template <typename T, std::uint32_t kDims, bool kInLanes>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
   for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
-    const PacketPart all{static_cast<std::uint32_t>(i), 0xffffffff};
-    CollectingPacket<T, kDims>(task, layout, memory).run(task.parts == nullptr ? all : task.parts[i]);
+    const std::uint32_t packet = task.parts == nullptr ? static_cast<std::uint32_t>(i) : task.parts[i].packet;
+    const std::uint32_t lanes = task.parts == nullptr ? 0xffffffff : task.parts[i].lanes;
+    CollectingPacket<T, kDims, kInLanes>(task, layout, memory).run(packet, lanes);
   }
 }
 

@@ -56,6 +56,9 @@ inline constexpr std::uint32_t kMostByKeys = 16;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 
+/// The most for which a lane sorts the collected points of a query, not the warp.
+inline constexpr std::uint32_t kMostInLanes = 31;
+
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
 /// time.
 constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : 48; }
