@@ -15,11 +15,12 @@
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100. For k = 30 (about 46
-// collected): guess 75, walk and pairs 310, looking up 65, sorting 45, writing 45.
+// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100. For k = 30 (about
+// 46 collected): guess 75, walk and pairs 310, looking up 65, sorting 45, writing 45.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
+#include "cuda/kd_tree/search/exact_entry.cuh"
 #include "cuda/kd_tree/search/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/settle_ties.cuh"
@@ -32,9 +33,8 @@
 
 namespace kith::cuda {
 
-/// `kInLanes`: lists are short, and most of them are sorted by a lane each.
-template <typename T, std::uint32_t kDims, bool kInLanes>
-class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLanes>, leaves_of_collecting(kDims)> {
+template <typename T, std::uint32_t kDims, CollectedLists kLists>
+class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>, leaves_of_collecting(kDims)> {
  public:
   using Room = PacketWalkRoom<T, kDims, leaves_of_collecting(kDims)>;
 
@@ -72,7 +72,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
       const std::uint32_t found = room_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
       std::uint32_t asking = ballot(has_answer);
-      if constexpr (kInLanes) asking &= ~answer_in_lanes(has_answer ? found : 0);
+      if constexpr (kLists != CollectedLists::by_warp) asking &= ~answer_in_lanes(has_answer ? found : 0);
       for (; asking != 0; asking &= asking - 1) answer(lowest_bit(asking));
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
@@ -84,7 +84,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
   }
 
  private:
-  using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLanes>, leaves_of_collecting(kDims)>;
+  using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>, leaves_of_collecting(kDims)>;
   friend Walk;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true;
   using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_,
@@ -196,19 +196,83 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
   /// Answers what it can; each lane looks up and sorts the points of its own query, of which so many were found.
   /// Returns the lanes whose queries are done: not those with long lists, or with keys that are too coarse.
   __device__ __forceinline__ std::uint32_t answer_in_lanes(std::uint32_t found) {
-    if (found > kMostOwnKeys) found = 0;
+    constexpr bool kIsExact = kLists == CollectedLists::by_lanes_exactly;
+    if (found > (kIsExact ? kMostExact : kMostOwnKeys)) found = 0;
     const std::uint32_t most = max_of_warp(found);
     if (most == 0) return 0;
-    const bool is_sorted = sort_own_names(found, most);
-    sync_warp();
-    const std::uint32_t sorted = ballot(is_sorted);
-    write_sorted(sorted);
-    return sorted;
+    if constexpr (kIsExact) {
+      sort_and_write_own(found, most);
+      return ballot(found > 0);
+    } else {
+      const std::uint32_t sorted = ballot(sort_own_names(found, most));
+      sync_warp();
+      write_sorted(sorted);
+      return sorted;
+    }
+  }
+
+  /// Looks up a few points of this lane's query from number `first` on, of which so many were found. Behind them is
+  /// something else: the first leaf has a first point in any case.
+  template <std::uint32_t kCount>
+  __device__ __forceinline__ void look_up_own(std::uint32_t first, std::uint32_t found,
+                                              Candidate<T> (&entries)[kCount]) const {
+    const std::uint16_t* names = names_of(lane_number());
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      entries[i] = Walk::look_up(first + i < found ? names[first + i] : 0, query_);
+    }
+  }
+  /// The point that this lane's query does not find.
+  __device__ std::uint32_t own_self() const { return task_.knn.filter.exclude_self ? number_ : kNoNumber; }
+
+  static constexpr std::uint32_t kMostExact = 32;  ///< entries that a lane sorts exactly
+
+  /// The list of this lane's query, if it found any.
+  __device__ __forceinline__ void sort_and_write_own(std::uint32_t found, std::uint32_t most) {
+    constexpr std::uint32_t kTogether = 8;
+    ExactEntry<T> entries[kMostExact];
+#pragma unroll
+    for (std::uint32_t first = 0; first < kMostExact; first += kTogether) {
+      Candidate<T> few[kTogether];
+      if (first < most) look_up_own(first, found, few);
+#pragma unroll
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        const bool is_point = first + i < found && few[i].index != own_self();
+        entries[first + i] = ExactEntry<T>(is_point ? few[i] : last_candidate<T>());
+      }
+    }
+    sort_in_registers(entries);
+    if (found > 0) write_own_row(entries);
+  }
+
+  /// Missing ones come last.
+  __device__ __forceinline__ void write_own_row(const ExactEntry<T> (&entries)[kMostExact]) const {
+    constexpr std::uint32_t kVector = 4;
+    const std::uint32_t k = task_.knn.k;
+    std::uint32_t* indices = task_.knn.indices + row_ * k;
+    T* chains = task_.knn.chains + row_ * k;
+#pragma unroll
+    for (std::uint32_t first = 0; first < kMostByKeys; first += kVector) {
+      PackedWords numbers, values;
+#pragma unroll
+      for (std::uint32_t i = 0; i < kVector; ++i) {
+        const Candidate<T> entry = entries[first + i].candidate();
+        numbers.words[i] = entry.index == kNoNumber ? missing() : entry.index;
+        if constexpr (sizeof(T) == 4) values.words[i] = std::bit_cast<std::uint32_t>(entry.distance);
+        if (sizeof(T) == 4 && k % kVector == 0) continue;
+        if (first + i >= k) continue;
+        indices[first + i] = numbers.words[i];
+        chains[first + i] = entry.distance;
+      }
+      if (sizeof(T) != 4 || k % kVector != 0 || first >= k) continue;
+      *reinterpret_cast<PackedWords*>(indices + first) = numbers;
+      *reinterpret_cast<PackedWords*>(chains + first) = values;
+    }
   }
 
   /// Puts the names of the first k into order. False if there are none, or if keys are too coarse.
   __device__ __forceinline__ bool sort_own_names(std::uint32_t found, std::uint32_t most) {
-    const std::uint32_t k = task_.knn.k, self = task_.knn.filter.exclude_self ? number_ : kNoNumber;
+    const std::uint32_t k = task_.knn.k, self = own_self();
     const float scale = steps_within(radius_);
     std::uint16_t* names = names_of(lane_number());
     std::uint32_t keys[kLeastOwnKeys];
@@ -218,10 +282,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
       for (std::uint32_t i = 0; i < kCount; ++i) few[i] = key_without_point(first + i);
       if (!is_any) return;
       Candidate<T> entries[kCount];
-#pragma unroll
-      for (std::uint32_t i = 0; i < kCount; ++i) {  // the first leaf has a first point in any case
-        entries[i] = Walk::look_up(first + i < found ? names[first + i] : 0, query_);
-      }
+      look_up_own(first, found, entries);
 #pragma unroll
       for (std::uint32_t i = 0; i < kCount; ++i) {
         const bool is_point = first + i < found && entries[i].index != self;
@@ -273,7 +334,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
   __device__ std::uint32_t missing() const { return static_cast<std::uint32_t>(tree_.geometry.points); }
 
   static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
-  static constexpr std::uint32_t kMostRows = kInLanes ? kMiddle : kLong;
+  static constexpr std::uint32_t kMostRows = kLists == CollectedLists::by_warp ? kLong : kMiddle;
 
   /// Of the query of a lane, by the whole warp.
   __device__ __forceinline__ void answer(std::uint32_t asking) {
@@ -473,7 +534,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kInLane
   std::uint8_t* order_;     ///< places in the stage, in order, then room for as many bytes
 };
 
-template <typename T, std::uint32_t kDims, bool kInLanes>
+template <typename T, std::uint32_t kDims, CollectedLists kLists>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
@@ -481,7 +542,7 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
   for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
     const std::uint32_t packet = task.parts == nullptr ? static_cast<std::uint32_t>(i) : task.parts[i].packet;
     const std::uint32_t lanes = task.parts == nullptr ? 0xffffffff : task.parts[i].lanes;
-    CollectingPacket<T, kDims, kInLanes>(task, layout, memory).run(packet, lanes);
+    CollectingPacket<T, kDims, kLists>(task, layout, memory).run(packet, lanes);
   }
 }
 

@@ -56,7 +56,10 @@ inline constexpr std::uint32_t kMostByKeys = 16;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 
-/// The most for which a lane sorts the collected points of a query, not the warp.
+/// How collected points are sorted: each list by the warp; short ones by a lane each, with keys; or, because many ties
+/// are expected, by exact distances and numbers.
+enum class CollectedLists { by_warp, by_lanes, by_lanes_exactly };
+/// The most neighbours for which lanes sort, which may find a few dozen more.
 inline constexpr std::uint32_t kMostInLanes = 31;
 
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
@@ -172,11 +175,11 @@ struct CollectLayout {
 /// Room for some more than are expected, who are some more than are wanted: counts around other queries of the packet
 /// vary like those of chance, but less, as their surroundings overlap.
 template <typename T>
-void plan_collecting(PacketTask<T>& task) {
+void plan_collecting(PacketTask<T>& task, double more_expected = 3) {
   const auto with_margin = [](std::uint32_t count, double deviations) {
     return count + static_cast<std::uint32_t>(deviations * std::sqrt(static_cast<double>(count)));
   };
-  task.expected = with_margin(task.wanted, 3);
+  task.expected = with_margin(task.wanted, more_expected);
   task.room = std::min((with_margin(task.expected, 3.5) + 15) / 16 * 16, kMostCollected);
   task.expected = std::min(task.expected, (task.wanted + task.room) / 2);
   const core::KdGeometry& geometry = task.knn.tree.geometry;
@@ -215,7 +218,8 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
   constexpr std::uint32_t kRoomForTies = 64;
-  plan_collecting(task);
+  constexpr double kMoreExpected = 2;  // on a grid all queries find as many
+  plan_collecting(task, kMoreExpected);
   task.room = std::max(task.room, kRoomForTies);
   task.parts = task.tied;
   task.parts_count = task.tied_count;
