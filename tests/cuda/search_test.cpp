@@ -181,7 +181,7 @@ TYPED_TEST(EmulatedSearch, PacketsAnswerMostQueriesOnAGridThemselves) {
   for (const std::uint32_t k : {3u, 8u, 13u, 16u}) {
     question->batch.filter.exclude_self = k % 2 == 0 && k < 16;
     const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
-    EXPECT_LT(failed * 4, rows) << failed << " of " << rows << " failed for k " << k;
+    EXPECT_LT(failed * 50, rows) << failed << " of " << rows << " failed for k " << k;
   }
 }
 

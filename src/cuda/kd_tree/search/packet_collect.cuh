@@ -149,19 +149,28 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>
   __device__ __forceinline__ float radius_within(float limit, const T (&query)[kDims]) {
     sync_warp();  // the packet before is done with the room
     ChainHistogram chains(reinterpret_cast<std::uint32_t*>(names_), limit);
+    const std::uint32_t reciprocal = reciprocal_of(most_);
     reach_ = static_cast<T>(limit);
     leaves_ = seen_ = 0;
     Walk::start_at_own_bottom();
     do {
       std::uint32_t count = 0;
       Walk::look_at_node(count);
-      for (std::uint32_t slot = lane_number(); slot < count * most_; slot += kWarp) {
-        const std::uint32_t leaf = slot * reciprocal_of(most_) >> 16, i = slot - leaf * most_;
-        std::uint32_t points = 0;
-        const std::byte* values = Walk::points_of(leaf, points) + i * Walk::Point::kBytes;
-        if (i >= points) continue;
-        const T sum = Walk::measure(query, values);
-        if (sum <= reach_) chains.add(toward_zero(sum));
+      const std::uint32_t slots = count * most_;
+      for (std::uint32_t first = 0; first < slots; first += Walk::kAtOnce * kWarp) {
+        typename Walk::Point points[Walk::kAtOnce];  // on their way before the first is counted
+        bool is_point[Walk::kAtOnce];
+#pragma unroll
+        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+          const std::uint32_t slot = first + j * kWarp;
+          if (slot < slots) is_point[j] = load_slot(slot + lane_number(), slots, reciprocal, points[j]);
+        }
+#pragma unroll
+        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+          if (first + j * kWarp >= slots) break;
+          const T sum = Walk::measure(query, points[j]);
+          if (is_point[j] && sum <= reach_) chains.add(toward_zero(sum));
+        }
       }
       sync_warp();
     } while (seen_ < Room::kHistory && Walk::find_next_bottom());
@@ -170,6 +179,16 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>
     growth_ = growth_of(found, chains.count_in_quarter());
     const float guess = chains.radius_of(task_.expected);
     return found < task_.expected ? guess * rescaling(found, growth_) : guess;
+  }
+
+  /// A point of the leaves in the room, which have most_ slots each; false if there is none, and the point another one.
+  __device__ __forceinline__ bool load_slot(std::uint32_t slot, std::uint32_t slots, std::uint32_t reciprocal,
+                                            typename Walk::Point& point) const {
+    const std::uint32_t known = slot < slots ? slot : slots - 1;
+    const std::uint32_t leaf = known * reciprocal >> 16, i = known - leaf * most_;
+    const std::uint32_t place = room_.history[leaf], points = most_ - (place >> 31);
+    point.template load<false>(tree_.packed + std::uint64_t{(place & 0x7fffffff) + i} * Walk::Point::kBytes);
+    return slot < slots && i < points;
   }
 
   // --- pairs ---
@@ -221,6 +240,7 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>
     for (std::uint32_t i = 0; i < kCount; ++i) {
       entries[i] = Walk::look_up(first + i < found ? names[first + i] : 0, query_);
     }
+    sync_warp();  // all that is read is on its way before the first is used
   }
   /// The point that this lane's query does not find.
   __device__ std::uint32_t own_self() const { return task_.knn.filter.exclude_self ? number_ : kNoNumber; }
@@ -270,23 +290,36 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>
     }
   }
 
+  static constexpr float kOwnSteps = 0x7f0000;  ///< of a lane's keys
+
+  /// Like key_of, but without a conversion, which is slow: the bits of a number between 2^23 and 2^24 end with it. What
+  /// is no number, because the radius is 0 or infinite, comes last.
+  __device__ static std::uint32_t own_key(T distance, float scale, std::uint32_t place) {
+    constexpr float kBase = 8388608, kLast = 16777215;
+    const float step = lesser(std::fma(toward_zero(distance), scale, kBase), kLast);
+    return (std::bit_cast<std::uint32_t>(step) << kPlaceBits) + place;
+  }
+
   /// Puts the names of the first k into order. False if there are none, or if keys are too coarse.
   __device__ __forceinline__ bool sort_own_names(std::uint32_t found, std::uint32_t most) {
     const std::uint32_t k = task_.knn.k, self = own_self();
-    const float scale = steps_within(radius_);
+    const float scale = kOwnSteps / toward_zero(radius_);
     std::uint16_t* names = names_of(lane_number());
     std::uint32_t keys[kLeastOwnKeys];
     sort_own_keys(most, keys, [&](std::uint32_t first, bool is_any, auto& few) {
       constexpr std::uint32_t kCount = std::extent_v<std::remove_reference_t<decltype(few)>>;
+      if (!is_any) {
 #pragma unroll
-      for (std::uint32_t i = 0; i < kCount; ++i) few[i] = key_without_point(first + i);
-      if (!is_any) return;
+        for (std::uint32_t i = 0; i < kCount; ++i) few[i] = key_without_point(first + i);
+        return;
+      }
       Candidate<T> entries[kCount];
       look_up_own(first, found, entries);
 #pragma unroll
       for (std::uint32_t i = 0; i < kCount; ++i) {
         const bool is_point = first + i < found && entries[i].index != self;
-        if (is_point) few[i] = key_of(entries[i].distance, scale, first + i);
+        const std::uint32_t key = own_key(entries[i].distance, scale, first + i);
+        few[i] = is_point ? key : key_without_point(first + i);
       }
     });
     bool is_sorted = found > 0;

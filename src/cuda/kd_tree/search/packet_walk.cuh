@@ -262,6 +262,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
     Point point;
     point.template load<false>(from);
+    return measure(query, point);
+  }
+  __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
@@ -341,14 +344,11 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// The point of a name, as seen from a query.
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
-    const std::uint32_t at = name & ((1u << point_bits()) - 1);
-    std::uint32_t count = 0;
+    const std::uint32_t leaf = room_.history[name >> point_bits()] & 0x7fffffff;
+    const std::uint32_t place = leaf + (name & ((1u << point_bits()) - 1));
     Point point;
-    point.template load<true>(points_of(name >> point_bits(), count) + at * Point::kBytes);
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
-    return {sum, point.number};
+    point.template load<true>(tree_.packed + std::uint64_t{place} * Point::kBytes);
+    return {measure(query, point), point.number};
   }
 
   Room& room_;
