@@ -22,6 +22,9 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
   using typename ByWarp::Walk;
   using Walk::number_, Walk::query_, Walk::radius_, Walk::room_, Walk::row_;
 
+  /// Queries for which it takes lanes less than the warp: they need as long for one as for all.
+  static constexpr std::uint32_t kWorthIt = kLists == CollectedLists::by_lanes_exactly ? 6 : 10;
+
   /// Answers what it can; each lane looks up and sorts the points of its own query, of which so many were found.
   /// Returns the lanes whose queries are done: not those with long lists, or with keys that are too coarse.
   __device__ __forceinline__ std::uint32_t answer_in_lanes(std::uint32_t found) {
@@ -77,27 +80,39 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
 
   /// Missing ones come last.
   __device__ __forceinline__ void write_own_row(const ExactEntry<T> (&entries)[kMostExact]) const {
-    constexpr std::uint32_t kVector = 4;
     const std::uint32_t k = task_.knn.k;
     std::uint32_t* indices = task_.knn.indices + row_ * k;
     T* chains = task_.knn.chains + row_ * k;
+    if constexpr (sizeof(T) == 4) {
+      if (k % kVector == 0) return write_vectors(entries, indices, chains);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMostByKeys; ++i) {
+      if (i >= k) break;
+      indices[i] = number_or_missing(entries[i]);
+      chains[i] = entries[i].candidate().distance;
+    }
+  }
+  static constexpr std::uint32_t kVector = 4;  ///< entries that are written at a time
+
+  __device__ __forceinline__ void write_vectors(const ExactEntry<T> (&entries)[kMostExact], std::uint32_t* indices,
+                                                T* chains) const {
 #pragma unroll
     for (std::uint32_t first = 0; first < kMostByKeys; first += kVector) {
+      if (first >= task_.knn.k) break;
       PackedWords numbers, values;
 #pragma unroll
       for (std::uint32_t i = 0; i < kVector; ++i) {
-        const Candidate<T> entry = entries[first + i].candidate();
-        numbers.words[i] = entry.index == kNoNumber ? missing() : entry.index;
-        if constexpr (sizeof(T) == 4) values.words[i] = std::bit_cast<std::uint32_t>(entry.distance);
-        if (sizeof(T) == 4 && k % kVector == 0) continue;
-        if (first + i >= k) continue;
-        indices[first + i] = numbers.words[i];
-        chains[first + i] = entry.distance;
+        numbers.words[i] = number_or_missing(entries[first + i]);
+        values.words[i] = std::bit_cast<std::uint32_t>(entries[first + i].candidate().distance);
       }
-      if (sizeof(T) != 4 || k % kVector != 0 || first >= k) continue;
       *reinterpret_cast<PackedWords*>(indices + first) = numbers;
       *reinterpret_cast<PackedWords*>(chains + first) = values;
     }
+  }
+  __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {
+    const std::uint32_t number = entry.candidate().index;
+    return number == kNoNumber ? missing() : number;
   }
 
   static constexpr float kOwnSteps = 0x7f0000;  ///< of a lane's keys
@@ -153,6 +168,7 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
     const std::uint64_t own_row_at = row_ * k;
 #pragma unroll 1
     for (std::uint32_t first = 0; first < kPacketQueries; first += kTogether) {
+      if ((lanes >> first & ((1u << kTogether) - 1)) == 0) continue;
       Candidate<T> entries[kTogether];
 #pragma unroll
       for (std::uint32_t i = 0; i < kTogether; ++i) {

@@ -61,7 +61,9 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
       const std::uint32_t found = room_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
       std::uint32_t asking = ballot(has_answer);
-      if constexpr (kLists != CollectedLists::by_warp) asking &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+      if constexpr (kLists != CollectedLists::by_warp) {
+        if (count_bits(asking) >= Lists::kWorthIt) asking &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+      }
       for (; asking != 0; asking &= asking - 1) Lists::answer(lowest_bit(asking));
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
