@@ -10,7 +10,7 @@
 namespace kith::test {
 namespace {
 
-constexpr std::uint32_t kSizes[] = {31, 50, 62, 63, 64, 100, 128, 200, 201, 207};
+constexpr std::uint32_t kSizes[] = {17, 30, 31, 32, 50, 62, 63, 64, 100, 128, 200, 201, 207};
 
 template <typename T>
 class EmulatedCollecting : public testing::Test {};
@@ -51,7 +51,7 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuForEveryLengthOfList) {
 TYPED_TEST(EmulatedCollecting, AnswersUniformQueriesItself) {
   std::uint64_t queries = 0, failed = 0;
   for (const std::uint32_t dims : {2u, 3u, 4u}) {
-    for (const std::uint32_t k : {50u, 100u, 200u}) {
+    for (const std::uint32_t k : {30u, 50u, 100u, 200u}) {
       std::mt19937_64 random(dims + k);
       SearchQuestion<TypeParam> question;
       const std::uint64_t rows = 1000;
@@ -86,7 +86,7 @@ TYPED_TEST(EmulatedCollecting, AnswersMostQueriesOfAClusterItself) {
 TYPED_TEST(EmulatedCollecting, AnswersMostQueriesOnAGridItself) {
   const auto question = grid_question<TypeParam>(11, 16);
   const std::uint64_t rows = question->batch.count;
-  for (const std::uint32_t k : {64u, 100u}) {
+  for (const std::uint32_t k : {20u, 64u, 100u}) {
     const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
     EXPECT_LT(failed * 20, rows) << failed << " of " << rows << " failed for k " << k;
   }
@@ -115,6 +115,36 @@ TEST(SortAcrossLanes, SortsRowsOfAnyLength) {
     expect_sorted_across_lanes<2>(seed);
     expect_sorted_across_lanes<4>(seed);
     expect_sorted_across_lanes<8>(seed);
+  }
+}
+
+/// Lists of all lengths, a lane each, many of their keys equal.
+TEST(SortOwnKeys, SortsTheLeastOfEachList) {
+  constexpr std::uint32_t kNone = 0xffffffff;
+  for (const std::uint32_t longest : {1u, 8u, 31u, 32u, 33u, 57u, 64u}) {
+    std::mt19937_64 random(longest);
+    std::vector<std::vector<std::uint32_t>> lists(cuda::kWarp);
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      lists[i].resize(i == 7 ? longest : random() % (longest + 1));
+      for (std::uint32_t& key : lists[i]) key = static_cast<std::uint32_t>(random()) % (i % 2 == 0 ? kNone : 20);
+    }
+    std::vector<std::vector<std::uint32_t>> least(cuda::kWarp);
+    cuda::emulation::run_grid(1, cuda::kWarp, 0, cuda::emulation::Residence::one_by_one, [&] {
+      const std::vector<std::uint32_t>& list = lists[cuda::lane_number()];
+      std::uint32_t keys[cuda::kLeastOwnKeys];
+      cuda::sort_own_keys(longest, keys, [&](std::uint32_t first, bool is_any, auto& few) {
+        for (std::uint32_t& key : few) {
+          key = is_any && first < list.size() ? list[first] : kNone;
+          ++first;
+        }
+      });
+      least[cuda::lane_number()].assign(std::begin(keys), std::end(keys));
+    });
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      std::sort(lists[i].begin(), lists[i].end());
+      lists[i].resize(cuda::kLeastOwnKeys, kNone);
+      EXPECT_EQ(least[i], lists[i]) << "list " << i << " of up to " << longest;
+    }
   }
 }
 

@@ -1,51 +1,47 @@
-// kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts one
-// list after the other.
+// kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts the
+// lists: short ones a lane each (collected_by_lanes.cuh), others by the whole warp (collected_by_warp.cuh).
 //
 // 1. A radius is guessed that holds somewhat more points than are wanted: from a sample of the points around the query
 //    in the midst of the packet, which is good to a factor of two, then by counting around that query alone.
 // 2. The packet walks the tree (packet_walk.cuh) and notes in shared memory which points lie within the radius of each
 //    query, two bytes each.
-// 3. A query that found as many as are wanted, and had room for them all, has its answer among them: the warp looks the
-//    points up, sorts 32-bit keys (the distance in 2^24 steps of the radius, and the place in the list; if many are not
-//    wanted, only the lesser ones), and writes the first k. Where keys are too coarse to tell two points apart, it
-//    sorts by exact distances and numbers.
+// 3. A query that found as many as are wanted, and had room for them all, has its answer among them. They are
+//    looked up and sorted by 32-bit keys: the distance in 2^23 steps of the radius or more, and the place in the list;
+//    if many are not wanted, only the lesser ones. The first k are written by the warp together. Where keys are too
+//    coarse to tell points apart, exact distances and numbers decide.
 // 4. The packet walks once more for the others, with radii that their counts suggest, and perhaps a third time.
 //
 // It is exact: every point up to the radius is collected, ties included, or the query is handed on: if it fails three
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100.
+// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100. For k = 30 (about
+// 46 collected): guess 75, walk and pairs 310, looking up 65, sorting 45, writing 45.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
+#include "cuda/kd_tree/search/collected_by_lanes.cuh"
 #include "cuda/kd_tree/search/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
-#include "cuda/kd_tree/search/sort_across_lanes.cuh"
 
 #include <cfloat>
 #include <cmath>
 
 namespace kith::cuda {
 
-template <typename T, std::uint32_t kDims>
-class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves_of_collecting(kDims)> {
+template <typename T, std::uint32_t kDims, CollectedLists kLists>
+class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
  public:
   using Room = PacketWalkRoom<T, kDims, leaves_of_collecting(kDims)>;
 
-  /// `memory` begins with a Room; the layout tells what follows.
   __device__ CollectingPacket(const PacketTask<T>& task, const CollectLayout& layout, std::byte* memory)
-      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, *reinterpret_cast<Room*>(memory)),
-        task_(task),
-        names_(reinterpret_cast<std::uint16_t*>(memory + layout.names_at)),
-        names_stride_(layout.names_stride),
-        stage_{reinterpret_cast<T*>(memory + layout.chains_at),
-               reinterpret_cast<std::uint32_t*>(memory + layout.numbers_at)},
-        order_(reinterpret_cast<std::uint8_t*>(memory + layout.order_at)) {}
+      : CollectedByLanes<T, kDims, kLists>(task, layout, memory) {}
 
-  __device__ __forceinline__ void run(std::uint32_t packet) {
+  /// Some lanes of a packet, or all.
+  __device__ __forceinline__ void run(std::uint32_t packet, std::uint32_t lanes) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
+    is_there_ = is_there_ && (lanes >> lane_number() & 1) != 0;
     const float guess = guess_radius();
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     bool is_open = is_there_;
@@ -58,13 +54,17 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
       const bool is_bounded = !(radius < task_.knn.bound);
       if (is_bounded) radius = task_.knn.bound;
       if (!is_open) radius = T(-1);
-      if (i > 0) Walk::span_lanes(is_open);
+      if (i > 0 || task_.parts != nullptr) Walk::span_lanes(is_open);
       Walk::begin_with(radius, greatest_of_warp(radius));
       is_searched = Walk::walk();
       if (!is_searched) break;
       const std::uint32_t found = room_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
-      for (std::uint32_t asking = ballot(has_answer); asking != 0; asking &= asking - 1) answer(lowest_bit(asking));
+      std::uint32_t asking = ballot(has_answer);
+      if constexpr (kLists != CollectedLists::by_warp) {
+        if (count_bits(asking) >= Lists::kWorthIt) asking &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+      }
+      for (; asking != 0; asking &= asking - 1) Lists::answer(lowest_bit(asking));
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
       found_before = found;
@@ -75,11 +75,13 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   }
 
  private:
-  using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves_of_collecting(kDims)>;
+  using Lists = CollectedByLanes<T, kDims, kLists>;
+  using typename Lists::Walk;
   friend Walk;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true;
-  using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::number_,
-      Walk::query_, Walk::reach_, Walk::room_, Walk::row_, Walk::seen_, Walk::tree_, Walk::upper_;
+  using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
+  using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
+      Walk::reach_, Walk::room_, Walk::seen_, Walk::tree_, Walk::upper_;
 
   // --- the radius ---
 
@@ -140,19 +142,28 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
   __device__ __forceinline__ float radius_within(float limit, const T (&query)[kDims]) {
     sync_warp();  // the packet before is done with the room
     ChainHistogram chains(reinterpret_cast<std::uint32_t*>(names_), limit);
+    const std::uint32_t reciprocal = reciprocal_of(most_);
     reach_ = static_cast<T>(limit);
     leaves_ = seen_ = 0;
     Walk::start_at_own_bottom();
     do {
       std::uint32_t count = 0;
       Walk::look_at_node(count);
-      for (std::uint32_t slot = lane_number(); slot < count * most_; slot += kWarp) {
-        const std::uint32_t leaf = slot * reciprocal_of(most_) >> 16, i = slot - leaf * most_;
-        std::uint32_t points = 0;
-        const std::byte* values = Walk::points_of(leaf, points) + i * Walk::Point::kBytes;
-        if (i >= points) continue;
-        const T sum = Walk::measure(query, values);
-        if (sum <= reach_) chains.add(toward_zero(sum));
+      const std::uint32_t slots = count * most_;
+      for (std::uint32_t first = 0; first < slots; first += Walk::kAtOnce * kWarp) {
+        typename Walk::Point points[Walk::kAtOnce];  // on their way before the first is counted
+        bool is_point[Walk::kAtOnce];
+#pragma unroll
+        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+          const std::uint32_t slot = first + j * kWarp;
+          if (slot < slots) is_point[j] = load_slot(slot + lane_number(), slots, reciprocal, points[j]);
+        }
+#pragma unroll
+        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+          if (first + j * kWarp >= slots) break;
+          const T sum = Walk::measure(query, points[j]);
+          if (is_point[j] && sum <= reach_) chains.add(toward_zero(sum));
+        }
       }
       sync_warp();
     } while (seen_ < Room::kHistory && Walk::find_next_bottom());
@@ -163,227 +174,43 @@ class CollectingPacket : PacketWalk<T, kDims, CollectingPacket<T, kDims>, leaves
     return found < task_.expected ? guess * rescaling(found, growth_) : guess;
   }
 
+  /// A point of the leaves in the room, which have most_ slots each; false if there is none, and the point another one.
+  __device__ __forceinline__ bool load_slot(std::uint32_t slot, std::uint32_t slots, std::uint32_t reciprocal,
+                                            typename Walk::Point& point) const {
+    const std::uint32_t known = slot < slots ? slot : slots - 1;
+    const std::uint32_t leaf = known * reciprocal >> 16, i = known - leaf * most_;
+    const std::uint32_t place = room_.history[leaf], points = most_ - (place >> 31);
+    point.template load<false>(tree_.packed + std::uint64_t{(place & 0x7fffffff) + i} * Walk::Point::kBytes);
+    return slot < slots && i < points;
+  }
+
   // --- pairs ---
 
-  __device__ std::uint16_t* names_of(std::uint32_t asking) const { return names_ + asking * names_stride_; }
-
-  /// Points without room are counted, so that the next radius is right.
+  /// Points without room are counted, so that the next radius is right: such a list is not read.
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      std::uint32_t within = Walk::points_within(pair);
-      if (within == 0) return;
-      const std::uint32_t asking = pair & 31;
-      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-      std::uint16_t* names = names_of(asking);
-      for (; within != 0 && at < task_.room; within &= within - 1, ++at) names[at] = Walk::first_name(pair, within);
+      const std::uint32_t within = Walk::points_within(pair);
+      const std::uint32_t asking = pair & 31, count = count_bits(within);
+      if (count == 0) return;
+      const std::uint32_t at = atomic_add(&room_.counts[asking], count);
+      if (at + count > task_.room) return;
+      std::uint16_t* to = names_of(asking) + at;
+      Walk::name_points(pair, within, [&](std::uint16_t name) { *to++ = name; });
     });
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
-
-  // --- the answer ---
-
-  static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
-
-  /// Of the query of a lane, by the whole warp.
-  __device__ __forceinline__ void answer(std::uint32_t asking) {
-    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoNumber;
-    const std::uint32_t found = room_.counts[asking];
-    std::uint32_t entries = self == kNoNumber ? found : found - 1;
-    const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
-    std::uint32_t keys[kLong], few[kShort], fewer[kMiddle];
-    bool is_short = rows <= kShort;
-    if (is_short) {
-      look_up_list(asking, found, self, few);
-    } else {
-      look_up_list(asking, found, self, keys);
-      is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
-    }
-    if (is_short) return sort_and_write(asking, found, entries, few);
-#pragma unroll
-    for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
-    if (rows <= kMiddle || is_cut<kMiddle + 2>(keys, found, entries, fewer)) {
-      sort_and_write(asking, found, entries, fewer);
-    } else {
-      sort_and_write(asking, found, entries, keys);
-    }
-  }
-  __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
-
-  /// Sorting fewer keys is worth more than it takes to find out which. `fewer` become all keys up to a limit, at least
-  /// as many as are to be written, and `entries` how many they are; false if no such limit was found, or if the list
-  /// has more than kRows rows.
-  template <std::uint32_t kRows, std::uint32_t kFewer>
-  __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kLong], std::uint32_t found,
-                                         std::uint32_t& entries, std::uint32_t (&fewer)[kFewer]) {
-    constexpr std::uint32_t kMost = kFewer * kWarp, kMargin = 12, kRounds = 4;
-    const std::uint32_t k = task_.knn.k;
-    if (k + kMargin > kMost || found > kRows * kWarp) return false;
-    std::uint32_t low = 0, high = kSteps, limit = first_limit(k + (kMost - k) / 2, entries);
-    std::uint32_t kept[kRows], count = 0;
-#pragma unroll 1
-    for (std::uint32_t round = 0;; ++round) {
-      count = 0;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) {
-        kept[i] = ballot(keys[i] < limit << kPlaceBits);
-        count += count_bits(kept[i]);
-      }
-      if (count >= k && count <= kMost) break;
-      if (round == kRounds) return false;
-      if (count < k) {
-        low = limit;
-      } else {
-        high = limit;
-      }
-      limit = low + (high - low) / 2;
-    }
-    entries = count;
-    std::uint32_t first = 0;
-    auto* list = reinterpret_cast<std::uint32_t*>(order_);
-#pragma unroll
-    for (std::uint32_t i = 0; i < kRows; ++i) {
-      const std::uint32_t at = first + count_bits(kept[i] & ((1u << lane_number()) - 1));
-      if (keys[i] < limit << kPlaceBits) list[at] = keys[i];
-      first += count_bits(kept[i]);
-    }
-    sync_warp();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFewer; ++i) {
-      const std::uint32_t place = i * kWarp + lane_number();
-      fewer[i] = place < count ? list[place] : key_without_point(place);
-    }
-    return true;
-  }
-  /// About where `wanted` of `entries` lie, not far from all of them: three terms of the series of a power.
-  __device__ std::uint32_t first_limit(std::uint32_t wanted, std::uint32_t entries) const {
-    const float rest = static_cast<float>(entries - wanted) / static_cast<float>(entries);
-    const float share = 1 - growth_ * rest * (1 + (1 - growth_) / 2 * rest);
-    return to_unsigned(static_cast<float>(kSteps) * share);
-  }
-
-  /// The first k of a list whose exact entries are on the stage, `found` of them; `entries` of the keys are points.
-  template <std::uint32_t kRows>
-  __device__ __forceinline__ void sort_and_write(std::uint32_t asking, std::uint32_t found, std::uint32_t entries,
-                                                 std::uint32_t (&keys)[kRows]) {
-    sort_across_lanes(keys);
-    const bool is_coarse = any_lane(has_equals(keys));
-    sync_warp();
-    if (is_coarse) {
-      sort_in_memory(stage_, found);
-    } else {
-      struct alignas(kRows) Places {
-        std::uint8_t values[kRows];
-      } places;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) places.values[i] = static_cast<std::uint8_t>(keys[i]);
-      reinterpret_cast<Places*>(order_)[lane_number()] = places;
-    }
-    sync_warp();
-    const std::uint32_t k = task_.knn.k;
-    const std::uint64_t row_at = shuffle(row_, asking) * k;
-    Candidate<T> row[kRows];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kRows; ++i) {  // behind the entries it is something in the warp's memory
-      const std::uint32_t place = i * kWarp + lane_number();
-      row[i] = stage_.at(is_coarse ? place : order_[place]);
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < kRows; ++i) {
-      const std::uint32_t place = i * kWarp + lane_number();
-      if (place >= k) continue;
-      const bool is_point = place < entries;
-      task_.knn.indices[row_at + place] = is_point ? row[i].index : static_cast<std::uint32_t>(tree_.geometry.points);
-      task_.knn.chains[row_at + place] = is_point ? row[i].distance : std::numeric_limits<T>::infinity();
-    }
-    sync_warp();  // before the next list takes the stage
-  }
-
-  static constexpr std::uint32_t kPlaceBits = 8;     ///< of a key: which entry of the list it is
-  static constexpr std::uint32_t kSteps = 0xff0000;  ///< of distances; keys from here on are for places without a point
-
-  /// After all points, and no two alike.
-  __device__ static std::uint32_t key_without_point(std::uint32_t place) {
-    return (kSteps + place) << kPlaceBits | place;
-  }
-
-  /// A list that is looked up.
-  struct List {
-    const std::uint16_t* names;
-    std::uint32_t found;
-    std::uint32_t self;  ///< not to be found
-    float scale;         ///< from distances to steps
-    T query[kDims];
-  };
-
-  /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
-  template <std::uint32_t kRows>
-  __device__ __forceinline__ void look_up_list(std::uint32_t asking, std::uint32_t found, std::uint32_t self,
-                                               std::uint32_t (&keys)[kRows]) {
-    List list;
-    list.names = names_of(asking);
-    list.found = found;
-    list.self = self;
-    list.scale = static_cast<float>(kSteps) / toward_zero(room_.queries[kDims][asking]);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = room_.queries[d][asking];
-    constexpr std::uint32_t kAtFirst = kRows == kLong ? kMiddle : kRows;
-    look_up_rows<0, kAtFirst>(list, keys);
-    if constexpr (kRows == kLong) {
-      look_up_rows<kMiddle, 1>(list, keys);
-      look_up_rows<kMiddle + 1, 1>(list, keys);
-      look_up_rows<kMiddle + 2, 2>(list, keys);
-    }
-  }
-
-  /// A few rows together: all that is read is on its way before the first is written.
-  template <std::uint32_t kFirst, std::uint32_t kCount, std::uint32_t kRows>
-  __device__ __forceinline__ void look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
-#pragma unroll
-    for (std::uint32_t i = kFirst; i < kFirst + kCount; ++i) keys[i] = key_without_point(i * kWarp + lane_number());
-    if (list.found <= kFirst * kWarp) return;
-    Candidate<T> entries[kCount];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kCount; ++i) {
-      const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
-      entries[i] = Walk::look_up(list.names[place < list.found ? place : list.found - 1], list.query);
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < kCount; ++i) {
-      const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
-      // A product of what is not negative is monotone, whatever it is rounded to, and so is all that follows.
-      const std::uint32_t step = to_unsigned(toward_zero(entries[i].distance) * list.scale);
-      const bool is_point = place < list.found && entries[i].index != list.self;
-      if (is_point) keys[kFirst + i] = (step < kSteps ? step : kSteps - 1) << kPlaceBits | place;
-      if (place < list.found) stage_.put(place, is_point ? entries[i] : last_candidate<T>());
-    }
-  }
-
-  /// Whether a key of this lane and the one before have the same distance.
-  template <std::uint32_t kRows>
-  __device__ static bool has_equals(const std::uint32_t (&keys)[kRows]) {
-    const std::uint32_t before = shuffle_up(keys[kRows - 1], 1);
-    bool has = lane_number() > 0 && (before ^ keys[0]) >> kPlaceBits == 0;
-#pragma unroll
-    for (std::uint32_t i = 1; i < kRows; ++i) has = has || (keys[i - 1] ^ keys[i]) >> kPlaceBits == 0;
-    return has;
-  }
-
-  const PacketTask<T>& task_;
-  float growth_ = 2.0f / kDims;  ///< of chains with counts, as a power; the same in all lanes
-  std::uint16_t* names_;         ///< of each query in turn
-  std::uint32_t names_stride_;
-  AnswerEntries<T> stage_;  ///< the list that is sorted now
-  std::uint8_t* order_;     ///< places in the stage, in order
 };
 
-template <typename T, std::uint32_t kDims>
+template <typename T, std::uint32_t kDims, CollectedLists kLists>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
-  const std::uint64_t packets = packets_of(task.knn.queries, task.packets);
-  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
-    CollectingPacket<T, kDims>(task, layout, memory).run(static_cast<std::uint32_t>(packet));
+  const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
+  for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
+    const std::uint32_t packet = task.parts == nullptr ? static_cast<std::uint32_t>(i) : task.parts[i].packet;
+    const std::uint32_t lanes = task.parts == nullptr ? 0xffffffff : task.parts[i].lanes;
+    CollectingPacket<T, kDims, kLists>(task, layout, memory).run(packet, lanes);
   }
 }
 

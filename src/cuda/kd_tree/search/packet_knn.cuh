@@ -57,7 +57,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
-    Walk::hand_on(is_tied, task_.tied, task_.tied_count);
+    Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
     Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
     if (is_searched) answer(has_answer);
   }

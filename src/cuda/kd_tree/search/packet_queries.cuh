@@ -149,6 +149,12 @@ class PacketQueries {
     if (is_handed_on) to[at] = chosen_;
   }
 
+  /// Puts down the packet, of which some lanes' queries need another search.
+  __device__ void hand_on_part(std::uint32_t packet, bool is_handed_on, PacketPart* to, std::uint32_t* count) const {
+    const std::uint32_t lanes = ballot(is_handed_on);
+    if (lanes != 0 && lane_number() == 0) to[atomic_add(count, 1u)] = {packet, lanes};
+  }
+
   const SearchTree<T>& tree_;
   const QuerySource<T>& source_;
   std::uint32_t packets_per_node_;

@@ -19,12 +19,19 @@ inline constexpr std::uint32_t kNameBits = 13;
 /// the leaf.
 inline constexpr std::uint32_t kFewestPerLeaf = 8, kMostPerLeaf = 32;
 
+/// Some queries of a packet. They stay together: queries of two packets would share a walk of both surroundings, and of
+/// all between.
+struct PacketPart {
+  std::uint32_t packet = 0;
+  std::uint32_t lanes = 0;  ///< a bit for each that is searched
+};
+
 template <typename T>
 struct PacketTask {
   KnnTask<T> knn;
   std::uint32_t wanted = 0;    ///< neighbours to find: k, and the query itself if it does not count
   std::uint32_t expected = 0;  ///< how many a guessed radius should hold
-  std::uint32_t packets = 0;   ///< at most; the kernel looks at QuerySource::chosen_count
+  std::uint32_t packets = 0;   ///< at most; the kernel looks at parts_count
   /// Of a whole self-search: packets that share a bottom node, 16 if each has two leaves. 0: 32 queries each, in order.
   std::uint32_t packets_per_node = 0;
   std::uint32_t guess_levels = 0;  ///< levels above the leaves of the subtree that a radius is guessed from
@@ -34,17 +41,26 @@ struct PacketTask {
   std::uint32_t room = 0, sampled = 0;
   float widening = 1;
   // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
-  // for a tie. The counts begin as 0.
+  // for a tie, as PacketPart. The counts begin as 0.
   std::uint32_t* failed = nullptr;
   std::uint32_t* failed_count = nullptr;
-  std::uint32_t* tied = nullptr;
+  PacketPart* tied = nullptr;
   std::uint32_t* tied_count = nullptr;
+  /// Where points are collected: what to search, how much only the device knows; null: all packets.
+  const PacketPart* parts = nullptr;
+  const std::uint32_t* parts_count = nullptr;
 };
 
 /// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
 inline constexpr std::uint32_t kMostByKeys = 16;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
+
+/// How collected points are sorted: each list by the warp; short ones by a lane each, with keys; or, because many ties
+/// are expected, by exact distances and numbers.
+enum class CollectedLists { by_warp, by_lanes, by_lanes_exactly };
+/// The most neighbours for which lanes sort, which may find a few dozen more.
+inline constexpr std::uint32_t kMostInLanes = 31;
 
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
 /// time.
@@ -119,7 +135,8 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
   return {radius, cut.packets, cut.per_node, scratch == nullptr ? nullptr : scratch + 1, scratch};
 }
 
-/// What a search by packets needs besides: two lists of queries and their lengths, which begin as zeros.
+/// What a search by packets needs besides: a list of queries, one of parts of packets, which have more than two queries
+/// each, and the lengths of both, which begin as zeros.
 struct PacketScratch {
   static constexpr std::uint64_t kZeroWords = 2;
   static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
@@ -158,11 +175,11 @@ struct CollectLayout {
 /// Room for some more than are expected, who are some more than are wanted: counts around other queries of the packet
 /// vary like those of chance, but less, as their surroundings overlap.
 template <typename T>
-void plan_collecting(PacketTask<T>& task) {
+void plan_collecting(PacketTask<T>& task, double more_expected = 3) {
   const auto with_margin = [](std::uint32_t count, double deviations) {
     return count + static_cast<std::uint32_t>(deviations * std::sqrt(static_cast<double>(count)));
   };
-  task.expected = with_margin(task.wanted, 3);
+  task.expected = with_margin(task.wanted, more_expected);
   task.room = std::min((with_margin(task.expected, 3.5) + 15) / 16 * 16, kMostCollected);
   task.expected = std::min(task.expected, (task.wanted + task.room) / 2);
   const core::KdGeometry& geometry = task.knn.tree.geometry;
@@ -193,7 +210,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
   task.tied_count = scratch + 1;
-  task.tied = task.failed + knn.queries.count;
+  task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
   return task;
 }
 
@@ -201,13 +218,13 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
   constexpr std::uint32_t kRoomForTies = 64;
-  plan_collecting(task);
+  constexpr double kMoreExpected = 2;  // on a grid all queries find as many
+  plan_collecting(task, kMoreExpected);
   task.room = std::max(task.room, kRoomForTies);
-  task.knn.queries.chosen = task.tied;
-  task.knn.queries.chosen_count = task.tied_count;
-  task.packets = static_cast<std::uint32_t>((task.knn.queries.count + kPacketQueries - 1) / kPacketQueries);
-  task.packets_per_node = 0;
-  task.tied = task.tied_count = nullptr;
+  task.parts = task.tied;
+  task.parts_count = task.tied_count;
+  task.tied = nullptr;
+  task.tied_count = nullptr;
   return task;
 }
 

@@ -302,9 +302,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
     Point point;
     point.template load<false>(from);
-    return chain_between(query, point);
+    return measure(query, point);
   }
-  __device__ __forceinline__ static T chain_between(const T (&query)[kDims], const Point& point) {
+  __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
@@ -355,7 +355,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
     for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = chain_between(query, batch[j]);
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, batch[j]);
       load();  // the next ones, or the last, a few too many: on their way while these are put down
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
@@ -364,7 +364,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     rest += count + 1 - most_;
 #pragma unroll
     for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-      sums[j] = chain_between(query, batch[j]);
+      sums[j] = measure(query, batch[j]);
       is_found[j] = j < rest && sums[j] <= radius;
     }
     found(sums, name, is_found);
@@ -378,21 +378,24 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return 2 * bits + (sum <= radius ? 1 : 0);
   }
 
-  /// The name of the first of the points that points_within has found.
-  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
-    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
+  /// Calls `put` with the name of each of the points that points_within has found.
+  template <typename Put>
+  __device__ __forceinline__ void name_points(std::uint32_t pair, std::uint32_t within, const Put& put) const {
+    const std::uint32_t name_of_bit_0 = ((pair >> 5) << point_bits()) + scanned() - 1;
+    while (within != 0) {
+      const std::uint32_t bit = kWarp - 1 - leading_zeros(within);
+      put(static_cast<std::uint16_t>(name_of_bit_0 - bit));
+      within ^= 1u << bit;
+    }
   }
 
   /// The point of a name, as seen from a query.
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
-    const std::uint32_t at = name & ((1u << point_bits()) - 1);
-    std::uint32_t count = 0;
+    const std::uint32_t leaf = room_.history[name >> point_bits()] & 0x7fffffff;
+    const std::uint32_t place = leaf + (name & ((1u << point_bits()) - 1));
     Point point;
-    point.template load<true>(points_of(name >> point_bits(), count) + at * Point::kBytes);
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
-    return {sum, point.number};
+    point.template load<true>(tree_.packed + std::uint64_t{place} * Point::kBytes);
+    return {measure(query, point), point.number};
   }
 
   Room& room_;

@@ -76,10 +76,16 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   constexpr std::uint32_t kSharedBytes = 48 << 10;
-  using Room = typename CollectingPacket<T, kDims>::Room;
+  using Room = typename CollectingPacket<T, kDims, CollectedLists::by_warp>::Room;
   const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
-  launch(knn_by_collecting<T, kDims>, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
+  auto kernel = knn_by_collecting<T, kDims, CollectedLists::by_warp>;
+  if (task.parts != nullptr) {
+    kernel = knn_by_collecting<T, kDims, CollectedLists::by_lanes_exactly>;
+  } else if (task.knn.k <= kMostInLanes) {
+    kernel = knn_by_collecting<T, kDims, CollectedLists::by_lanes>;
+  }
+  launch(kernel, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
          std::size_t{warps} * layout.bytes, task, layout);
 }
 

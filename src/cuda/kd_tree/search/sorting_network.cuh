@@ -14,9 +14,18 @@ __device__ __forceinline__ void put_in_order(std::uint32_t& a, std::uint32_t& b)
   b = greater;
 }
 
+/// The same of whatever has an order.
+template <typename Key>
+__device__ __forceinline__ void put_in_order(Key& a, Key& b) {
+  const bool is_reversed = b < a;
+  const Key lesser = is_reversed ? b : a, greater = is_reversed ? a : b;
+  a = lesser;
+  b = greater;
+}
+
 /// Ascending, by Batcher's odd-even merges. kSize is a power of two.
-template <std::uint32_t kSize>
-__device__ __forceinline__ void sort_in_registers(std::uint32_t (&keys)[kSize]) {
+template <typename Key, std::uint32_t kSize>
+__device__ __forceinline__ void sort_in_registers(Key (&keys)[kSize]) {
 #pragma unroll
   for (std::uint32_t part = 1; part < kSize; part *= 2) {
 #pragma unroll
