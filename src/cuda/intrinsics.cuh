@@ -187,6 +187,9 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }
 __device__ __forceinline__ std::uint32_t to_unsigned(double value) { return __double2uint_rz(value); }
 
+/// About a / b, to a few of the last bits; b is not 0.
+__device__ __forceinline__ float rough_quotient(float a, float b) { return __fdividef(a, b); }
+
 /// Four of the eight bytes of a (0 to 3) and b (4 to 7): the lowest by the lowest four bits of the selector, and so on;
 /// its upper half does not matter. None of the four is above 7.
 __device__ __forceinline__ std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {

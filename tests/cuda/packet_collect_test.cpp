@@ -118,35 +118,5 @@ TEST(SortAcrossLanes, SortsRowsOfAnyLength) {
   }
 }
 
-/// Lists of all lengths, a lane each, many of their keys equal.
-TEST(SortOwnKeys, SortsTheLeastOfEachList) {
-  constexpr std::uint32_t kNone = 0xffffffff;
-  for (const std::uint32_t longest : {1u, 8u, 31u, 32u, 33u, 57u, 64u}) {
-    std::mt19937_64 random(longest);
-    std::vector<std::vector<std::uint32_t>> lists(cuda::kWarp);
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      lists[i].resize(i == 7 ? longest : random() % (longest + 1));
-      for (std::uint32_t& key : lists[i]) key = static_cast<std::uint32_t>(random()) % (i % 2 == 0 ? kNone : 20);
-    }
-    std::vector<std::vector<std::uint32_t>> least(cuda::kWarp);
-    cuda::emulation::run_grid(1, cuda::kWarp, 0, cuda::emulation::Residence::one_by_one, [&] {
-      const std::vector<std::uint32_t>& list = lists[cuda::lane_number()];
-      std::uint32_t keys[cuda::kLeastOwnKeys];
-      cuda::sort_own_keys(longest, keys, [&](std::uint32_t first, bool is_any, auto& few) {
-        for (std::uint32_t& key : few) {
-          key = is_any && first < list.size() ? list[first] : kNone;
-          ++first;
-        }
-      });
-      least[cuda::lane_number()].assign(std::begin(keys), std::end(keys));
-    });
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      std::sort(lists[i].begin(), lists[i].end());
-      lists[i].resize(cuda::kLeastOwnKeys, kNone);
-      EXPECT_EQ(least[i], lists[i]) << "list " << i << " of up to " << longest;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace kith::test

@@ -41,6 +41,13 @@ __device__ __forceinline__ std::uint32_t cell_of(const CellScale<T>& scale, T x)
   return cell < kLastCell ? cell : kLastCell;
 }
 
+/// The same, where it is rarely asked.
+template <typename T>
+KITH_NOINLINE __device__ CellScale<T> distant_scale(const GroupParameters<T>& p, std::uint32_t segment,
+                                                    std::uint32_t d) {
+  return cell_scale(p, segment, d);
+}
+
 /// The scales of a segment in shared memory, if its dims are few. The block has to meet.
 template <typename T>
 __device__ __forceinline__ void stage_scales(const GroupParameters<T>& p, std::uint32_t segment) {
@@ -52,7 +59,7 @@ __device__ __forceinline__ void stage_scales(const GroupParameters<T>& p, std::u
 template <typename T>
 __device__ __forceinline__ CellScale<T> staged_scale(const GroupParameters<T>& p, std::uint32_t segment,
                                                      std::uint32_t d) {
-  if (p.shape.dims > kStagedDims) return cell_scale(p, segment, d);
+  if (p.shape.dims > kStagedDims) return distant_scale(p, segment, d);
   return reinterpret_cast<const CellScale<T>*>(shared_memory() + StepLayout<T>(p.shape.dims, 0, false).scales)[d];
 }
 
@@ -60,7 +67,10 @@ __device__ __forceinline__ CellScale<T> staged_scale(const GroupParameters<T>& p
 __device__ __forceinline__ CellBins bins_over(std::uint32_t first, std::uint32_t last, std::uint32_t dim,
                                               std::uint32_t count) {
   const std::uint32_t cells = last > first ? last - first + 1 : 1;
-  return {first, count < cells ? (count << kCellBits) / cells : 1u << kCellBits, dim, count};
+  // Any scale is right that does not run out of bins too early, so a quick quotient will do.
+  constexpr std::uint32_t kMost = 1u << kCellBits;
+  const std::uint32_t scale = to_unsigned(rough_quotient(static_cast<float>(count) * kMost, static_cast<float>(cells)));
+  return {first, scale < 1 ? 1 : scale < kMost ? scale : kMost, dim, count};
 }
 
 __device__ __forceinline__ std::uint32_t bin_of(const CellBins& bins, std::uint32_t cell) {
@@ -80,7 +90,15 @@ __device__ __forceinline__ CellBins root_bins(const GroupParameters<T>& p, std::
 
 /// The cells of a bin.
 __device__ __forceinline__ MedianCells cells_of(const CellBins& bins, std::uint32_t bin) {
-  const auto first_of = [&](std::uint32_t b) { return bins.low + ((b << kCellBits) + bins.scale - 1) / bins.scale; };
+  // The first cell of a bin: a rough quotient is off by one at most.
+  const auto first_of = [&](std::uint32_t b) {
+    const std::uint32_t from = b << kCellBits;
+    std::uint32_t cell = to_unsigned(rough_quotient(static_cast<float>(from), static_cast<float>(bins.scale)));
+    if (cell > 0 && cell * bins.scale >= from) --cell;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 2; ++i) cell += cell * bins.scale < from ? 1 : 0;
+    return bins.low + cell;
+  };
   MedianCells cells{bins.dim, bin == 0 ? 0 : first_of(bin), bin + 1 == bins.count ? kLastCell : first_of(bin + 1) - 1};
   if (cells.last > kLastCell) cells.last = kLastCell;
   return cells;

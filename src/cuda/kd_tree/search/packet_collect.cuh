@@ -1,5 +1,6 @@
 // kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts the
-// lists: short ones a lane each (collected_by_lanes.cuh), others by the whole warp (collected_by_warp.cuh).
+// lists, one after the other (collected_by_warp.cuh) or, if they are short and many ties are expected, a lane each
+// (collected_by_lanes.cuh).
 //
 // 1. A radius is guessed that holds somewhat more points than are wanted: from a sample of the points around the query
 //    in the midst of the packet, which is good to a factor of two, then by counting around that query alone.
@@ -15,8 +16,7 @@
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100. For k = 30 (about
-// 46 collected): guess 75, walk and pairs 310, looking up 65, sorting 45, writing 45.
+// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
@@ -142,28 +142,19 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   __device__ __forceinline__ float radius_within(float limit, const T (&query)[kDims]) {
     sync_warp();  // the packet before is done with the room
     ChainHistogram chains(reinterpret_cast<std::uint32_t*>(names_), limit);
-    const std::uint32_t reciprocal = reciprocal_of(most_);
     reach_ = static_cast<T>(limit);
     leaves_ = seen_ = 0;
     Walk::start_at_own_bottom();
     do {
       std::uint32_t count = 0;
       Walk::look_at_node(count);
-      const std::uint32_t slots = count * most_;
-      for (std::uint32_t first = 0; first < slots; first += Walk::kAtOnce * kWarp) {
-        typename Walk::Point points[Walk::kAtOnce];  // on their way before the first is counted
-        bool is_point[Walk::kAtOnce];
-#pragma unroll
-        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-          const std::uint32_t slot = first + j * kWarp;
-          if (slot < slots) is_point[j] = load_slot(slot + lane_number(), slots, reciprocal, points[j]);
-        }
-#pragma unroll
-        for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-          if (first + j * kWarp >= slots) break;
-          const T sum = Walk::measure(query, points[j]);
-          if (is_point[j] && sum <= reach_) chains.add(toward_zero(sum));
-        }
+      for (std::uint32_t slot = lane_number(); slot < count * most_; slot += kWarp) {
+        const std::uint32_t leaf = slot * reciprocal_of(most_) >> 16, i = slot - leaf * most_;
+        std::uint32_t points = 0;
+        const std::byte* values = Walk::points_of(leaf, points) + i * Walk::Point::kBytes;
+        if (i >= points) continue;
+        const T sum = Walk::measure(query, values);
+        if (sum <= reach_) chains.add(toward_zero(sum));
       }
       sync_warp();
     } while (seen_ < Room::kHistory && Walk::find_next_bottom());
@@ -174,28 +165,17 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     return found < task_.expected ? guess * rescaling(found, growth_) : guess;
   }
 
-  /// A point of the leaves in the room, which have most_ slots each; false if there is none, and the point another one.
-  __device__ __forceinline__ bool load_slot(std::uint32_t slot, std::uint32_t slots, std::uint32_t reciprocal,
-                                            typename Walk::Point& point) const {
-    const std::uint32_t known = slot < slots ? slot : slots - 1;
-    const std::uint32_t leaf = known * reciprocal >> 16, i = known - leaf * most_;
-    const std::uint32_t place = room_.history[leaf], points = most_ - (place >> 31);
-    point.template load<false>(tree_.packed + std::uint64_t{(place & 0x7fffffff) + i} * Walk::Point::kBytes);
-    return slot < slots && i < points;
-  }
-
   // --- pairs ---
 
-  /// Points without room are counted, so that the next radius is right: such a list is not read.
+  /// Points without room are counted, so that the next radius is right.
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      const std::uint32_t within = Walk::points_within(pair);
-      const std::uint32_t asking = pair & 31, count = count_bits(within);
-      if (count == 0) return;
-      const std::uint32_t at = atomic_add(&room_.counts[asking], count);
-      if (at + count > task_.room) return;
-      std::uint16_t* to = names_of(asking) + at;
-      Walk::name_points(pair, within, [&](std::uint16_t name) { *to++ = name; });
+      std::uint32_t within = Walk::points_within(pair);
+      if (within == 0) return;
+      const std::uint32_t asking = pair & 31;
+      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
+      std::uint16_t* names = names_of(asking);
+      for (; within != 0 && at < task_.room; within &= within - 1, ++at) names[at] = Walk::first_name(pair, within);
     });
   }
   /// Names would be lost.

@@ -31,7 +31,7 @@ struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : 28;
+  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 40;
   static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
   /// The last rows take what a full buffer has no room for.
@@ -326,7 +326,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 14 : 10;
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : 8;
   return kept <= 10 ? 10 : 8;
 }
 

@@ -95,10 +95,10 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
       const std::uint32_t asking = pair & 31;
-      const std::uint32_t within = Walk::points_within(pair);
+      std::uint32_t within = Walk::points_within(pair);
       if (within == 0) return;
       std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-      Walk::name_points(pair, within, [&](std::uint16_t name) { room_.names[at++][asking] = name; });
+      for (; within != 0; within &= within - 1, ++at) room_.names[at][asking] = Walk::first_name(pair, within);
     });
   }
   /// Names would be lost.

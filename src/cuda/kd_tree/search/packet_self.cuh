@@ -38,9 +38,9 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
 
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      Walk::name_points(pair, Walk::points_within(pair), [&](std::uint16_t name) {
-        atomic_min(&room_.counts[pair & 31], Walk::look_up(name, query_).index);
-      });
+      for (std::uint32_t within = Walk::points_within(pair); within != 0; within &= within - 1) {
+        atomic_min(&room_.counts[pair & 31], Walk::look_up(Walk::first_name(pair, within), query_).index);
+      }
     });
   }
   /// Equal points fill many leaves: a search with an order among those is better.

@@ -52,24 +52,27 @@ struct PacketTask {
 };
 
 /// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
-inline constexpr std::uint32_t kMostByKeys = 16;
+template <typename T>
+inline constexpr std::uint32_t kMostByKeys = sizeof(T) == 4 ? 32 : 16;
 /// The most that are found by collecting points, and the most points that a query may have room for.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 
-/// How collected points are sorted: each list by the warp; short ones by a lane each, with keys; or, because many ties
-/// are expected, by exact distances and numbers.
-enum class CollectedLists { by_warp, by_lanes, by_lanes_exactly };
-/// The most neighbours for which lanes sort, which may find a few dozen more.
-inline constexpr std::uint32_t kMostInLanes = 31;
+/// How collected points are sorted: each list by the warp; or short ones by a lane each, because many ties are
+/// expected.
+enum class CollectedLists { by_warp, by_lanes };
+/// The most neighbours for which lanes sort, which may find a dozen more.
+inline constexpr std::uint32_t kMostInLanes = 16;
 
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
 /// time.
-constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : 48; }
+constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : kept <= 18 ? 48 : 64; }
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
 /// a leaf that is all keys. 0: points are collected.
-inline std::uint32_t kept_keys(std::uint32_t wanted, std::uint64_t most_per_leaf) {
-  if (wanted > kMostByKeys) return 0;
+template <typename T>
+std::uint32_t kept_keys(std::uint32_t wanted, std::uint64_t most_per_leaf) {
+  if (wanted > kMostByKeys<T>) return 0;
+  if (wanted > 16) return 34;
   return wanted <= 8 && most_per_leaf <= buffered_keys(10) ? 10 : 18;
 }
 
@@ -197,7 +200,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  const std::uint32_t kept = kept_keys(task.wanted, knn.tree.geometry.most_per_leaf());
+  const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree.geometry.most_per_leaf());
   const PacketCut cut(knn.tree, knn.queries, kept == 0);
   task.packets = cut.packets;
   task.packets_per_node = cut.per_node;
@@ -206,7 +209,9 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
     return task;
   }
   // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain.
-  task.expected = task.wanted <= 2 ? 6 : task.wanted + task.wanted / 2 + 10;
+  task.expected = task.wanted <= 2    ? 6
+                  : task.wanted <= 16 ? task.wanted + task.wanted / 2 + 10
+                                      : task.wanted + task.wanted / 3 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
   task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
   task.tied_count = scratch + 1;

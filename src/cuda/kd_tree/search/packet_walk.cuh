@@ -378,15 +378,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return 2 * bits + (sum <= radius ? 1 : 0);
   }
 
-  /// Calls `put` with the name of each of the points that points_within has found.
-  template <typename Put>
-  __device__ __forceinline__ void name_points(std::uint32_t pair, std::uint32_t within, const Put& put) const {
-    const std::uint32_t name_of_bit_0 = ((pair >> 5) << point_bits()) + scanned() - 1;
-    while (within != 0) {
-      const std::uint32_t bit = kWarp - 1 - leading_zeros(within);
-      put(static_cast<std::uint16_t>(name_of_bit_0 - bit));
-      within ^= 1u << bit;
-    }
+  /// The name of the first of the points that points_within has found.
+  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
+    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
   }
 
   /// The point of a name, as seen from a query.

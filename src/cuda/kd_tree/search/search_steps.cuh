@@ -80,9 +80,7 @@ void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t
   const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
   auto kernel = knn_by_collecting<T, kDims, CollectedLists::by_warp>;
-  if (task.parts != nullptr) {
-    kernel = knn_by_collecting<T, kDims, CollectedLists::by_lanes_exactly>;
-  } else if (task.knn.k <= kMostInLanes) {
+  if (task.parts != nullptr && task.knn.k <= kMostInLanes) {
     kernel = knn_by_collecting<T, kDims, CollectedLists::by_lanes>;
   }
   launch(kernel, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
@@ -100,12 +98,15 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
            kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
   };
-  switch (kept_keys(task.wanted, task.knn.tree.geometry.most_per_leaf())) {
+  switch (kept_keys<T>(task.wanted, task.knn.tree.geometry.most_per_leaf())) {
     case 10:
       run(std::integral_constant<std::uint32_t, 10>{});
       break;
     case 18:
       run(std::integral_constant<std::uint32_t, 18>{});
+      break;
+    case 34:
+      if constexpr (kMostByKeys < T >> 16) run(std::integral_constant<std::uint32_t, 34>{});
       break;
     default:
       return launch_collecting<T, kDims>(task, launch);

@@ -182,6 +182,8 @@ inline std::uint32_t to_unsigned(float value) {
   return std::isnan(value) ? 0 : to_unsigned(static_cast<double>(value));
 }
 
+inline float rough_quotient(float a, float b) { return a / b; }
+
 inline std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
   std::uint32_t result = 0;
