@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   Loaded next;
   next.load(p, first_tile + thread_number() * kEach, first, end, level > 1);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
-  const bool notes_samples = is_uneven(p, slice.segment), uses_numbers = load_tables(p, slice.segment, level);
+  // Where points lie unevenly, a good part of them are candidates.
+  const bool has_many = is_uneven(p, slice.segment), uses_numbers = load_tables(p, slice.segment, level);
   CellScale<T> number_scale;
   if (uses_numbers) number_scale = cell_scale(p, slice.segment, dims);
   std::uint32_t found = 0;
@@ -125,7 +126,10 @@ __global__ void __launch_bounds__(kPassThreads, 2)
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) inside |= is_inside(k) ? 1u << k : 0;
     std::uint32_t heaps = level > 1 ? points.heaps() : all_parents;
-    if ((~heaps & all_parents) != 0) heaps = decided_heaps(p, parents, own, heaps, inside);
+    if ((~heaps & all_parents) != 0) {
+      heaps =
+          has_many ? decided_heaps(p, parents, own, heaps, inside) : decided_few_heaps(p, parents, own, heaps, inside);
+    }
     sync_warp();
     // A byte for each point. Decided nodes have the bit `parents`; the others count from the first of their level.
     const std::uint32_t nodes = heaps & ~all_parents;
@@ -177,7 +181,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if constexpr (kWhole) {
       *reinterpret_cast<std::uint32_t*>(p.heap + own) = heaps;
-      if (notes_samples) {
+      if (has_many) {
         const std::uint32_t sample = sample_at(p, segment_first, own);
         if (sample != kNoSample) note_sample(p, slice.segment, sample, heaps & 0xff);
       }
@@ -190,6 +194,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       node[k] = nodes >> (8 * k) & 0xff;
       if (is_inside(k)) listed |= (candidates >> (8 * k) & 1) << k;
     }
+    if (!has_many) return note_few_candidates<kRoom>(p, slice.segment, level - 1, listed, nodes, own, found);
     const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
     note_candidates<kRoom, true>(p, slice.segment, level - 1, listed, node, value, own, found);
   };

@@ -46,7 +46,7 @@ __device__ __forceinline__ std::uint32_t decided_heap(const GroupParameters<T>& 
   const auto& exact = node_tables<T>().exact[heap - parents / 2];
   return 2 * heap + (is_right_of(p.source, p.shape.dims, place, exact.dim, exact.value, exact.place) ? 1 : 0);
 }
-/// The same for four points from `place` on, of which those of `inside` are there, a bit each.
+/// The same for four points from `place` on, whose nodes are bytes, of which those of `inside` are there, a bit each.
 template <typename T>
 __device__ __forceinline__ std::uint32_t decided_heaps(const GroupParameters<T>& p, std::uint32_t parents,
                                                        std::uint32_t place, std::uint32_t heaps, std::uint32_t inside) {
@@ -70,6 +70,21 @@ __device__ __forceinline__ std::uint32_t decided_heaps(const GroupParameters<T>&
                               ? x[k] > exact.value
                               : is_not_before(p.source, dims, place + k, exact.place, exact.dim, 1);
     heaps = (heaps & ~(0xffu << (8 * k))) | (2 * heap + (is_right ? 1 : 0)) << (8 * k);
+  }
+  return heaps;
+}
+/// The same where hardly any of the four are undecided.
+template <typename T>
+__device__ __forceinline__ std::uint32_t decided_few_heaps(const GroupParameters<T>& p, std::uint32_t parents,
+                                                           std::uint32_t place, std::uint32_t heaps,
+                                                           std::uint32_t inside) {
+  std::uint32_t open = ~heaps & parents * 0x01010101u;  // a bit in each byte
+#pragma unroll 1
+  for (; open != 0; open &= open - 1) {
+    const std::uint32_t k = lowest_bit(open) / 8;
+    if ((inside >> k & 1) == 0) continue;
+    const std::uint32_t heap = decided_heap(p, parents, place + k, heaps >> (8 * k) & 0xff);
+    heaps = (heaps & ~(0xffu << (8 * k))) | heap << (8 * k);
   }
   return heaps;
 }

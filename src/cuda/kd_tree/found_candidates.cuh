@@ -94,4 +94,32 @@ __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std
   sync_warp();
 }
 
+/// The same where few lanes have a candidate, and hardly any has two: of four points, whose nodes are bytes.
+/// Coordinates are gathered.
+template <std::uint32_t kRoom, typename T>
+__device__ __forceinline__ void note_few_candidates(const GroupParameters<T>& p, std::uint32_t segment,
+                                                    std::uint32_t level, std::uint32_t candidates, std::uint32_t nodes,
+                                                    std::uint32_t place, std::uint32_t& found) {
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+#pragma unroll 1
+  for (std::uint32_t lanes = ballot(candidates != 0); lanes != 0; lanes = ballot(candidates != 0)) {
+    if (found + count_bits(lanes) > kRoom) {
+      list_candidates<kRoom, true>(p, segment, level, found);
+      found = 0;
+    }
+    if (candidates != 0) {
+      const std::uint32_t k = lowest_bit(candidates), node = nodes >> (8 * k) & 0xff;
+      const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
+      const std::uint32_t dim = node_tables<T>().parent_dim(node);
+      warp.keys[i] = dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1
+                                         : ordered_key(p.source.at(place + k, dim));
+      warp.places[i] = place + k;
+      warp.nodes[i] = static_cast<std::uint8_t>(node);
+      candidates &= candidates - 1;
+    }
+    found += count_bits(lanes);
+    sync_warp();
+  }
+}
+
 }  // namespace kith::cuda
