@@ -237,7 +237,8 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
     GroupParameters<TypeParam> group = scratch.groups[0];
     group.source = {points.data(), 3, 1, nullptr};
     Garbage copy(copy_bytes<TypeParam>(shape));
-    write_to(group, copy.data());
+    Garbage boxes(shape.geometry.nodes() * 6 * sizeof(TypeParam));
+    write_to(group, copy.data(), {.boxes = reinterpret_cast<TypeParam*>(boxes.data())});
     split_group<TypeParam>(group, {.processors = 5},
                            [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
                               std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {

@@ -1,9 +1,9 @@
 // The steps of a build and the memory that they need, before anything is allocated.
 //
-// Bytes per point at the peak, for D dims of T (3-D f32: 43): two copies of the points, D * T + 4 each, of which one
-// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4; cells, 2 for each dim but two, whose
-// cells lie where the numbers of the points will be. The rest, boxes and splits of the tree and histograms, is small
-// against that.
+// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each, of which one
+// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest, boxes and splits of the tree
+// and histograms, is small against that. Cells lie where numbers and boxes will be; if leaves are so large that there
+// are few boxes, they take 2 for each dim but two.
 #pragma once
 
 #include "cuda/kd_tree/finish.hpp"
@@ -61,6 +61,18 @@ struct BuildScratch {
   std::uint64_t bytes = 0;
 };
 
+/// How far apart the columns of cells begin: vectors of 8 bytes fit.
+inline std::uint64_t cell_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
+/// Cells of the dimensions but the first two, whose cells lie in the copy that is written.
+inline std::uint64_t other_cells_of(const TreeShape& shape) {
+  return shape.dims > 2 ? cell_stride(shape) * (shape.dims - 2) : 0;
+}
+/// Whether they lie where the boxes of the tree will be, which nobody writes before the finish.
+template <typename T>
+bool cells_fit_into_boxes(const TreeShape& shape) {
+  return other_cells_of(shape) * sizeof(std::uint16_t) <= shape.geometry.nodes() * 2 * shape.dims * sizeof(T);
+}
+
 template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, const GpuLimits& limits,
                                 std::byte* memory) {
@@ -116,12 +128,11 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   OrderedKey<T>* keys = nullptr;
   std::uint32_t* places = nullptr;
   std::uint16_t* other_cells = nullptr;
-  const std::uint64_t cell_stride = (points + 3) / 4 * 4;  // vectors of 8 bytes fit
   if (top_level > 0) {
     heap = parts.take<std::uint8_t>(points);
     keys = parts.take<OrderedKey<T>>(points);
     places = parts.take<std::uint32_t>(points);
-    other_cells = parts.take<std::uint16_t>(shape.dims > 2 ? cell_stride * (shape.dims - 2) : 0);
+    if (!cells_fit_into_boxes<T>(shape)) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
   }
   const T *boxes = nullptr, *windows = nullptr;
   for (GroupParameters<T>& group : scratch.groups) {
@@ -130,7 +141,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.keys = keys;
     group.places = places;
     group.other_cells = other_cells;
-    group.cell_stride = cell_stride;
+    group.cell_stride = cell_stride(shape);
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins>(segments * kHeap);
     if (group.sample_shift > 0) {
@@ -161,9 +172,11 @@ std::uint64_t copy_bytes(const TreeShape& shape) {
   return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
 }
 
-/// The group's scatter will write to a copy of the points; until then candidates and cells lie there.
+/// The group's scatter will write to a copy of the points; until then candidates and cells lie there, and in the tree.
 template <typename T>
-void write_to(GroupParameters<T>& group, std::byte* copy) {
+void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& tree) {
+  group.tree = tree;
+  if (cells_fit_into_boxes<T>(group.shape)) group.other_cells = reinterpret_cast<std::uint16_t*>(tree.boxes);
   group.out_values = reinterpret_cast<T*>(copy);
   group.out_stride = column_stride(group.shape);
   group.candidate_values = group.out_values;
@@ -180,8 +193,7 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
   std::uint32_t step = 0;
   for (GroupParameters<T> group : scratch.groups) {
     group.source = source;
-    write_to(group, copies[step % 2]);
-    group.tree = tree;
+    write_to(group, copies[step % 2], tree);
     split(group);
     source = {group.out_values, 1, group.out_stride, group.out_indices};
     ++step;
