@@ -68,10 +68,15 @@ stage_release() {
   end
 }
 
-# Runs one test program as a whole and looks for leaks at its end.
+# Runs one test program as a whole and looks for leaks at its end; its status goes to a file.
+look_for_leaks() {
+  local log=build-asan/leaks-${1##*/}.log status=0
+  ASAN_OPTIONS=detect_leaks=1 "$1" --gtest_filter='-*OnRandomCases*:*RealData*' >"$log" 2>&1 || status=$?
+  printf '%d\n' "$status" >"$log.status"
+}
 has_no_leaks() {
-  local log=build-asan/leaks.log
-  ASAN_OPTIONS=detect_leaks=1 "$1" --gtest_filter='-*OnRandomCases*:*RealData*' >"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
+  local log=build-asan/leaks-${1##*/}.log
+  [[ $(<"$log.status") == 0 ]] || { tail -n 60 "$log"; return 1; }
 }
 
 stage_asan() {
@@ -80,10 +85,17 @@ stage_asan() {
   export UBSAN_OPTIONS=print_stacktrace=1
   # The search for leaks takes seconds per process on some machines: once per program then, not once per test.
   ASAN_OPTIONS=detect_leaks=0 run_tests build-asan
-  local program
-  for program in build-asan/bin/*_tests; do
-    if [[ $program != */cli_tests ]]; then check has_no_leaks "$program"; fi
+  local program programs=()
+  while read -r program; do  # the largest first: they take the longest
+    if [[ $program != */cli_tests ]]; then programs+=("$program"); fi
+  done < <(ls -S build-asan/bin/*_tests)
+  for program in "${programs[@]}"; do
+    rm -f "build-asan/leaks-${program##*/}.log.status"
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n || true; done
+    look_for_leaks "$program" &
   done
+  wait
+  for program in "${programs[@]}"; do check has_no_leaks "$program"; done
   printf '   no leaks\n'
   end
 }
