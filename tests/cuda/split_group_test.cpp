@@ -207,6 +207,14 @@ TYPED_TEST(SplitGroup, ManyDimensions) {
 }
 
 /// Where medians are guessed from samples, a guess that is right, one that is wrong and none give the same tree.
+/// So far from the others, which are equal, that the distance overflows; and no sample sees it.
+TYPED_TEST(SplitGroup, OutlierBeyondAllDistances) {
+  const TypeParam far = std::numeric_limits<TypeParam>::max() / 2 * TypeParam(1.5);
+  const auto points = this->rows(
+      9000, 3, [&](auto i, auto d) { return d > 0 ? this->unit() : static_cast<double>(i == 1 ? -far : far); });
+  expect_the_tree_of_the_cpu(points, 3, {.top_level = 6});
+}
+
 /// So large that the cells of the third dimension do not fit where the boxes will be.
 TYPED_TEST(SplitGroup, LargeLeaves) {
   const Plan plan{.leaf_size = 500, .top_level = 3, .capacity = 1024, .processors = 4};

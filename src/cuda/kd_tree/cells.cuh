@@ -34,10 +34,13 @@ __device__ __forceinline__ CellScale<T> cell_scale(const GroupParameters<T>& p, 
   return {low, scale};
 }
 
-/// Monotone, because subtraction and multiplication are monotone under rounding.
+/// Monotone, because subtraction and multiplication are monotone under rounding. An infinite difference times a scale
+/// of 0 is no number: that is cell 0, as all others are then.
 template <typename T>
 __device__ __forceinline__ std::uint32_t cell_of(const CellScale<T>& scale, T x) {
-  const std::uint32_t cell = to_unsigned((x - scale.low) * scale.scale);
+  T at = (x - scale.low) * scale.scale;
+  if constexpr (sizeof(T) == 8) at = greater(T(0), at);  // to_unsigned makes 0 of floats that are no numbers
+  const std::uint32_t cell = to_unsigned(at);
   return cell < kLastCell ? cell : kLastCell;
 }
 
