@@ -172,11 +172,4 @@ class PacketQueries {
   T query_[kDims];
 };
 
-/// The packets that there are.
-template <typename T>
-__device__ inline std::uint64_t packets_of(const QuerySource<T>& source, std::uint32_t most) {
-  if (source.chosen_count == nullptr) return most;
-  return (queries_of(source) + kPacketQueries - 1) / kPacketQueries;
-}
-
 }  // namespace kith::cuda

@@ -150,8 +150,7 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp)
     count_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
-  const std::uint64_t packets = packets_of(task.radius.queries, task.packets);
-  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
+  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
     PacketCount<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
   }
 }
@@ -160,8 +159,7 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp)
     list_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketListRoom<T, kDims>*>(shared_memory())[warp_number()];
-  const std::uint64_t packets = packets_of(task.radius.queries, task.packets);
-  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
+  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
     PacketList<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
   }
 }

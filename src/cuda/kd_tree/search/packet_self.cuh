@@ -53,8 +53,7 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 18 : 12)
     self_by_packets(const __grid_constant__ PacketTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
-  const std::uint64_t packets = packets_of(task.knn.queries, task.packets);
-  for (std::uint64_t packet = search_warp(); packet < packets; packet += search_warps()) {
+  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
     PacketSelf<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
   }
 }
