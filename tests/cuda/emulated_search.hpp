@@ -112,10 +112,10 @@ std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::ui
 
 /// A question of the kind that packets answer.
 template <typename T>
-std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows) {
+std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows,
+                                                   std::uint32_t dims) {
   auto question = std::make_unique<SearchQuestion<T>>();
-  const auto dims = static_cast<std::uint32_t>(2 + random() % 3),
-             leaf_size = static_cast<std::uint32_t>(8 + random() % 25);
+  const auto leaf_size = static_cast<std::uint32_t>(8 + random() % (cuda::most_per_leaf_of(dims) - 7));
   question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
   question->tree = cpu::build_kd_tree(question->points.template values<T>().data(), rows, dims,
                                       {.leaf_size = leaf_size, .threads = 1});
@@ -129,6 +129,12 @@ std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, Nast
     question->batch.filter.exclude_self = random() % 2 == 0;
   }
   return question;
+}
+
+/// The same in 2 to 4 dims.
+template <typename T>
+std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows) {
+  return packet_question<T>(random, shape, rows, static_cast<std::uint32_t>(2 + random() % 3));
 }
 
 /// The same, of a tree that packets know, with `fewest` to `fewest` + `span` points.

@@ -174,6 +174,26 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
   }
 }
 
+/// Fuller leaves, and no other packets to hand ties to.
+TYPED_TEST(EmulatedSearch, PacketsInFiveDimsEqualTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 3050; seed < 3062 && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    auto question = packet_question<TypeParam>(random, shape, 1600 + random() % 1000, 5);
+    while (question->tree.geometry.levels < 5 || question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf) {
+      question = packet_question<TypeParam>(random, shape, 1600 + random() % 1000, 5);
+    }
+    constexpr std::uint32_t kSizes[] = {1, 8, 16, 20, 30};
+    std::uint32_t k = kSizes[random() % std::size(kSizes)];
+    if (k > 15 && sizeof(TypeParam) == 8) k = 15;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k);
+    const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+    if (shape == NastyShape::uniform) {
+      EXPECT_LT(failed * 4, question->batch.count);
+    }
+  }
+}
+
 /// One neighbour of each point, itself included: of equal points the first.
 TYPED_TEST(EmulatedSearch, PointsFindThemselvesByPackets) {
   constexpr auto kShapes = static_cast<std::uint64_t>(NastyShape::count_of_shapes);

@@ -57,8 +57,12 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
-    Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
-    Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
+    if constexpr (can_collect(kDims)) {
+      Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
+      Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
+    } else {
+      Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
+    }
     if (is_searched) answer(has_answer);
   }
 
@@ -69,7 +73,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_,
       Walk::radius_, Walk::row_, Walk::tree_;
 
-  static constexpr std::uint32_t kNameMask = (1u << kNameBits) - 1;
+  static constexpr std::uint32_t kNameMask = (1u << name_bits_of(kDims)) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
   static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
 

@@ -13,11 +13,16 @@ namespace kith::cuda {
 
 /// Queries of a packet: a lane each.
 inline constexpr std::uint32_t kPacketQueries = 32;
+/// Bits that name a point of a leaf: in 5 dims leaves are fuller.
+constexpr std::uint32_t point_bits_of(std::uint32_t dims) { return dims < 5 ? 5 : 6; }
 /// Bits of a key that name the point: the leaf's place in the packet's history, and the point's in its leaf.
-inline constexpr std::uint32_t kNameBits = 13;
+constexpr std::uint32_t name_bits_of(std::uint32_t dims) { return 8 + point_bits_of(dims); }
 /// Leaves that the fast way knows: fuller ones have no name, in emptier ones reading a few points too many would leave
-/// the leaf.
-inline constexpr std::uint32_t kFewestPerLeaf = 8, kMostPerLeaf = 32;
+/// the leaf. In 5 dims a leaf has to fit into the buffer of 18 keys.
+inline constexpr std::uint32_t kFewestPerLeaf = 8;
+constexpr std::uint32_t most_per_leaf_of(std::uint32_t dims) { return dims < 5 ? 32 : 48; }
+/// Dims in which points can be collected, too: a word has a bit for each point of a leaf.
+constexpr bool can_collect(std::uint32_t dims) { return dims < 5; }
 
 /// Some queries of a packet. They stay together: queries of two packets would share a walk of both surroundings, and of
 /// all between.
@@ -84,19 +89,20 @@ bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, cons
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
   const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
-  return metric.is_plain_l2() && !is_filtered && tree.dims >= 2 && tree.dims <= 4 && queries.chosen_count == nullptr &&
-         most >= kFewestPerLeaf && most <= kMostPerLeaf && geometry.levels >= 5 &&
+  return metric.is_plain_l2() && !is_filtered && tree.dims >= 2 && tree.dims <= 5 && queries.chosen_count == nullptr &&
+         most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) && geometry.levels >= 5 &&
          geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestQueries &&
          queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
 }
 template <typename T>
 bool packets_pay(const KnnTask<T>& task) {
   return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.filter, task.queries) &&
-         task.k + (task.filter.exclude_self ? 1 : 0) <= kMostByCollecting;
+         task.k + (task.filter.exclude_self ? 1 : 0) <=
+             (can_collect(task.tree.dims) ? kMostByCollecting : kMostByKeys<T>);
 }
 template <typename T>
 bool packets_pay(const RadiusTask<T>& task) {
-  return suit_packets(task.tree, task.metric, task.filter, task.queries);
+  return can_collect(task.tree.dims) && suit_packets(task.tree, task.metric, task.filter, task.queries);
 }
 
 /// How queries are cut into packets.
@@ -213,7 +219,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
                   : task.wanted <= 16 ? task.wanted + task.wanted / 2 + 10
                                       : task.wanted + task.wanted / 3 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
-  task.finds_itself = task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
+  task.finds_itself = can_collect(knn.tree.dims) && task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
   task.tied_count = scratch + 1;
   task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
   return task;

@@ -260,7 +260,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   }
 
   /// Bits that name a point of a leaf.
-  __device__ static constexpr std::uint32_t point_bits() { return kNameBits - 8; }
+  __device__ static constexpr std::uint32_t point_bits() { return point_bits_of(kDims); }
 
   /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no meetings of the warp.
   template <typename Take>

@@ -23,7 +23,7 @@ void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric,
   }
 }
 
-/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets know.
+/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets of all kinds know.
 template <typename F>
 void visit_packet_dims(std::uint32_t dims, F&& f) {
   switch (dims) {
@@ -34,6 +34,13 @@ void visit_packet_dims(std::uint32_t dims, F&& f) {
     default:
       return f(std::integral_constant<std::uint32_t, 4>{});
   }
+}
+
+/// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims in which packets have lists of keys.
+template <typename F>
+void visit_key_dims(std::uint32_t dims, F&& f) {
+  if (dims == 5) return f(std::integral_constant<std::uint32_t, 5>{});
+  visit_packet_dims(dims, f);
 }
 
 }  // namespace kith::cuda

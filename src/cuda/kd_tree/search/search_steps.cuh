@@ -64,7 +64,7 @@ template <typename T, typename Launch>
 SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& launch) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   const std::uint64_t blocks = (tree.geometry.points + kPackedBehind + kSearchThreads - 1) / kSearchThreads;
-  visit_packet_dims(tree.dims, [&](auto dims) {
+  visit_key_dims(tree.dims, [&](auto dims) {
     launch(pack_points<T, dims.value>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSearchThreads,
            std::size_t{0}, tree, packed);
   });
@@ -90,9 +90,11 @@ void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
   const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
-  if (task.finds_itself) {
-    return launch(self_by_packets<T, kDims>, blocks, kPacketWarps * kWarp,
-                  kPacketWarps * sizeof(PacketWalkRoom<T, kDims>), task);
+  if constexpr (can_collect(kDims)) {
+    if (task.finds_itself) {
+      return launch(self_by_packets<T, kDims>, blocks, kPacketWarps * kWarp,
+                    kPacketWarps * sizeof(PacketWalkRoom<T, kDims>), task);
+    }
   }
   const auto run = [&](auto kept) {
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
@@ -109,10 +111,13 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
       if constexpr (kMostByKeys < T >> 16) run(std::integral_constant<std::uint32_t, 34>{});
       break;
     default:
-      return launch_collecting<T, kDims>(task, launch);
+      if constexpr (can_collect(kDims)) launch_collecting<T, kDims>(task, launch);
+      return;
   }
-  constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
-  launch_collecting<T, kDims>(task_of_tied(task), launch, limits.processors * kBlocksPerProcessor);
+  if constexpr (can_collect(kDims)) {
+    constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
+    launch_collecting<T, kDims>(task_of_tied(task), launch, limits.processors * kBlocksPerProcessor);
+  }
 }
 
 /// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay, and of a
@@ -120,7 +125,7 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
 template <typename T, typename Launch>
 void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
   const PacketTask<T> task = packet_task(knn, scratch);
-  visit_packet_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
+  visit_key_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
   launch_failed_steps(task, limits, launch);
 }
 
