@@ -27,19 +27,20 @@ namespace kith::cuda {
 
 /// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-struct PacketRoom : PacketWalkRoom<T, kDims> {
+struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
   static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 40;
   static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
-  /// The last rows take what a full buffer has no room for.
-  std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
+  /// Behind each buffer lies what its last keys bring too many, and then, in a column of the lane's own, what finds no
+  /// room at all.
+  std::uint32_t buffers[kBuffer + 2 * kSpare - 1][kPacketQueries];
 };
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
+class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)> {
  public:
   using Room = PacketRoom<T, kDims, kKept>;
 
@@ -67,9 +68,9 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   }
 
  private:
-  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>>;
+  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)>;
   friend Walk;
-  static constexpr bool kShrinks = true, kNamesPairedOnly = false;
+  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_,
       Walk::radius_, Walk::row_, Walk::tree_;
 
@@ -155,6 +156,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
     const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
+    const std::uint32_t too_many = shared_address(&room_.buffers[Room::kBuffer + Room::kSpare - 1][lane_number()]);
     constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
     static_assert(Room::kSpare >= Walk::kAtOnce);
     std::uint32_t* const counter = &room_.counts[asking];
@@ -165,7 +167,7 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>> {
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
           const std::uint32_t at = atomic_add(counter, found);
-          std::uint32_t to = buffer + (at < Room::kBuffer ? at : Room::kBuffer) * kRowBytes;
+          std::uint32_t to = at < Room::kBuffer ? buffer + at * kRowBytes : too_many;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
             if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
