@@ -42,20 +42,12 @@ struct PackedPoint {
   /// Of the point at `from`. `kWithNumber`: otherwise only the coordinates are loaded.
   template <bool kWithNumber>
   __device__ __forceinline__ void load(const std::byte* from) {
-    constexpr std::uint32_t kLoads = (kWords + (kWithNumber ? 1 : 0) + 3) / 4;
-    PackedWords loaded[kLoads];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kLoads; ++i) loaded[i] = load_words(from + 16 * i);
-    const auto word = [&](std::uint32_t i) { return loaded[i / 4].words[i % 4]; };
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      if constexpr (sizeof(T) == 4) {
-        values[d] = std::bit_cast<T>(word(d));
-      } else {
-        values[d] = std::bit_cast<T>(std::uint64_t{word(2 * d + 1)} << 32 | word(2 * d));
-      }
-    }
-    if constexpr (kWithNumber) number = word(kWords);
+    load_first<kDims, kWithNumber>(from);
+  }
+  /// The last coordinate stays as it is.
+  __device__ __forceinline__ void load_all_but_last(const std::byte* from) { load_first<kDims - 1, false>(from); }
+  __device__ __forceinline__ static T last_value(const std::byte* from) {
+    return *reinterpret_cast<const T*>(from + (kDims - 1) * sizeof(T));
   }
 
   __device__ __forceinline__ void store(std::byte* to) const {
@@ -77,6 +69,23 @@ struct PackedPoint {
   }
 
  private:
+  template <std::uint32_t kCount, bool kWithNumber>
+  __device__ __forceinline__ void load_first(const std::byte* from) {
+    constexpr std::uint32_t kLoads = (kCount * sizeof(T) / 4 + (kWithNumber ? 1 : 0) + 3) / 4;
+    PackedWords loaded[kLoads];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kLoads; ++i) loaded[i] = load_words(from + 16 * i);
+    const auto word = [&](std::uint32_t i) { return loaded[i / 4].words[i % 4]; };
+#pragma unroll
+    for (std::uint32_t d = 0; d < kCount; ++d) {
+      if constexpr (sizeof(T) == 4) {
+        values[d] = std::bit_cast<T>(word(d));
+      } else {
+        values[d] = std::bit_cast<T>(std::uint64_t{word(2 * d + 1)} << 32 | word(2 * d));
+      }
+    }
+    if constexpr (kWithNumber) number = word(kWords);
+  }
   __device__ __forceinline__ static PackedWords load_words(const std::byte* from) {
     return *reinterpret_cast<const PackedWords*>(from);
   }

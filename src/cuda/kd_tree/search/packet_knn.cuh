@@ -32,11 +32,8 @@ struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
   static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 40;
-  static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
-  /// Behind each buffer lies what its last keys bring too many, and then, in a column of the lane's own, what finds no
-  /// room at all.
-  std::uint32_t buffers[kBuffer + 2 * kSpare - 1][kPacketQueries];
+  std::uint32_t buffers[kBuffer][kPacketQueries];
 };
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
@@ -151,14 +148,12 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
     return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
   }
 
-  /// The keys of the points of a pair's leaf within the radius of its query; those for which there is no room are only
-  /// counted.
+  /// The keys of the points of a pair's leaf within the radius of its query, until there is no room for them: these are
+  /// only counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
     const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
-    const std::uint32_t too_many = shared_address(&room_.buffers[Room::kBuffer + Room::kSpare - 1][lane_number()]);
     constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
-    static_assert(Room::kSpare >= Walk::kAtOnce);
     std::uint32_t* const counter = &room_.counts[asking];
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
@@ -167,12 +162,14 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
           const std::uint32_t at = atomic_add(counter, found);
-          std::uint32_t to = at < Room::kBuffer ? buffer + at * kRowBytes : too_many;
+          if (at + found > Room::kBuffer) return false;
+          std::uint32_t to = buffer + at * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
             if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
             if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
           }
+          return true;
         });
   }
 

@@ -75,7 +75,7 @@ inline constexpr std::uint32_t kMostInLanes = 16;
 
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
 /// time.
-constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 29 : kept <= 18 ? 48 : 64; }
+constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 36 : kept <= 18 ? 52 : 68; }
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
 /// a leaf that is all keys. 0: points are collected.
@@ -223,7 +223,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain. In 5 dims most of
   // the points around a query lie outside the part of the tree that is looked at.
   task.expected = task.wanted <= 2     ? 6
-                  : knn.tree.dims == 5 ? task.wanted + task.wanted / 2 + 2
+                  : knn.tree.dims == 5 ? task.wanted + task.wanted / 2 + 4
                   : task.wanted <= 16  ? task.wanted + task.wanted / 2 + 10
                                        : task.wanted + task.wanted / 3 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);

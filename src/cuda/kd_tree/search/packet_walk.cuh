@@ -58,6 +58,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   using Room = PacketWalkRoom<T, kDims, kLeaves>;
   static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
   static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
+  /// Whether the last coordinate is loaded only of points that the others leave within the radius: in 5 dims it costs a
+  /// load more, and most points are farther.
+  static constexpr bool kLastApart = kDims == 5;
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
@@ -304,10 +307,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     point.template load<false>(from);
     return measure(query, point);
   }
+  /// The chain of the first coordinates.
+  template <std::uint32_t kFirst = kDims>
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
+    for (std::uint32_t d = 0; d < kFirst; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
     return sum;
   }
 
@@ -333,7 +338,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
 
   /// Calls `found(chains, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the first has that
-  /// name: whether each is within the radius of its query.
+  /// name: whether each is within the radius of its query. Until it returns false.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
     const std::uint32_t asking = pair & 31;
@@ -346,27 +351,43 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     Point batch[kAtOnce];
     const auto load = [&] {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) batch[j].template load<false>(points + j * Point::kBytes);
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        if constexpr (kLastApart) {
+          batch[j].load_all_but_last(points + j * Point::kBytes);
+        } else {
+          batch[j].template load<false>(points + j * Point::kBytes);
+        }
+      }
       points += kAtOnce * Point::kBytes;
     };
     T sums[kAtOnce];
     bool is_found[kAtOnce];
+    // Of the points that were loaded last, the first `there` of them.
+    const auto measure_batch = [&](std::uint32_t there) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        sums[j] = measure < kLastApart ? kDims - 1 : kDims > (query, batch[j]);
+        is_found[j] = j < there && sums[j] <= radius;
+      }
+      if constexpr (kLastApart) {
+#pragma unroll
+        for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+          if (!is_found[j]) continue;
+          const T last = Point::last_value(points - (kAtOnce - j) * Point::kBytes);
+          sums[j] = core::L2Chain{}.step(sums[j], T(query[kDims - 1] - last));
+        }
+#pragma unroll
+        for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;
+      }
+    };
     load();
     std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
     for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, batch[j]);
+      measure_batch(kAtOnce);
       load();  // the next ones, or the last, a few too many: on their way while these are put down
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = sums[j] <= radius;
-      found(sums, name, is_found);
+      if (!found(sums, name, is_found)) return;
     }
-    rest += count + 1 - most_;
-#pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-      sums[j] = measure(query, batch[j]);
-      is_found[j] = j < rest && sums[j] <= radius;
-    }
+    measure_batch(rest + count + 1 - most_);
     found(sums, name, is_found);
   }
 
