@@ -50,20 +50,13 @@ __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kSta
   return chooser.side();
 }
 
-/// The keys of the undecided points; the others stand at the ends. Loads are not conditional, so that all are in
-/// flight.
+/// The keys of the undecided points; the others stand at the ends.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void load_keys(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
                                           std::uint32_t dim, std::uint32_t component, std::uint32_t left,
                                           std::uint32_t undecided, OrderedKey<T> (&key)[kRows]) {
   using Key = OrderedKey<T>;
-  const std::uint32_t axis = dim + component, d = axis >= subtree.dims ? axis - subtree.dims : axis;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) key[k] = ordered_key(subtree.value(slots.at[k], d));
-  if (component == subtree.dims) {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = static_cast<Key>(subtree.indices[slots.at[k]]) + 1;
-  }
+  load_components(subtree, slots, dim, component, key);
   if (!any_lane(undecided != (1u << kRows) - 1)) return;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {

@@ -85,10 +85,12 @@ struct Subtree {
     }
   }
 
+  /// The last component of the super-key: the index. Never 0, never the largest.
+  __device__ __forceinline__ Key index_key(std::uint32_t slot) const { return static_cast<Key>(indices[slot]) + 1; }
   /// Component `component` of the super-key of dimension d: a coordinate, or after all of them the index. Never 0,
   /// never the largest.
   __device__ __forceinline__ Key component_key(std::uint32_t slot, std::uint32_t d, std::uint32_t component) const {
-    if (component == dims) return static_cast<Key>(indices[slot]) + 1;
+    if (component == dims) return index_key(slot);
     const std::uint32_t axis = d + component;
     return ordered_key(value(slot, axis >= dims ? axis - dims : axis));
   }
