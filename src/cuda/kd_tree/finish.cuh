@@ -102,7 +102,6 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
   sync_block();
   find_leaf_boxes<kRows>(subtree);
   write_leaves<kRows>(subtree);
-  sync_block();
   join_subtree(subtree);
   if (warp_number() == 0) join_above(given);
 }

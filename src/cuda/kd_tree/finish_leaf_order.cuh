@@ -46,7 +46,9 @@ __device__ __forceinline__ std::uint32_t order_in_registers(const Subtree<T, kSt
   }
   sort_own(key);
   if (team.bits > 0) merge_lanes<2>(key);
-  if (team.bits > 1) merge_lanes<4>(key);
+  if constexpr (4 * kRows <= 1u << kPlaceBits) {
+    if (team.bits > 1) merge_lanes<4>(key);
+  }
   const std::uint32_t count = leaf.end - leaf.begin, first = team.rank * kRows;
   std::uint16_t* places = subtree.order + leaf.begin;
   std::uint16_t slot[kRows];
