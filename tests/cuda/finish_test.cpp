@@ -252,6 +252,50 @@ TYPED_TEST(FinishTest, FullBlocks) {
   }
 }
 
+/// Each dimension has its own number of distinct values, from one to as many as there are points; zeros of both signs.
+template <typename T>
+std::vector<T> rows_with_ties(std::uint64_t n, std::uint32_t dims, std::mt19937_64& random) {
+  constexpr std::uint64_t kDistinct[] = {1, 2, 3, 8, 32, 1000, 1u << 24};
+  std::vector<T> rows(n * dims);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const std::uint64_t distinct = kDistinct[random() % std::size(kDistinct)];
+    const auto offset = static_cast<T>(random() % 2 == 0 ? 0 : distinct / 2);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const T value = static_cast<T>(random() % distinct) - offset;
+      rows[i * dims + d] = value == T(0) && random() % 2 == 0 ? -value : value;
+    }
+  }
+  return rows;
+}
+
+TYPED_TEST(FinishTest, TiesInSomeDimensions) {
+  for (std::uint64_t seed = 1; seed <= 84; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::uint32_t dims = 2 + seed % 7;
+    FinishCase c{.dims = dims, .leaf_size = kLeafSizes[random() % std::size(kLeafSizes)], .cycles = random() % 5 == 0};
+    c.capacity = 256u << random() % 4;
+    while (c.capacity < c.leaf_size) c.capacity *= 2;
+    c.is_staged = dims * sizeof(TypeParam) <= 64 && random() % 8 != 0;
+    const std::uint64_t n = c.capacity + random() % 3 - 1 - (random() % 2) * (random() % (c.capacity / 2));
+    SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << dims << " leaf " << c.leaf_size
+                                    << " capacity " << c.capacity << " staged " << c.is_staged << " cycles "
+                                    << c.cycles);
+    expect_same_tree(rows_with_ties<TypeParam>(n, dims, random), c, random);
+    if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+  }
+}
+
+TYPED_TEST(FinishTest, FullBlocksOfTies) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::uint64_t n = 4097 - random() % 3 - (random() % 2) * (random() % 1000);
+    const FinishCase c{.dims = 2 + static_cast<std::uint32_t>(seed % 3), .capacity = 4096};
+    SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << c.dims);
+    expect_same_tree(rows_with_ties<TypeParam>(n, c.dims, random), c, random);
+    if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+  }
+}
+
 TYPED_TEST(FinishTest, StopsAtBadPoints) {
   for (const bool is_staged : {true, false}) {
     for (const bool was_refused : {true, false}) {

@@ -101,8 +101,7 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
   for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
   sync_block();
   find_leaf_boxes<kRows>(subtree);
-  write_leaves(subtree);
-  sync_block();
+  write_leaves<kRows>(subtree);
   join_subtree(subtree);
   if (warp_number() == 0) join_above(given);
 }

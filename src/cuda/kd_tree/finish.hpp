@@ -42,34 +42,33 @@ template <typename T>
 struct FinishLayout {
   static constexpr std::uint32_t kMostWarps = 16;
 
-  std::uint32_t values = 0;          ///< T[dims][capacity], if staged
-  std::uint32_t counters = 0;        ///< u32[4][threads]; when the splits are done, boxes of leaves T[threads][2][dims]
-  std::uint32_t boxes = 0;           ///< T[threads / 2][2][dims], if staged
-  std::uint32_t candidate_keys = 0;  ///< OrderedKey[threads]; when the splits are done, smallest indices of leaves
-  std::uint32_t lows = 0;            ///< OrderedKey[2][warps]
-  std::uint32_t highs = 0;           ///< OrderedKey[2][warps]
-  std::uint32_t indices = 0;         ///< u32[capacity]
-  std::uint32_t cells = 0;           ///< two u32 for each warp
-  std::uint32_t flags = 0;           ///< u32[2]
-  std::uint32_t order = 0;           ///< u16[capacity]
+  static constexpr std::uint32_t kKeyBytes = sizeof(OrderedKey<T>);
+
+  // What needs no register to be found comes first.
+  static constexpr std::uint32_t lows = 0;                                    ///< OrderedKey[2][warps]
+  static constexpr std::uint32_t highs = lows + 2 * kMostWarps * kKeyBytes;   ///< OrderedKey[2][warps]
+  static constexpr std::uint32_t cells = highs + 2 * kMostWarps * kKeyBytes;  ///< two u32 for each warp
+  static constexpr std::uint32_t flags = cells + 8 * kMostWarps;              ///< u32[2], and room up to 16 bytes
+  /// u32[4][threads]; when the splits are done, boxes of leaves T[threads][2][dims]
+  static constexpr std::uint32_t counters = flags + 16;
+  std::uint32_t boxes = 0;            ///< T[threads / 2][2][dims], if staged
+  std::uint32_t candidate_keys = 0;   ///< OrderedKey[threads]; when the splits are done, smallest indices of leaves
   std::uint32_t candidate_slots = 0;  ///< u16[threads]
+  std::uint32_t values = 0;           ///< T[dims][capacity], if staged
+  std::uint32_t indices = 0;          ///< u32[capacity]
+  std::uint32_t order = 0;            ///< u16[capacity]
   std::uint32_t bytes = 0;            ///< of all
 
   KITH_HOST_DEVICE FinishLayout(std::uint32_t capacity, std::uint32_t threads, std::uint32_t dims, bool is_staged) {
     const std::uint32_t point = is_staged ? dims * static_cast<std::uint32_t>(sizeof(T)) : 0;
-    const std::uint32_t key_bytes = sizeof(OrderedKey<T>);
     const std::uint32_t splitting = 16 * threads + threads * point, leaves = 2 * threads * point;
-    counters = values + capacity * point;
     boxes = counters + 16 * threads;
     candidate_keys = counters + (splitting > leaves ? splitting : leaves);
-    lows = candidate_keys + threads * key_bytes;
-    highs = lows + 2 * kMostWarps * key_bytes;
-    indices = highs + 2 * kMostWarps * key_bytes;
-    cells = indices + 4 * capacity;
-    flags = cells + 8 * kMostWarps;
-    order = flags + 8;
-    candidate_slots = order + 2 * capacity;
-    bytes = candidate_slots + 2 * threads;
+    candidate_slots = candidate_keys + threads * kKeyBytes;
+    values = candidate_slots + 2 * threads;
+    indices = values + capacity * point;
+    order = indices + 4 * capacity;
+    bytes = order + 2 * capacity;
   }
 };
 

@@ -5,9 +5,48 @@
 
 namespace kith::cuda {
 
-/// Joins inside a subtree. `kShared`: what NodeRoom says; then all of it is also written to the tree.
+/// The threads that join the nodes below one node of depth `top`: a warp or the block.
+struct JoinCrew {
+  std::uint32_t top = 0;
+  std::uint32_t number = 0;  ///< of that node, among those of its depth
+  std::uint32_t rank = 0;
+  std::uint32_t threads = 0;
+
+  __device__ __forceinline__ static JoinCrew warp(std::uint32_t top, std::uint32_t number) {
+    return {top, number, lane_number(), kWarp};
+  }
+  __device__ __forceinline__ static JoinCrew block() { return {0, 0, thread_number(), threads_per_block()}; }
+  __device__ __forceinline__ void sync() const {
+    if (threads == kWarp) {
+      sync_warp();
+    } else {
+      sync_block();
+    }
+  }
+  __device__ __forceinline__ std::uint32_t first(std::uint32_t depth) const { return number << (depth - top); }
+  __device__ __forceinline__ std::uint32_t count(std::uint32_t depth) const { return 1u << (depth - top); }
+};
+
+/// Writes what is known of the leaves to the tree. The crew has met since it was found, and must meet before it joins.
+template <typename T, bool kStaged>
+__device__ __forceinline__ void write_leaf_boxes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew) {
+  const NodeRoom<T, kStaged> room(subtree);
+  const std::uint32_t depth = subtree.levels, first = crew.first(depth), leaves = crew.count(depth);
+  T* boxes = subtree.tree_box(depth, first);  // next to each other in both places
+  const T* found = room.shared_box(depth, first);
+#pragma unroll 1
+  for (std::uint32_t i = crew.rank; i < leaves * 2 * subtree.dims; i += crew.threads) boxes[i] = found[i];
+#pragma unroll 1
+  for (std::uint32_t j = crew.rank; j < leaves; j += crew.threads) {
+    *room.tree_smallest(depth, first + j) = *room.shared_smallest(depth, first + j);
+  }
+}
+
+/// Joins the nodes of the crew, from those above depth `bottom` up to its own. `kShared`: what NodeRoom says; then all
+/// of it is also written to the tree. The crew has met before and meets after each depth.
 template <bool kShared, typename T, bool kStaged>
-__device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree) {
+__device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew,
+                                           std::uint32_t bottom) {
   const NodeRoom<T, kStaged> room(subtree);
   const std::uint32_t dims = subtree.dims, values = 2 * dims;
   const auto box = [&](std::uint32_t depth, std::uint32_t j) {
@@ -25,24 +64,14 @@ __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree) {
     }
   };
   // Values of boxes are dealt out to the threads one by one; the steps spare a division for each.
-  const std::uint32_t first_node = thread_number() / values, first_value = thread_number() % values;
-  const std::uint32_t node_step = threads_per_block() / values, value_step = threads_per_block() % values;
-  if constexpr (kShared) {  // the leaves are next to each other in both places
-    T* boxes = subtree.tree_box(subtree.levels, 0);
-    const T* found = room.shared_box(subtree.levels, 0);
-    const std::uint32_t leaves = 1u << subtree.levels;
+  const std::uint32_t first_node = crew.rank / values, first_value = crew.rank % values;
+  const std::uint32_t node_step = crew.threads / values, value_step = crew.threads % values;
 #pragma unroll 1
-    for (std::uint32_t i = thread_number(); i < leaves * values; i += threads_per_block()) boxes[i] = found[i];
-    if (thread_number() < leaves) {
-      *room.tree_smallest(subtree.levels, thread_number()) = *room.shared_smallest(subtree.levels, thread_number());
-    }
-    sync_block();
-  }
-#pragma unroll 1
-  for (std::uint32_t depth = subtree.levels; depth-- > 0;) {
+  for (std::uint32_t depth = bottom; depth-- > crew.top;) {
+    const std::uint32_t begin = crew.first(depth), end = begin + crew.count(depth);
     T* boxes = subtree.tree_box(depth, 0);
 #pragma unroll 1
-    for (std::uint32_t j = first_node, c = first_value; j < 1u << depth;) {
+    for (std::uint32_t j = begin + first_node, c = first_value; j < end;) {
       const T left = box(depth + 1, 2 * j)[c], right = box(depth + 1, 2 * j + 1)[c];
       const T value = (right < left) == (c < dims) ? right : left;
       if constexpr (kShared) box(depth, j)[c] = value;
@@ -55,23 +84,51 @@ __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree) {
       }
     }
 #pragma unroll 1
-    for (std::uint32_t j = thread_number(); j < 1u << depth; j += threads_per_block()) {
+    for (std::uint32_t j = begin + crew.rank; j < end; j += crew.threads) {
       const std::uint32_t left = *smallest(depth + 1, 2 * j), right = *smallest(depth + 1, 2 * j + 1);
       const std::uint32_t least = right < left ? right : left;
       if constexpr (kShared) *smallest(depth, j) = least;
       *room.tree_smallest(depth, j) = least;
     }
-    sync_block();
+    crew.sync();
   }
 }
 
-/// All threads of the block, which have met since the leaves were written.
+/// Each warp joins what it has written; then the first one joins the rest.
+template <bool kShared, typename T, bool kStaged>
+__device__ __forceinline__ void join_by_warps(const Subtree<T, kStaged>& subtree) {
+  const std::uint32_t each = thread_bits_at(0) - (31 - leading_zeros(kWarp));  // depth that has a node for each warp
+  JoinCrew crew = JoinCrew::warp(each, warp_number());
+  std::uint32_t bottom = subtree.levels;
+  sync_warp();
+#pragma unroll 1
+  for (;;) {
+    if (crew.top <= bottom) {
+      if constexpr (kShared) {
+        if (bottom == subtree.levels) write_leaf_boxes(subtree, crew);
+      }
+      sync_warp();
+      join_nodes<kShared>(subtree, crew, bottom);
+      bottom = crew.top;
+    }
+    if (crew.top == 0) return;
+    sync_block();
+    if (warp_number() > 0) return;
+    crew = JoinCrew::warp(0, 0);
+  }
+}
+
+/// All threads of the block. What is known of the root is written by the first warp, or before the block has met.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree) {
-  if constexpr (kStaged) {
-    if (NodeRoom<T, kStaged>(subtree).is_shared) return join_nodes<true>(subtree);
+  if constexpr (!kStaged) {  // boxes may have very many values
+    sync_block();
+    join_nodes<false>(subtree, JoinCrew::block(), subtree.levels);
+  } else if (NodeRoom<T, kStaged>(subtree).is_shared) {
+    join_by_warps<true>(subtree);
+  } else {
+    join_by_warps<false>(subtree);
   }
-  join_nodes<false>(subtree);
 }
 
 /// Reads what another block wrote.

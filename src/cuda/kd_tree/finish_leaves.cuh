@@ -2,14 +2,11 @@
 // indices.
 #pragma once
 
+#include "cuda/kd_tree/finish_leaf_order.cuh"
 #include "cuda/kd_tree/finish_serial.cuh"
-#include "cuda/kd_tree/finish_slots.cuh"
 #include "cuda/kd_tree/finish_team.cuh"
 
 namespace kith::cuda {
-
-/// Stands for "no point" where an index is expected.
-inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 
 /// Where the boxes and smallest indices of the nodes of a subtree are while they are joined: in shared memory if there
 /// are few leaves, else in the tree itself. In shared memory a node lies where its first leaf was.
@@ -33,60 +30,62 @@ struct NodeRoom {
   __device__ __forceinline__ std::uint32_t* tree_smallest(std::uint32_t depth, std::uint32_t j) const {
     return subtree.given.tree.smallest + subtree.tree_node(depth, j);
   }
+  /// Keeps the smallest index of a leaf.
+  __device__ __forceinline__ void keep_smallest(std::uint32_t leaf, std::uint32_t index) const {
+    if (is_shared) {  // apart, so that the compiler knows which memory it is
+      *shared_smallest(subtree.levels, leaf) = index;
+    } else {
+      *tree_smallest(subtree.levels, leaf) = index;
+    }
+  }
 };
 
-/// Sorts the slots of each leaf by index, all leaves at a time. `width`: a power of two, not less than any leaf. In a
-/// network that always moves the lesser key to the front, what lies behind the end of a leaf would stay there.
-template <typename T, bool kStaged>
-__device__ __forceinline__ void sort_leaves(const Subtree<T, kStaged>& subtree, std::uint32_t width) {
-  const std::uint32_t pairs = (width / 2) << subtree.levels;
-  const auto pass = [&](std::uint32_t step, std::uint32_t flip) {
-    for (std::uint32_t i = thread_number(); i < pairs; i += threads_per_block()) {
-      const std::uint32_t leaf = i / (width / 2), pair = i % (width / 2);
-      const std::uint32_t first = 2 * pair - (pair & (step - 1)), second = first ^ flip;
-      const std::uint32_t begin = subtree.first_place(subtree.levels, leaf);
-      if (begin + second >= subtree.first_place(subtree.levels, leaf + 1)) continue;
-      const std::uint16_t a = subtree.order[begin + first], b = subtree.order[begin + second];
-      if (subtree.indices[a] > subtree.indices[b]) {
-        subtree.order[begin + first] = b;
-        subtree.order[begin + second] = a;
-      }
-    }
-    sync_block();
-  };
-  for (std::uint32_t size = 2; size <= width; size *= 2) {
-    pass(size / 2, size - 1);
-    for (std::uint32_t step = size / 4; step > 0; step /= 2) pass(step, step);
-  }
-}
+/// The leaves that a warp writes: if there are as many as warps, those of the nodes that it has split.
+struct WarpLeaves {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
 
-/// The boxes of the leaves. All threads of the block; they have met since the last split.
+  __device__ __forceinline__ explicit WarpLeaves(std::uint32_t levels) {
+    const std::uint32_t leaves = 1u << levels, warps = threads_per_block() / kWarp;
+    const std::uint32_t each = leaves > warps ? leaves / warps : 1;
+    first = warp_number() * each;
+    end = first < leaves ? first + each : first;
+  }
+};
+
+/// The boxes of the leaves. All threads of the block; they have met since the last split. Also sorts the leaves if they
+/// fit in registers.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtree) {
   const NodeRoom<T, kStaged> room(subtree);
-  const std::uint32_t depth = subtree.levels, leaves = 1u << depth;
-  if (leaves > threads_per_block() || subtree.count == 0) {  // without a point there is no slot to load
-    for (std::uint32_t leaf = thread_number(); leaf < leaves; leaf += threads_per_block()) {
+  const std::uint32_t depth = subtree.levels;
+  if (1u << depth > threads_per_block() || subtree.count == 0) {  // without a point there is no slot to load
+    const WarpLeaves own(depth);
+    for (std::uint32_t leaf = own.first + lane_number(); leaf < own.end; leaf += kWarp) {
       tighten_alone(subtree, subtree.node(depth, leaf), room.box(depth, leaf));
     }
     return;
   }
-  const std::uint32_t bits = thread_bits_at(depth), threads = 1u << bits;  // of a leaf
-  const std::uint32_t rank = thread_number() & (threads - 1), leaf = thread_number() >> bits;
-  const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, subtree.node(depth, leaf), rank, bits));
-  T* box = room.box(depth, leaf);
+  const LeafTeam team(depth);
+  const FinishNode leaf = subtree.node(depth, team.leaf);
+  const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, leaf, team.rank, team.bits));
+  T* box = room.box(depth, team.leaf);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     KeyRange<T> range = range_of_slots(subtree, slots, d);
-    if (threads > kWarp) {
+    if (team.threads > kWarp) {
       range = range_of_team(subtree, Team(depth), range, d % 2);
     } else {
-      range.join_lanes(threads);
+      range.join_lanes(team.threads);
     }
-    if (rank == 0) {
+    if (team.rank == 0) {
       box[d] = value_of_key<T>(range.low);
       box[subtree.dims + d] = value_of_key<T>(range.high);
     }
+  }
+  if (fits_in_registers<kRows>(subtree)) {
+    const std::uint32_t smallest = order_in_registers(subtree, leaf, team, slots);
+    if (team.rank == 0) room.keep_smallest(team.leaf, smallest);
   }
 }
 
@@ -100,10 +99,10 @@ class LeafWriter {
         point_values_(subtree.given.shape.point_bytes / sizeof(T)),
         is_padded_(subtree.given.shape.point_bytes != subtree.dims * sizeof(T) + sizeof(std::uint32_t)) {}
 
-  /// A leaf with a lane for each point, `lanes` of them, a power of two. One that does not exist is not written.
-  __device__ __forceinline__ void write_at_once(std::uint32_t leaf, std::uint32_t lanes) const {
+  /// A leaf that is not sorted, with a lane for each point, `lanes` of them, a power of two. One that does not exist is
+  /// not written.
+  __device__ __forceinline__ void write_and_sort(std::uint32_t leaf, bool exists, std::uint32_t lanes) const {
     const std::uint32_t rank = lane_number() & (lanes - 1);
-    const bool exists = leaf < 1u << subtree_.levels;
     const FinishNode node = subtree_.node(subtree_.levels, leaf);
     const std::uint32_t begin = node.begin, count = exists ? node.end - begin : 0;
     const bool has_one = rank < count;
@@ -111,19 +110,23 @@ class LeafWriter {
     const std::uint32_t index = has_one ? subtree_.indices[slot] : kNoIndex;
     const std::uint32_t place = count_less(index, lanes);
     if (has_one) write_point(begin, count, place, slot, index);
-    if (exists && place == 0 && (has_one || rank == 0)) write_smallest(leaf, index);
+    if (exists && place == 0 && (has_one || rank == 0)) {
+      NodeRoom<T, kStaged>(subtree_).keep_smallest(leaf, index);
+    }
   }
 
-  /// A leaf that was sorted, by a warp.
-  __device__ __forceinline__ void write_in_turns(std::uint32_t leaf) const {
-    if (leaf >= 1u << subtree_.levels) return;
-    const FinishNode node = subtree_.node(subtree_.levels, leaf);
-    const std::uint32_t begin = node.begin, count = node.end - begin;
-    for (std::uint32_t i = lane_number(); i < count; i += kWarp) {
-      const std::uint32_t slot = subtree_.order[begin + i], index = subtree_.indices[slot];
-      write_point(begin, count, i, slot, index);
-      if (i == 0) write_smallest(leaf, index);
+  /// Point `rank` of a leaf that was sorted, and every `lanes`th from there on. Returns the index of the first.
+  __device__ __forceinline__ std::uint32_t write_sorted(const FinishNode& leaf, std::uint32_t rank,
+                                                        std::uint32_t lanes) const {
+    const std::uint32_t count = leaf.end - leaf.begin;
+    std::uint32_t first = kNoIndex;
+#pragma unroll 1
+    for (std::uint32_t i = rank; i < count; i += lanes) {
+      const std::uint32_t slot = subtree_.order[leaf.begin + i], index = subtree_.indices[slot];
+      write_point(leaf.begin, count, i, slot, index);
+      first = i == rank ? index : first;
     }
+    return first;
   }
 
  private:
@@ -168,38 +171,43 @@ class LeafWriter {
     if (is_padded_) number[count] = 0;
   }
 
-  __device__ __forceinline__ void write_smallest(std::uint32_t leaf, std::uint32_t index) const {
-    const NodeRoom<T, kStaged> room(subtree_);
-    if (room.is_shared) {  // apart, so that the compiler knows which memory it is
-      *room.shared_smallest(subtree_.levels, leaf) = index;
-    } else {
-      *room.tree_smallest(subtree_.levels, leaf) = index;
-    }
-  }
-
   const Subtree<T, kStaged>& subtree_;
   T* first_;
   std::uint32_t point_values_;  ///< the room of a point
   bool is_padded_;
 };
 
-/// All threads of the block; they have met since the last split, and must meet before the smallest indices are joined.
-template <typename T, bool kStaged>
+/// All threads of the block; they have found the leaves' boxes. A warp that reads what is known of a leaf has written
+/// it, or the block must meet before.
+template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree) {
   std::uint32_t width = 1;
   while (width < subtree.given.shape.geometry.most_per_leaf()) width *= 2;
   const LeafWriter<T, kStaged> writer(subtree);
-  const std::uint32_t leaves = 1u << subtree.levels;
+  const WarpLeaves own(subtree.levels);
   if (width > kWarp) {
     sync_block();  // nobody looks for boxes in what is sorted now
     sort_leaves(subtree, width);
-    const std::uint32_t warps = threads_per_block() / kWarp;
-    for (std::uint32_t leaf = warp_number(); leaf < leaves; leaf += warps) writer.write_in_turns(leaf);
-  } else {
-    const std::uint32_t bits = 31 - leading_zeros(width), first_leaf = thread_number() >> bits;
-    const std::uint32_t step = threads_per_block() >> bits;
 #pragma unroll 1
-    for (std::uint32_t first = 0; first < leaves; first += step) writer.write_at_once(first + first_leaf, width);
+    for (std::uint32_t leaf = own.first; leaf < own.end; ++leaf) {
+      const std::uint32_t smallest = writer.write_sorted(subtree.node(subtree.levels, leaf), lane_number(), kWarp);
+      if (lane_number() == 0) NodeRoom<T, kStaged>(subtree).keep_smallest(leaf, smallest);
+    }
+    return;
+  }
+  sync_warp();  // the leaves are sorted if they fit in registers
+  const std::uint32_t bits = 31 - leading_zeros(width), step = kWarp >> bits;
+  std::uint32_t leaf = own.first + (lane_number() >> bits);
+  if (fits_in_registers<kRows>(subtree)) {
+#pragma unroll 1
+    for (; leaf < own.end; leaf += step) {
+      writer.write_sorted(subtree.node(subtree.levels, leaf), lane_number() & (width - 1), width);
+    }
+  } else {
+#pragma unroll 1
+    for (std::uint32_t first = own.first; first < own.end; first += step, leaf += step) {
+      writer.write_and_sort(leaf, leaf < own.end, width);
+    }
   }
 }
 

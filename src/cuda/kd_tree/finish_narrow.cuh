@@ -1,7 +1,7 @@
 // Splits the nodes of one level that are owned by a part of a warp: the keys are sorted in registers.
 //
 // Where the keys on both sides of the split are equal, the points with that key are sorted again by the next component
-// of the super-key, while the points that are decided stand at the ends. At most dims + 1 rounds.
+// of the super-key in which they differ, while the points that are decided stand at the ends. At most dims + 1 rounds.
 #pragma once
 
 #include "cuda/kd_tree/finish_slots.cuh"
@@ -50,20 +50,13 @@ __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kSta
   return chooser.side();
 }
 
-/// The keys of the undecided points; the others stand at the ends. Loads are not conditional, so that all are in
-/// flight.
+/// The keys of the undecided points; the others stand at the ends.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void load_keys(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
                                           std::uint32_t dim, std::uint32_t component, std::uint32_t left,
                                           std::uint32_t undecided, OrderedKey<T> (&key)[kRows]) {
   using Key = OrderedKey<T>;
-  const std::uint32_t axis = dim + component, d = axis >= subtree.dims ? axis - subtree.dims : axis;
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) key[k] = ordered_key(subtree.value(slots.at[k], d));
-  if (component == subtree.dims) {
-#pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = static_cast<Key>(subtree.indices[slots.at[k]]) + 1;
-  }
+  load_components(subtree, slots, dim, component, key);
   if (!any_lane(undecided != (1u << kRows) - 1)) return;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
@@ -96,6 +89,11 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
     const std::uint32_t component = start + round < subtree.dims ? start + round : subtree.dims;
     Key key[kRows], sorted[kRows];
     load_keys(subtree, slots, side.dim, component, left, undecided, key);
+    if (round > 0) {
+      KeyRange<T> range = range_of_keys<T>(key, undecided);
+      range.join_lanes(team.threads);
+      if (!any_lane(range.low < range.high)) continue;  // nothing to sort in this component
+    }
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) sorted[k] = key[k];
     const MiddleKeys<Key> middle = find_middle(team.threads, sorted);

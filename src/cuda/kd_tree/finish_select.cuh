@@ -40,45 +40,49 @@ __device__ __forceinline__ void for_undecided(const OwnSlots<kRows>& slots, std:
   }
 }
 
-/// A round on ordered keys. A team that is not open only comes to the meetings.
+/// Decides the points that are in other counters than the chosen one.
+template <std::uint32_t kRows>
+__device__ __forceinline__ void decide_by_counters(const std::uint32_t (&counter)[kRows], const Choice& choice,
+                                                   Selection& selection) {
+  std::uint32_t not_left = 0, right = 0;
+#pragma unroll
+  for (std::uint32_t k = kRows; k-- > 0;) {  // bits by carries: a counter not less, a counter greater than the choice
+    not_left = add_with_carry(not_left, not_left, counter[k], 0 - choice.counter);
+    right = add_with_carry(right, right, counter[k], ~choice.counter);
+  }
+  if (choice.counter == 0) not_left = ~0u;  // there is no carry from adding 0
+  selection.left |= selection.undecided & ~not_left;
+  selection.undecided &= not_left & ~right;
+  selection.take(choice);
+}
+
+/// Counts the ordered keys of the undecided points: those of the first component in which they differ. The team meets
+/// before the next counter is chosen.
 template <typename T, bool kStaged, std::uint32_t kRows>
-__device__ __forceinline__ void narrow_down(const Subtree<T, kStaged>& subtree, const Team& team,
-                                            const OwnSlots<kRows>& slots, std::uint32_t dim, bool is_open,
-                                            Selection& selection) {
+__device__ __forceinline__ void count_components(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                 const OwnSlots<kRows>& slots, std::uint32_t dim, Selection& selection,
+                                                 std::uint32_t (&counter)[kRows]) {
   using Key = OrderedKey<T>;
-  const std::uint32_t undecided = is_open ? selection.undecided : 0;
-  KeyRange<T> range{static_cast<Key>(~Key{0}), 0};
-  const auto key_of = [&](std::uint32_t slot) { return subtree.component_key(slot, dim, selection.component); };
-  for_undecided(slots, undecided, [&](std::uint32_t, std::uint32_t slot) { range.add(key_of(slot)); });
-  sync_warp();
+  Key key[kRows];
+  KeyRange<T> range;
+  team.sync();  // all have chosen a counter of the round before
   clear_counters(subtree);
-  range = range_of_team(subtree, team, range, 0);
-  sync_warp();  // the counters are clear
-  const bool counts = is_open && range.low != range.high;
+#pragma unroll 1
+  for (std::uint32_t turn = 0;; turn ^= 1, ++selection.component) {
+    load_components(subtree, slots, dim, selection.component, key);
+    range = range_of_team(subtree, team, range_of_keys<T>(key, selection.undecided), turn);
+    if (range.low != range.high) break;
+  }
+  sync_warp();  // the counters of a team of one warp are clear, too
   const std::uint32_t bits = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(range.high - range.low));
   const std::uint32_t shift = bits > counter_bits(team) ? bits - counter_bits(team) : 0;
-  const auto counter_of = [&](std::uint32_t slot) {
-    return static_cast<std::uint32_t>((key_of(slot) - range.low) >> shift);
-  };
-  if (counts) {
-    std::uint32_t* counters = counters_of(subtree, team);
-    for_undecided(slots, undecided,
-                  [&](std::uint32_t, std::uint32_t slot) { atomic_add(counters + counter_of(slot), 1u); });
+  std::uint32_t* counters = counters_of(subtree, team);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    counter[k] = static_cast<std::uint32_t>((key[k] - range.low) >> shift);
+    if ((selection.undecided & (1u << k)) != 0) atomic_add(counters + counter[k], 1u);
   }
-  team.sync();
-  if (counts) {
-    const Choice choice = choose_counter(subtree, team, selection.rank);
-    for_undecided(slots, undecided, [&](std::uint32_t k, std::uint32_t slot) {
-      const std::uint32_t counter = counter_of(slot);
-      if (counter < choice.counter) selection.left |= 1u << k;
-      if (counter != choice.counter) selection.undecided &= ~(1u << k);
-    });
-    sync_warp();
-    selection.take(choice);
-    if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
-  } else if (is_open) {
-    ++selection.component;  // all equal in this one
-  }
+  if (shift == 0 && selection.component < subtree.dims) ++selection.component;  // one key in each counter
 }
 
 /// Moves the decided points to their halves and puts the undecided ones, few by now, down as candidates. Points of a

@@ -57,6 +57,35 @@ __device__ __forceinline__ KeyRange<T> range_of_slots(const Subtree<T, kStaged>&
   return range;
 }
 
+/// Component `component` of the super-key of dimension `dim`, of each slot. All loads are in flight.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ void load_components(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
+                                                std::uint32_t dim, std::uint32_t component,
+                                                OrderedKey<T> (&key)[kRows]) {
+  if (component == subtree.dims) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = subtree.index_key(slots.at[k]);
+  } else {
+    const std::uint32_t axis = dim + component, d = axis >= subtree.dims ? axis - subtree.dims : axis;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRows; ++k) key[k] = ordered_key(subtree.value(slots.at[k], d));
+  }
+}
+
+/// The range of those keys of a thread whose bits are set.
+template <typename T, std::uint32_t kRows>
+__device__ __forceinline__ KeyRange<T> range_of_keys(const OrderedKey<T> (&key)[kRows], std::uint32_t chosen) {
+  using Key = OrderedKey<T>;
+  constexpr Key kLargest = ~Key{0};
+  KeyRange<T> range{kLargest, 0};
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRows; ++k) {
+    const bool is_chosen = (chosen & (1u << k)) != 0;
+    range.add(is_chosen ? key[k] : kLargest, is_chosen ? key[k] : Key{0});
+  }
+  return range;
+}
+
 /// Slot k of a thread: where k is known only at run time.
 template <std::uint32_t kRows>
 __device__ __forceinline__ std::uint32_t slot_at(const OwnSlots<kRows>& slots, std::uint32_t k) {

@@ -39,7 +39,7 @@ struct Subtree {
   std::uint32_t levels;  ///< below the root of the subtree
   std::uint64_t number;  ///< among the subtrees
   std::uint64_t base;    ///< the place of its first point in the tree
-  std::uint64_t rest;    ///< what the division in the closed form of `base` leaves
+  std::uint32_t rest;    ///< what the division in the closed form of `base` leaves
   std::uint32_t count;
 
   T* values;
@@ -60,7 +60,7 @@ struct Subtree {
         levels(parameters.shape.geometry.levels - parameters.top_level),
         number(block_number()),
         base(parameters.shape.geometry.first(parameters.top_level, number)),
-        rest(number * parameters.shape.geometry.points - (base << parameters.top_level)),
+        rest(static_cast<std::uint32_t>(number * parameters.shape.geometry.points - (base << parameters.top_level))),
         count(static_cast<std::uint32_t>(parameters.shape.geometry.first(parameters.top_level, number + 1) - base)) {
     const FinishLayout<T> layout(parameters.capacity, threads_per_block(), dims, kStaged);
     std::byte* room = shared_memory();
@@ -85,10 +85,12 @@ struct Subtree {
     }
   }
 
+  /// The last component of the super-key: the index. Never 0, never the largest.
+  __device__ __forceinline__ Key index_key(std::uint32_t slot) const { return static_cast<Key>(indices[slot]) + 1; }
   /// Component `component` of the super-key of dimension d: a coordinate, or after all of them the index. Never 0,
   /// never the largest.
   __device__ __forceinline__ Key component_key(std::uint32_t slot, std::uint32_t d, std::uint32_t component) const {
-    if (component == dims) return static_cast<Key>(indices[slot]) + 1;
+    if (component == dims) return index_key(slot);
     const std::uint32_t axis = d + component;
     return ordered_key(value(slot, axis >= dims ? axis - dims : axis));
   }
@@ -106,11 +108,13 @@ struct Subtree {
   /// The place at which node `j` of `depth` begins: KdGeometry::first less `base`, with fewer long operations.
   __device__ __forceinline__ std::uint32_t first_place(std::uint32_t depth, std::uint32_t j) const {
     const auto points = static_cast<std::uint32_t>(given.shape.geometry.points);
-    return static_cast<std::uint32_t>(((rest << depth) + std::uint64_t{j} * points) >> (given.top_level + depth));
+    return static_cast<std::uint32_t>(((std::uint64_t{rest} << depth) + std::uint64_t{j} * points) >>
+                                      (given.top_level + depth));
   }
   __device__ __forceinline__ FinishNode node(std::uint32_t depth, std::uint32_t j) const {
     const auto points = static_cast<std::uint32_t>(given.shape.geometry.points);
-    const std::uint64_t first = (rest << depth) + std::uint64_t{j} * points;  // the three share it: see first_place
+    // The three share it: see first_place.
+    const std::uint64_t first = (std::uint64_t{rest} << depth) + std::uint64_t{j} * points;
     const std::uint32_t shift = given.top_level + depth;
     return {depth, j, static_cast<std::uint32_t>(first >> shift),
             static_cast<std::uint32_t>((2 * first + points) >> (shift + 1)),

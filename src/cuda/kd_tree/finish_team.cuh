@@ -23,19 +23,14 @@ struct Team {
         warps(threads / kWarp),
         first_warp(warp_number() & ~(warps - 1)) {}
 
-  /// Teams of several warps meet all together, so all of them come here equally often.
+  /// A team of several warps has a barrier of its own, from 1 to 15, that no team of another depth uses: teams do not
+  /// wait for each other.
   __device__ __forceinline__ void sync() const {
     if (warps > 1) {
-      sync_block();
+      sync_part((threads_per_block() >> bits) + number, threads);
     } else {
       sync_warp();
     }
-  }
-  /// Meets, too. True if this team says so, or, with teams of several warps, any team: then all go on.
-  __device__ __forceinline__ bool go_on(bool wants) const {
-    if (warps > 1) return any_thread(wants);
-    sync_warp();
-    return wants;
   }
 };
 

@@ -45,22 +45,6 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   }
 }
 
-/// Decides the points that are in other counters than the chosen one.
-template <std::uint32_t kRows>
-__device__ __forceinline__ void decide_by_counters(const std::uint32_t (&counter)[kRows], const Choice& choice,
-                                                   Selection& selection) {
-  std::uint32_t not_left = 0, right = 0;
-#pragma unroll
-  for (std::uint32_t k = kRows; k-- > 0;) {  // bits by carries: a counter not less, a counter greater than the choice
-    not_left = add_with_carry(not_left, not_left, counter[k], 0 - choice.counter);
-    right = add_with_carry(right, right, counter[k], ~choice.counter);
-  }
-  if (choice.counter == 0) not_left = ~0u;  // there is no carry from adding 0
-  selection.left = selection.undecided & ~not_left;
-  selection.undecided &= not_left & ~right;
-  selection.take(choice);
-}
-
 /// The counters are zero before and after. The team meets three times, unless many points are undecided after the first
 /// round.
 template <std::uint32_t kRows, typename T, bool kStaged>
@@ -83,21 +67,20 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
     selection.left = (1u << slots.count) - 1;
     selection.below = selection.rank;
   }
-  const bool counts = selection.component == 0 && selection.count > kMostCandidates;
+  bool counts = selection.component == 0 && selection.count > kMostCandidates;
   std::uint32_t counter[kRows];
   if (counts) count_over_side(subtree, team, side, slots, counter);
   team.sync();
-  if (counts) decide_by_counters(counter, choose_counter(subtree, team, selection.rank), selection);
-  bool is_open = selection.count > kMostCandidates;
-  if (!is_open) settle(subtree, team, node, slots, side.dim, selection);
-  // Teams of several warps go through further rounds together.
-  while (team.go_on(is_open)) {
-    narrow_down(subtree, team, slots, side.dim, is_open, selection);
-    if (is_open && selection.count <= kMostCandidates) {
-      settle(subtree, team, node, slots, side.dim, selection);
-      is_open = false;
-    }
+#pragma unroll 1
+  for (;;) {
+    if (counts) decide_by_counters(counter, choose_counter(subtree, team, selection.rank), selection);
+    if (selection.count <= kMostCandidates) break;
+    count_components(subtree, team, slots, side.dim, selection, counter);
+    counts = true;
+    team.sync();
   }
+  settle(subtree, team, node, slots, side.dim, selection);
+  team.sync();
   clear_counters(subtree);
   if (warp_number() == team.first_warp) {
     const std::uint32_t pivot = decide_candidates(subtree, team, node, side.dim, selection);
