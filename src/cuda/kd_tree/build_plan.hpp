@@ -105,7 +105,6 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
-    if (level == 0) group.sampled = parts.take<OrderedKey<T>>(2 * sides);
     group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
@@ -149,6 +148,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
       group.uneven = parts.take<std::uint32_t>(segments);
     }
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
+    if (group.first_level == 0) boxes = group.root_range = parts.take<T>(2 * sides);
     group.segment_boxes = boxes;
     group.segment_windows = windows;
     group.child_boxes = parts.take<T>(children * 2 * group.child_sides);

@@ -18,20 +18,22 @@ inline constexpr std::uint32_t kCellBits = 16, kLastCell = (1u << kCellBits) - 1
 template <typename T>
 __device__ __forceinline__ T range_side(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t d,
                                         bool is_upper) {
-  const std::uint32_t sides = p.shape.dims + 1, i = is_upper ? sides + d : d;
-  if (p.segment_boxes != nullptr) return p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
-  if (d == p.shape.dims) return is_upper ? static_cast<T>(p.shape.geometry.points - 1) : T(0);
-  return value_of_key<T>(is_upper ? p.sampled[i] : static_cast<OrderedKey<T>>(~p.sampled[i]));
+  const std::uint32_t sides = p.shape.dims + 1;
+  return p.segment_boxes[std::uint64_t{segment} * 2 * sides + (is_upper ? sides + d : d)];
+}
+
+template <typename T>
+__device__ __forceinline__ CellScale<T> scale_of_range(T low, T high) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
+  T scale = high > low ? T(kLastCell + 1) / (high - low) : T(0);
+  if (!(scale < kMost)) scale = kMost;
+  return {low, scale};
 }
 
 template <typename T>
 __device__ __forceinline__ CellScale<T> cell_scale(const GroupParameters<T>& p, std::uint32_t segment,
                                                    std::uint32_t d) {
-  constexpr T kMost = sizeof(T) == 4 ? T(1e38) : T(1e300);
-  const T low = range_side(p, segment, d, false), high = range_side(p, segment, d, true);
-  T scale = high > low ? T(kLastCell + 1) / (high - low) : T(0);
-  if (!(scale < kMost)) scale = kMost;
-  return {low, scale};
+  return scale_of_range(range_side(p, segment, d, false), range_side(p, segment, d, true));
 }
 
 /// Monotone, because subtraction and multiplication are monotone under rounding. An infinite difference times a scale

@@ -1,5 +1,5 @@
 // Pass 0 of a group: the cells of all points, histograms of every dimension, because the tight box that decides between
-// them is found in the same pass, and samples. Before it, at the root, a look at how far the points reach.
+// them is found in the same pass, and samples. At the root every block first looks how far the points reach.
 #pragma once
 
 #include "cuda/kd_tree/cells.cuh"
@@ -11,42 +11,83 @@
 
 namespace kith::cuda {
 
-/// About how far all points reach: one row for each thread of the grid.
+/// About how far all points reach, by a sample: joined to the box of those that the block has seen, for they are points
+/// too. All blocks take the same ones, at no regular distance: a lattice would be seen through a sieve. The block
+/// meets.
 template <typename T>
-__global__ void __launch_bounds__(kPassThreads) sample_range(const __grid_constant__ GroupParameters<T> p) {
+__device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, std::uint32_t dims,
+                                                   OrderedKey<T>* tight) {
   using Key = OrderedKey<T>;
-  start_next();
-  wait_for_previous();
-  const std::uint64_t points = p.shape.geometry.points;
-  const std::uint64_t number = std::uint64_t{block_number()} * threads_per_block() + thread_number();
-  const std::uint64_t samples = std::uint64_t{blocks_in_grid()} * threads_per_block();
-  const std::uint64_t place = points <= samples ? number : number * points / samples;
-  for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
-    const Key key = place < points ? ordered_key(p.source.at(place, d)) : 0;
-    const Key least = min_of_warp(place < points ? key : static_cast<Key>(~Key{0})), greatest = max_of_warp(key);
-    if (lane_number() == 0 && greatest != 0) {
-      if (static_cast<Key>(~least) > load_fresh(&p.sampled[d])) atomic_max(&p.sampled[d], static_cast<Key>(~least));
-      Key* upper = &p.sampled[p.shape.dims + 1 + d];
-      if (greatest > load_fresh(upper)) atomic_max(upper, greatest);
+  constexpr std::uint32_t kSampleBits = 10, kEach = (1u << kSampleBits) / kPassThreads;
+  static_assert(kEach == 2);
+  const auto points = static_cast<std::uint32_t>(p.shape.geometry.points);
+  std::uint32_t places[kEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const std::uint32_t i = thread_number() + k * kPassThreads, last = points - 1;
+    const std::uint32_t from = i << (32 - kSampleBits) | i * 0x9e3779b1u >> kSampleBits;
+    places[k] = points > 1u << kSampleBits ? static_cast<std::uint32_t>(std::uint64_t{from} * points >> 32)
+                                           : (i < last ? i : last);
+  }
+  sync_block();
+  constexpr std::uint32_t kAtOnce = 4;  // dimensions that are on their way together
+#pragma unroll 1
+  for (std::uint32_t base = 0; base < dims; base += kAtOnce) {
+    T x[kAtOnce][kEach];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kAtOnce; ++d) {
+      if (base + d < dims) x[d][0] = p.source.at(places[0], base + d), x[d][1] = p.source.at(places[1], base + d);
     }
+#pragma unroll
+    for (std::uint32_t d = 0; d < kAtOnce; ++d) {
+      if (base + d >= dims) break;
+      const Key first = ordered_key(x[d][0]), second = ordered_key(x[d][1]);
+      const Key least = min_of_warp(first < second ? first : second);
+      const Key greatest = max_of_warp(first > second ? first : second);
+      if (lane_number() == 0) {
+        atomic_max(&tight[base + d], static_cast<Key>(~least));
+        atomic_max(&tight[dims + 1 + base + d], greatest);
+      }
+    }
+  }
+  sync_block();
+}
+
+/// The range of a segment, into which its cells lie: the box that the group above has cut, or at the root a sample's,
+/// which is noted for the steps and passes that follow. The block has to meet.
+template <typename T>
+__device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t dims,
+                                           OrderedKey<T>* tight, T* range) {
+  const std::uint32_t sides = dims + 1;
+  if (p.root_range == nullptr) {
+    for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
+      range[i] = p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
+    }
+    return;
+  }
+  join_sampled_range(p, dims, tight);
+  for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
+    const bool is_upper = i >= sides, is_number = i == dims || i == dims + sides;
+    const auto last = static_cast<T>(p.shape.geometry.points - 1);
+    range[i] = is_number ? (is_upper ? last : T(0))
+                         : value_of_key<T>(is_upper ? tight[i] : static_cast<OrderedKey<T>>(~tight[i]));
+    if (block_number() == 0) p.root_range[i] = range[i];
   }
 }
 
-/// Whether the ranges say that all points of a segment may be equal: then their numbers are counted too.
+/// Whether the range says that all points of a segment may be equal: then their numbers are counted too.
 template <typename T>
-__device__ bool counts_numbers(const GroupParameters<T>& p, std::uint32_t segment) {
+__device__ __forceinline__ bool counts_numbers(std::uint32_t dims, const T* range) {
   bool is_wide = false;
-  for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
-    is_wide = is_wide || range_side(p, segment, d, true) > range_side(p, segment, d, false);
-  }
+  for (std::uint32_t d = 0; d < dims; ++d) is_wide = is_wide || range[dims + 1 + d] > range[d];
   return !is_wide;
 }
 
 /// The shared memory of pass 0: counters, the tight box, how every dimension is cut into cells.
 template <typename T>
 KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
-  return 4 * kCounters +
-         (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>) + sizeof(CellBins)) * (std::size_t{dims} + 1);
+  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>) + sizeof(CellBins) + 2 * sizeof(T)) *
+                             (std::size_t{dims} + 1);
 }
 
 /// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
@@ -58,17 +99,20 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
   auto* tight = reinterpret_cast<Key*>(counters + kCounters);
   auto* scales = reinterpret_cast<CellScale<T>*>(tight + 2 * (dims + 1));
-  auto* bins_of = reinterpret_cast<CellBins*>(scales + dims + 1);
+  T* range = reinterpret_cast<T*>(scales + dims + 1);
+  auto* bins_of = reinterpret_cast<CellBins*>(range + 2 * (dims + 1));
   for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) counters[i] = 0;
   for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) tight[i] = 0;
   start_next();
-  wait_for_previous();
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
-  const bool are_numbers_counted = counts_numbers(p, slice.segment);
+  wait_for_previous();
+  load_range(p, slice.segment, dims, tight, range);
+  sync_block();
+  const bool are_numbers_counted = counts_numbers(dims, range);
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
-    scales[d] = cell_scale(p, slice.segment, d);
+    scales[d] = scale_of_range(range[d], range[dims + 1 + d]);
     bins_of[d] = root_bins(p, slice.segment, d, scales[d], bins);
   }
   sync_block();

@@ -23,9 +23,6 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   const std::uint32_t segments = 1u << group.first_level, passes = segments * group.parts;
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T),
                       cells = std::uint64_t{group.shape.dims} * 2;
-  if (group.segment_boxes == nullptr) {
-    launch("range", 0, sample_range<T>, (processors + 7) / 8, kPassThreads, 0, false, group);
-  }
   launch("pass 0", points * (row + cells), count_root<T, kDims, kLayout>, passes, kPassThreads,
          root_shared_bytes<T>(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;

@@ -88,14 +88,15 @@ struct GroupParameters {
   TreeArrays<T> tree;  ///< the splits of these levels are written
 
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
-  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut; null at the root
+  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut, at the root root_range
+  T* root_range = nullptr;             ///< pass 0 notes here how far a sample of all points reaches; root only
   const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
   T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
   T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
   std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows
 
-  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the scatter
-  /// will write the numbers, the rest where the finish will write boxes.
+  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
+  /// scatter will write the numbers, the rest where the finish will write boxes.
   std::uint16_t* first_cells = nullptr;
   std::uint16_t* other_cells = nullptr;  ///< from the third coordinate on
   std::uint64_t cell_stride = 0;
@@ -104,7 +105,7 @@ struct GroupParameters {
     return d < 2 ? first_cells + d * cell_stride : other_cells + (d - 2) * cell_stride;
   }
 
-  // Scratch. Zero at the start: nodes, tight, sampled, histogram, cursors, lists, sample_heaps.
+  // Scratch. Zero at the start: nodes, tight, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
   std::uint32_t* places = nullptr;  ///< the same
@@ -114,7 +115,6 @@ struct GroupParameters {
   CountedBins* counted = nullptr;      ///< [segment][heap]
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
   Key* tight = nullptr;                ///< [segment][complement of the least, greatest][dims + 1]
-  Key* sampled = nullptr;              ///< the same for a sample of all points; root only
   std::uint32_t* histogram = nullptr;  ///< [segment][segment_counters]
   std::uint32_t segment_counters = 0;
   std::uint32_t parts = 1;               ///< blocks that share a segment in a pass
