@@ -69,6 +69,19 @@ __device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const 
   return any_thread(is_full);
 }
 
+/// A segment with a coordinate that is not finite: its points go on as if they were all equal, which they may be for
+/// all that follows, and nobody need ask before the end. The work of one warp.
+template <typename T>
+KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T* known) {
+  const std::uint32_t dims = p.shape.dims;
+#pragma unroll 1
+  for (std::uint32_t d = lane_number(); d < dims; d += kWarp) {
+    box[d] = known[d] = box[dims + 1 + d] = known[dims + 1 + d] = T(0);
+  }
+  if (lane_number() == 0) *p.refused = 1;
+  sync_warp();
+}
+
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
@@ -90,7 +103,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   stage_scales(p, segment);
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
-    bool is_wide = false;
+    bool is_wide = false, is_bad = false;
 #pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
       const Key least = static_cast<Key>(~tight[d]), greatest = tight[dims + 1 + d];
@@ -101,12 +114,14 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       box[dims + 1 + d] = known[dims + 1 + d] = high;
       is_wide = is_wide || (d < dims && range_high > range_low);
       // Keys of infinity and NaN lie outside those of finite numbers on either side.
-      if (d < dims && (greatest >= ordered_key(kInfinity) || least <= ordered_key(-kInfinity))) *p.refused = 1;
+      is_bad = is_bad || (d < dims && (greatest >= ordered_key(kInfinity) || least <= ordered_key(-kInfinity)));
     }
     sync_warp();
+    const bool is_refused = any_lane(is_bad);
+    if (is_refused) forget_box(p, box, known);
     const std::uint32_t dim = working_dim(p, box, 0);
     // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
-    const bool is_uncounted = any_lane(is_wide) && dim == dims;
+    const bool is_uncounted = (is_refused || any_lane(is_wide)) && dim == dims;
     if (lane_number() == 0) {
       shared.slots[0] = dim;
       shared.slots[1] = is_uncounted ? 1 : 0;
@@ -394,7 +409,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
-  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);

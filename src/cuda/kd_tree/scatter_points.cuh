@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
   // Tiles begin where vectors do.
   const std::uint64_t begin =
       segment.first / kTogether<T> * kTogether<T> + std::uint64_t{block_number() % tiles} * kTile;
-  if (begin >= segment.end || *p.refused != 0) return;
+  if (begin >= segment.end) return;
   const auto tile = static_cast<std::uint32_t>(begin), low = static_cast<std::uint32_t>(segment.first);
   const auto end = static_cast<std::uint32_t>(segment.end);
   if (begin >= segment.first && segment.end - begin >= kTile) {
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
-  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);

@@ -124,7 +124,7 @@ struct GroupParameters {
   std::uint32_t sample_shift = 0;        ///< the logarithm of the points per sample; 0: there are no samples
   std::uint32_t* cursors = nullptr;      ///< [segment << levels] points moved so far
   ListCells* lists = nullptr;            ///< one per node, level by level, while blocks share lists
-  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite
+  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite; only the finish asks
 };
 
 /// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.
