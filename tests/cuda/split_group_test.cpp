@@ -46,6 +46,14 @@ GpuLimits limits_of(const Plan& plan) {
   return limits;
 }
 
+/// Launches a kernel on emulated threads.
+constexpr auto run_kernel = [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
+                               std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
+  emulation::run_grid(blocks, threads, shared_bytes,
+                      is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
+                      [&] { kernel(arguments...); });
+};
+
 template <typename T>
 void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted,
                                 const FinishPlan& plan) {
@@ -62,19 +70,13 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   std::vector<std::uint16_t> split_dims(shape.geometry.leaves() - 1, 0xcdcd);
   std::vector<T> split_values(split_dims.size(), T(-7)), boxes(shape.geometry.nodes() * 2 * dims, T(-7));
   std::vector<std::uint32_t> smallest(shape.geometry.nodes(), 0xcdcdcdcd);
-  const auto launch = [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
-                         std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
-    emulation::run_grid(blocks, threads, shared_bytes,
-                        is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
-                        [&] { kernel(arguments...); });
-  };
   const std::uint32_t blocks_in = run_build<T>(
       scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
       TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
-      [&](const GroupParameters<T>& group) { split_group<T>(group, limits_of(wanted), launch); },
+      [&](const GroupParameters<T>& group) { split_group<T>(group, limits_of(wanted), run_kernel); },
       [&](const FinishParameters<T>& last) {
         const auto kernel = plan.is_staged ? finish_subtrees<T, true, kFewRows> : finish_subtrees<T, false, kFewRows>;
-        launch("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, last);
+        run_kernel("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, last);
       });
   ASSERT_EQ(*scratch.refused, 0u);
   for (std::uint64_t node = 0; node < split_dims.size(); ++node) {
@@ -245,25 +247,21 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
   for (const TypeParam bad :
        {std::numeric_limits<TypeParam>::quiet_NaN(), std::numeric_limits<TypeParam>::infinity(),
         -std::numeric_limits<TypeParam>::infinity(), -std::numeric_limits<TypeParam>::quiet_NaN()}) {
-    auto points = this->rows(9000, 3, [&](auto, auto) { return this->unit(); });
+    auto points = this->rows(5000, 3, [&](auto, auto) { return this->unit(); });
     points[this->below(points.size())] = bad;
-    const TreeShape shape{core::KdGeometry::of(9000, 16), 3, 4 * sizeof(TypeParam), false};
-    Garbage memory(lay_out_scratch<TypeParam>(shape, 6, {.processors = 5}, nullptr).bytes);
-    const auto scratch = lay_out_scratch<TypeParam>(shape, 6, {.processors = 5}, memory.data());
+    const TreeShape shape{core::KdGeometry::of(5000, 16), 3, 4 * sizeof(TypeParam), false};
+    Garbage memory(lay_out_scratch<TypeParam>(shape, 7, {.processors = 5}, nullptr).bytes);
+    const auto scratch = lay_out_scratch<TypeParam>(shape, 7, {.processors = 5}, memory.data());
     std::memset(memory.data(), 0, scratch.zero_bytes);
-    GroupParameters<TypeParam> group = scratch.groups[0];
-    group.source = {points.data(), 3, 1, nullptr};
-    Garbage copy(copy_bytes<TypeParam>(shape));
-    Garbage boxes(shape.geometry.nodes() * 6 * sizeof(TypeParam));
-    write_to(group, copy.data(), {.boxes = reinterpret_cast<TypeParam*>(boxes.data())});
-    split_group<TypeParam>(group, {.processors = 5},
-                           [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks, std::uint32_t threads,
-                              std::size_t shared_bytes, bool is_cooperative, const auto&... arguments) {
-                             emulation::run_grid(
-                                 blocks, threads, shared_bytes,
-                                 is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
-                                 [&] { kernel(arguments...); });
-                           });
+    Garbage first(copy_bytes<TypeParam>(shape)), second(copy_bytes<TypeParam>(shape));
+    std::byte* const copies[2] = {first.data(), second.data()};
+    std::vector<TypeParam> boxes(shape.geometry.nodes() * 6), split_values(shape.geometry.leaves());
+    std::vector<std::uint16_t> split_dims(shape.geometry.leaves());
+    run_build<TypeParam>(
+        scratch, FinishPlan{.top_level = 7}, shape, PointSource<TypeParam>{points.data(), 3, 1, nullptr}, copies,
+        TreeArrays<TypeParam>{nullptr, split_dims.data(), split_values.data(), boxes.data(), nullptr},
+        [](const GroupParameters<TypeParam>& group) { split_group<TypeParam>(group, {.processors = 5}, run_kernel); },
+        [](const FinishParameters<TypeParam>&) {});
     EXPECT_EQ(*scratch.refused, 1u) << static_cast<double>(bad);
   }
 }

@@ -84,6 +84,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
   scratch.refused = parts.take<std::uint32_t>(1);
   scratch.arrivals = parts.take<std::uint32_t>(std::uint64_t{1} << top_level);
+  const bool has_tables = shape.dims <= kTabledDims;
+  std::uint32_t* table_counts = has_tables ? parts.take<std::uint32_t>(shape.dims) : nullptr;
   for (std::uint32_t level = 0; level < top_level;) {
     GroupParameters<T> group;
     group.shape = shape;
@@ -105,6 +107,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
+    group.table_counts = table_counts;
+    if (has_tables) group.tied = parts.take<std::uint32_t>(segments);
     group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
@@ -133,6 +137,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     places = parts.take<std::uint32_t>(points);
     if (!cells_fit_into_boxes<T>(shape)) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
   }
+  T* tables = has_tables ? parts.take<T>(std::uint64_t{shape.dims} * kTableValues) : nullptr;
   const T *boxes = nullptr, *windows = nullptr;
   for (GroupParameters<T>& group : scratch.groups) {
     const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
@@ -141,6 +146,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.places = places;
     group.other_cells = other_cells;
     group.cell_stride = cell_stride(shape);
+    group.tables = tables;
+    if (has_tables) group.ties = parts.take<TiedCells<T>>(segments);
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins>(segments * kHeap);
     if (group.sample_shift > 0) {

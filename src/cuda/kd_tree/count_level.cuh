@@ -98,11 +98,10 @@ __global__ void __launch_bounds__(kPassThreads, 2)
   const std::uint32_t bins = bins_at(level, dims, p.most_bins);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
   start_next();
-  wait_for_previous();
-  if (*p.refused != 0) return;
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   const std::uint32_t first_tile = first / kEach * kEach;
+  wait_for_previous();
   Loaded next;
   next.load(p, first_tile + thread_number() * kEach, first, end, level > 1);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));

@@ -6,37 +6,33 @@
 #include "cuda/kd_tree/loaded_points.cuh"
 #include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/pass_shared.cuh"
+#include "cuda/kd_tree/value_tables.cuh"
 
 #include <type_traits>
 
 namespace kith::cuda {
 
 /// About how far all points reach, by a sample: joined to the box of those that the block has seen, for they are points
-/// too. All blocks take the same ones, at no regular distance: a lattice would be seen through a sieve. The block
-/// meets.
+/// too. All blocks take the same ones. Twins among those of a warp tell of dimensions with few values. The block meets.
 template <typename T>
 __device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, std::uint32_t dims,
-                                                   OrderedKey<T>* tight) {
+                                                   OrderedKey<T>* tight, TieShared<T>& ties) {
   using Key = OrderedKey<T>;
-  constexpr std::uint32_t kSampleBits = 10, kEach = (1u << kSampleBits) / kPassThreads;
-  static_assert(kEach == 2);
-  const auto points = static_cast<std::uint32_t>(p.shape.geometry.points);
-  std::uint32_t places[kEach];
-#pragma unroll
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    const std::uint32_t i = thread_number() + k * kPassThreads, last = points - 1;
-    const std::uint32_t from = i << (32 - kSampleBits) | i * 0x9e3779b1u >> kSampleBits;
-    places[k] = points > 1u << kSampleBits ? static_cast<std::uint32_t>(std::uint64_t{from} * points >> 32)
-                                           : (i < last ? i : last);
-  }
-  sync_block();
   constexpr std::uint32_t kAtOnce = 4;  // dimensions that are on their way together
+  static_assert(kRangeSamples == 2 * kPassThreads);
+  const auto points = static_cast<std::uint32_t>(p.shape.geometry.points);
+  const std::uint32_t places[2] = {sampled_place(points, thread_number()),
+                                   sampled_place(points, thread_number() + kPassThreads)};
+  const std::uint32_t lanes_before = (1u << lane_number()) - 1;
+  sync_block();
 #pragma unroll 1
   for (std::uint32_t base = 0; base < dims; base += kAtOnce) {
-    T x[kAtOnce][kEach];
+    T x[kAtOnce][2];
 #pragma unroll
     for (std::uint32_t d = 0; d < kAtOnce; ++d) {
-      if (base + d < dims) x[d][0] = p.source.at(places[0], base + d), x[d][1] = p.source.at(places[1], base + d);
+      if (base + d >= dims) break;
+      x[d][0] = p.source.at(places[0], base + d);
+      x[d][1] = p.source.at(places[1], base + d);
     }
 #pragma unroll
     for (std::uint32_t d = 0; d < kAtOnce; ++d) {
@@ -44,28 +40,32 @@ __device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, 
       const Key first = ordered_key(x[d][0]), second = ordered_key(x[d][1]);
       const Key least = min_of_warp(first < second ? first : second);
       const Key greatest = max_of_warp(first > second ? first : second);
+      const std::uint32_t twins = count_bits(ballot((match_lanes(folded(first)) & lanes_before) != 0)) +
+                                  count_bits(ballot((match_lanes(folded(second)) & lanes_before) != 0));
       if (lane_number() == 0) {
         atomic_max(&tight[base + d], static_cast<Key>(~least));
         atomic_max(&tight[dims + 1 + base + d], greatest);
+        if (twins > 0 && p.tied != nullptr) atomic_add(&ties.few[base + d], twins);
       }
     }
   }
   sync_block();
 }
 
-/// The range of a segment, into which its cells lie: the box that the group above has cut, or at the root a sample's,
-/// which is noted for the steps and passes that follow. The block has to meet.
+/// The range of a segment, which is cut into cells: the box that the group above has cut, or at the root a sample's,
+/// which is noted for the steps and passes that follow. And what is known of ties. The block has to meet.
 template <typename T>
 __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t dims,
-                                           OrderedKey<T>* tight, T* range) {
+                                           OrderedKey<T>* tight, T* range, TieShared<T>& ties) {
   const std::uint32_t sides = dims + 1;
   if (p.root_range == nullptr) {
     for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
       range[i] = p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
+      if (p.tied != nullptr && i < dims) ties.few[i] = p.table_counts[i];
     }
     return;
   }
-  join_sampled_range(p, dims, tight);
+  join_sampled_range(p, dims, tight, ties);
   for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
     const bool is_upper = i >= sides, is_number = i == dims || i == dims + sides;
     const auto last = static_cast<T>(p.shape.geometry.points - 1);
@@ -73,6 +73,17 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
                          : value_of_key<T>(is_upper ? tight[i] : static_cast<OrderedKey<T>>(~tight[i]));
     if (block_number() == 0) p.root_range[i] = range[i];
   }
+}
+
+/// Whether there may be ties: tables, or twins in the sample.
+template <typename T>
+__device__ __forceinline__ bool may_have_ties(const GroupParameters<T>& p, std::uint32_t dims,
+                                              const TieShared<T>& ties) {
+  const std::uint32_t least = p.root_range == nullptr ? 1 : kTwins;
+  bool has_few = false;
+  if (p.tied == nullptr) return false;
+  for (std::uint32_t d = 0; d < dims; ++d) has_few = has_few || ties.few[d] >= least;
+  return has_few;
 }
 
 /// Whether the range says that all points of a segment may be equal: then their numbers are counted too.
@@ -83,39 +94,17 @@ __device__ __forceinline__ bool counts_numbers(std::uint32_t dims, const T* rang
   return !is_wide;
 }
 
-/// The shared memory of pass 0: counters, the tight box, how every dimension is cut into cells.
-template <typename T>
-KITH_HOST_DEVICE std::size_t root_shared_bytes(std::uint32_t dims) {
-  return 4 * kCounters + (2 * sizeof(OrderedKey<T>) + sizeof(CellScale<T>) + sizeof(CellBins) + 2 * sizeof(T)) *
-                             (std::size_t{dims} + 1);
-}
-
-/// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
-template <typename T, std::uint32_t kDims, Layout kLayout>
-__global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_constant__ GroupParameters<T> p) {
+/// Counts the points of a part of a segment. `kTied`: its cells refine ties.
+template <bool kTied, std::uint32_t kDims, Layout kLayout, typename T>
+__device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const SegmentSlice& slice,
+                                            bool are_numbers_counted) {
   using Key = OrderedKey<T>;
   constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);
-  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory());
-  auto* tight = reinterpret_cast<Key*>(counters + kCounters);
-  auto* scales = reinterpret_cast<CellScale<T>*>(tight + 2 * (dims + 1));
-  T* range = reinterpret_cast<T*>(scales + dims + 1);
-  auto* bins_of = reinterpret_cast<CellBins*>(range + 2 * (dims + 1));
-  for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) counters[i] = 0;
-  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) tight[i] = 0;
-  start_next();
-  const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
+  const RootShared<T> shared(dims);
+  const TieMap<T> map(&shared.ties->ties, shared.ties->tables, dims);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
-  wait_for_previous();
-  load_range(p, slice.segment, dims, tight, range);
-  sync_block();
-  const bool are_numbers_counted = counts_numbers(dims, range);
-  for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
-    scales[d] = scale_of_range(range[d], range[dims + 1 + d]);
-    bins_of[d] = root_bins(p, slice.segment, d, scales[d], bins);
-  }
-  sync_block();
   const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
     // What is not finite makes the sum of zeros NaN, and NaN is above all.
     Key least = ordered_key(low), greatest = ordered_key(high);
@@ -123,8 +112,16 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     least = min_of_warp(least);
     greatest = max_of_warp(greatest);
     if (lane_number() == 0) {
-      atomic_max(&tight[d], static_cast<Key>(~least));
-      atomic_max(&tight[dims + 1 + d], greatest);
+      atomic_max(&shared.tight[d], static_cast<Key>(~least));
+      atomic_max(&shared.tight[dims + 1 + d], greatest);
+    }
+  };
+  const auto for_each_dim = [&](auto&& f) {
+    if constexpr (kDims > 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) f(d);
+    } else {
+      for (std::uint32_t d = 0; d < dims; ++d) f(d);
     }
   };
   // Whole tiles need no conditions.
@@ -132,6 +129,30 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
+    std::uint32_t slots[kEach][kTied && kDims > 0 ? kDims : 1] = {};
+    if constexpr (kTied && kDims > 0) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        if (!kWhole && (own + k < first || own + k >= end)) continue;
+        for_each_dim([&](std::uint32_t d) { slots[k][d] = slot_of(map, d, points.at(k, d)); });
+      }
+    }
+    const auto cell_at = [&](std::uint32_t k, std::uint32_t d, const CellScale<T>& scale, T x) {
+      if constexpr (!kTied) return cell_of(scale, x);
+      const auto plain = [&](std::uint32_t e) {
+        return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
+      };
+      const auto slot = [&](std::uint32_t e) {
+        if constexpr (kDims == 0) {
+          return slot_of(map, e, points.at(k, e));
+        } else {
+          std::uint32_t known = slots[k][0];
+          for_each_dim([&](std::uint32_t i) { known = e == i ? slots[k][i] : known; });
+          return known;
+        }
+      };
+      return tied_cell<kDims>(map, d, slot, plain);
+    };
     if (kWhole && p.sample_shift > 0) {
       const std::uint32_t sample = sample_at(p, segment_first, own);
       if (sample != kNoSample) {
@@ -141,9 +162,9 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
       }
     }
     const auto count_column = [&](std::uint32_t d) {
-      const CellScale<T> scale = scales[d];
-      const CellBins own_bins = bins_of[d];
-      std::uint32_t* counts = counters + d * bins;
+      const CellScale<T> scale = shared.scales[d];
+      const CellBins own_bins = shared.bins[d];
+      std::uint32_t* counts = shared.counters + d * bins;
       std::uint16_t cells[kEach];
       T x[kEach];
       bool is_there[kEach];
@@ -163,7 +184,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          const std::uint32_t cell = cell_of(scale, x[k]);
+          const std::uint32_t cell = cell_at(k, d, scale, x[k]);
           cells[k] = static_cast<std::uint16_t>(cell);
           atomic_add(counts + bin_of(own_bins, cell), 1u);
           if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
@@ -182,12 +203,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
       }
       join_tight(d, low, high, spoilt);
     };
-    if constexpr (kDims > 0) {
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) count_column(d);
-    } else {
-      for (std::uint32_t d = 0; d < dims; ++d) count_column(d);
-    }
+    for_each_dim(count_column);
     if (are_numbers_counted) count_column(dims);
   };
   for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
@@ -199,11 +215,45 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
       if (end - tile <= kTile) break;
     }
   }
+}
+
+/// The same, out of the way of plain cells.
+template <std::uint32_t kDims, Layout kLayout, typename T>
+KITH_NOINLINE __device__ void count_tied_slice(const GroupParameters<T>& p, const SegmentSlice slice) {
+  count_slice<true, kDims, kLayout>(p, slice, false);
+}
+
+/// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
+template <typename T, std::uint32_t kDims, Layout kLayout>
+__global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_constant__ GroupParameters<T> p) {
+  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);
+  const RootShared<T> shared(dims);
+  for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) shared.counters[i] = 0;
+  for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) shared.tight[i] = 0;
+  if (p.root_range != nullptr && p.tied != nullptr && thread_number() < kTabledDims) {
+    shared.ties->few[thread_number()] = 0;
+  }
+  start_next();
+  const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);
+  wait_for_previous();
+  load_range(p, slice.segment, dims, shared.tight, shared.range, *shared.ties);
   sync_block();
-  flush_counters(p, slice.segment, counters, (dims + 1) * bins);
-  Key* box = p.tight + std::uint64_t{slice.segment} * 2 * (dims + 1);
+  const bool are_numbers_counted = counts_numbers(dims, shared.range);
+  for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
+    shared.scales[d] = scale_of_range(shared.range[d], shared.range[dims + 1 + d]);
+    shared.bins[d] = root_bins(p, slice.segment, d, shared.scales[d], bins);
+  }
+  sync_block();
+  if (!are_numbers_counted && may_have_ties(p, dims, *shared.ties) && prepare_ties(p, slice.segment)) {
+    count_tied_slice<kDims, kLayout>(p, slice);
+  } else {
+    count_slice<false, kDims, kLayout>(p, slice, are_numbers_counted);
+  }
+  sync_block();
+  flush_counters(p, slice.segment, shared.counters, (dims + 1) * bins);
+  OrderedKey<T>* box = p.tight + std::uint64_t{slice.segment} * 2 * (dims + 1);
   for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) {
-    if (tight[i] != 0) atomic_max(&box[i], tight[i]);
+    if (shared.tight[i] != 0) atomic_max(&box[i], shared.tight[i]);
   }
 }
 

@@ -69,6 +69,19 @@ __device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const 
   return any_thread(is_full);
 }
 
+/// A segment with a coordinate that is not finite: its points go on as if they were all equal, which they may be for
+/// all that follows, and nobody need ask before the end. The work of one warp.
+template <typename T>
+KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T* known) {
+  const std::uint32_t dims = p.shape.dims;
+#pragma unroll 1
+  for (std::uint32_t d = lane_number(); d < dims; d += kWarp) {
+    box[d] = known[d] = box[dims + 1 + d] = known[dims + 1 + d] = T(0);
+  }
+  if (lane_number() == 0) *p.refused = 1;
+  sync_warp();
+}
+
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
@@ -88,9 +101,10 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
   const FetchedCounters fetched(all, (dims + 1) * bins);
   stage_scales(p, segment);
+  if (thread_number() == 2 * kWarp) shared.is_tied = is_tied(p, segment) ? 1 : 0;
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
-    bool is_wide = false;
+    bool is_wide = false, is_bad = false;
 #pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
       const Key least = static_cast<Key>(~tight[d]), greatest = tight[dims + 1 + d];
@@ -101,12 +115,14 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       box[dims + 1 + d] = known[dims + 1 + d] = high;
       is_wide = is_wide || (d < dims && range_high > range_low);
       // Keys of infinity and NaN lie outside those of finite numbers on either side.
-      if (d < dims && (greatest >= ordered_key(kInfinity) || least <= ordered_key(-kInfinity))) *p.refused = 1;
+      is_bad = is_bad || (d < dims && (greatest >= ordered_key(kInfinity) || least <= ordered_key(-kInfinity)));
     }
     sync_warp();
+    const bool is_refused = any_lane(is_bad);
+    if (is_refused) forget_box(p, box, known);
     const std::uint32_t dim = working_dim(p, box, 0);
     // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
-    const bool is_uncounted = any_lane(is_wide) && dim == dims;
+    const bool is_uncounted = (is_refused || any_lane(is_wide)) && dim == dims;
     if (lane_number() == 0) {
       shared.slots[0] = dim;
       shared.slots[1] = is_uncounted ? 1 : 0;
@@ -132,7 +148,8 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       publish_node(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
-      const CellBins used = root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
+      const CellBins used = shared.is_tied != 0 ? tied_root_bins(p, TieMap<T>(p, segment), segment, dim, bins)
+                                                : root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
       publish_node(p, root, cells_of(used, found.bin), target - found.below);
     }
   }
@@ -342,6 +359,33 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
   }
 }
 
+/// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
+/// dimensions by which the halves are counted, and the scales become those of cells. The block meets.
+template <typename T>
+KITH_NOINLINE __device__ void put_cells_for_values(const GroupParameters<T>& p, std::uint32_t level,
+                                                   std::uint32_t each) {
+  StepTask task(level, each);
+  task.complete<T>();
+  const StepNode<T> known(p, task, 0);
+  const CandidateList list(p, task);
+  const std::uint32_t dims = p.shape.dims;
+#pragma unroll 1
+  for (std::uint32_t side = 0; side < 2; ++side) {
+    const std::uint32_t dim = known.counted[side].slots[step_shared().slots[side]].dim;
+    if (dim == dims || (side == 1 && dim == known.counted[0].slots[step_shared().slots[0]].dim)) continue;
+#pragma unroll 1
+    for (std::uint32_t i = list.first + thread_number(); i < list.end; i += threads_per_block()) {
+      p.candidate_values[dim * p.out_stride + list.base + i] =
+          static_cast<T>(tied_cell_at(p, task.segment, dim, p.places[list.base + i], 0, kLastCell));
+    }
+  }
+  if (thread_number() < dims) {
+    reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false).scales)[thread_number()] = {T(0),
+                                                                                                                T(1)};
+  }
+  sync_block();
+}
+
 /// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
 /// its halves, and the bins of their medians are found.
 template <typename T, typename Count>
@@ -394,24 +438,29 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
-  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
+  if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
   store_candidate(own);
   fetched.store(known.rows);
   sync_block();
   task.complete<T>();
-  if (find_clear_split(p, task)) [[likely]] {
+  const bool is_clear = find_clear_split(p, task);
+  if (is_clear && step_shared().is_tied == 0) [[likely]] {
     split_node(p, task, known, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    select_of_many<true>(p, task, known.box);
-    split_node(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
+    if (!is_clear) select_of_many<true>(p, task, known.box);
+    split_node(p, task, known, [&](const Selected<T>& split) {
+      if (step_shared().is_tied != 0) put_cells_for_values(p, parent_level, each);
+      count_many(p, task, known, split, bins);
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/segment_slice.cuh"
 #include "cuda/kd_tree/super_key.cuh"
+#include "cuda/kd_tree/tied_cells.cuh"
 
 namespace kith::cuda {
 
@@ -67,6 +68,16 @@ __device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::ui
   sync_warp();
 }
 
+/// Where the split of a node lies for certain, in a step.
+template <typename T>
+__device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters<T>& p, std::uint32_t segment,
+                                                           const CellScale<T>& scale, const MedianCells& median,
+                                                           const T* box) {
+  const T low = box[median.dim], high = box[p.shape.dims + 1 + median.dim];
+  if (step_shared().is_tied != 0) return tied_split_range(p, segment, median, low, high);
+  return split_range(scale, median, low, high);
+}
+
 /// A node that is made known: where it lies, its box and its samples.
 template <typename T>
 struct KnownNode {
@@ -79,9 +90,10 @@ struct KnownNode {
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <typename T>
 __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins* halves,
-                                                       const KnownNode<T>& node, std::uint32_t dim,
+                                                       const KnownNode<T>& node, const MedianCells& median,
                                                        const WidestSide<T>& other, const SplitRange<T>& split) {
   const T* box = node.box;
+  const std::uint32_t dim = median.dim;
   const std::uint32_t dims = p.shape.dims, slot = lane_number() % 2;  // a lane for each half and slot
   const bool is_right = lane_number() / 2 % 2 == 1;
   const T box_low = box[dim], box_high = box[dims + 1 + dim];
@@ -123,8 +135,12 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   const std::uint32_t level = node.level + 1;
   const std::uint32_t bins =
       used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
-  const CellScale<T> scale = staged_scale(p, node.segment, way);
-  half.slots[slot] = bins_over(cell_of(scale, low), cell_of(scale, high), way, bins);
+  if (step_shared().is_tied != 0) {
+    half.slots[slot] = tied_bins_of_half(p, node.segment, median, is_right, way, low, high, bins);
+  } else {
+    const CellScale<T> scale = staged_scale(p, node.segment, way);
+    half.slots[slot] = bins_over(cell_of(scale, low), cell_of(scale, high), way, bins);
+  }
   (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 
@@ -143,9 +159,9 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
   }
   if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims, dim = median.dim;
-  const SplitRange<T> split = split_range(scale, median, node.box[dim], node.box[dims + 1 + dim]);
+  const SplitRange<T> split = known_split_range(p, node.segment, scale, median, node.box);
   const WidestSide<T> other = widest_side(node.box, dims, dim);
-  publish_bins_of_halves(p, &p.counted[at + node.heap], node, dim, other, split);
+  publish_bins_of_halves(p, &p.counted[at + node.heap], node, median, other, split);
 }
 
 }  // namespace kith::cuda

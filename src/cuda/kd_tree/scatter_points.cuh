@@ -63,8 +63,9 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
-/// Moves the points [low, end) of a segment in the tile that begins at `tile`. `kWhole`: the tile is full.
-template <bool kWhole, typename T, std::uint32_t kDims, Layout kLayout>
+/// Moves the points [low, end) of a segment in the tile that begins at `tile`. `kWhole`: the tile is full. `kTied`:
+/// cells refine ties.
+template <bool kWhole, bool kTied, typename T, std::uint32_t kDims, Layout kLayout>
 __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t tile,
                                              std::uint32_t low, std::uint32_t end) {
   constexpr std::uint32_t kWaits = 0xffffffffu, kEach = kScatterEach<T, kDims>, kVector = kTogether<T>;
@@ -121,8 +122,14 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       const std::uint32_t parent = parent_nodes[i], dim = tables.parent_dim(parent);
       T x = 0;
       if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
-      const std::uint32_t cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
-      const SideOfCells side(tables.parents[parent], cell);
+      const auto& median = tables.parents[parent];
+      std::uint32_t cell = 0;
+      if constexpr (kTied) {
+        if (is_inside(k)) cell = tied_cell_at(p, segment, dim, place_of(k), median.first, median.last);
+      } else {
+        cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
+      }
+      const SideOfCells side(median, cell);
       const bool is_candidate = is_inside(k) && side.is_among;
       if (is_candidate) candidates |= 1u << i;
       const bool moves = is_inside(k) && !is_candidate;
@@ -193,6 +200,28 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   if (found > 0) list_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
 }
 
+/// Moves the tile at `begin` of a segment.
+template <bool kTied, typename T, std::uint32_t kDims, Layout kLayout>
+__device__ __forceinline__ void scatter_any_tile(const GroupParameters<T>& p, const SegmentSlice& segment,
+                                                 std::uint64_t begin) {
+  constexpr std::uint32_t kTile = kScatterEach<T, kDims> * kScatterThreads;
+  const auto tile = static_cast<std::uint32_t>(begin), low = static_cast<std::uint32_t>(segment.first);
+  const auto end = static_cast<std::uint32_t>(segment.end);
+  if (begin >= segment.first && segment.end - begin >= kTile) {
+    scatter_tile<true, kTied, T, kDims, kLayout>(p, segment.segment, tile, low, end);
+  } else {
+    const std::uint32_t tile_end = end - tile < kTile ? end : tile + kTile;
+    scatter_tile<false, kTied, T, kDims, kLayout>(p, segment.segment, tile, low, tile_end);
+  }
+}
+
+/// The same where cells refine ties, out of the way of others.
+template <typename T, std::uint32_t kDims, Layout kLayout>
+KITH_NOINLINE __device__ void scatter_tied_tile(const GroupParameters<T>& p, const SegmentSlice segment,
+                                                std::uint64_t begin) {
+  scatter_any_tile<true, T, kDims, kLayout>(p, segment, begin);
+}
+
 /// A block for each tile; `tiles` of them for each segment.
 template <typename T, std::uint32_t kDims, Layout kLayout>
 __global__ void __launch_bounds__(kScatterThreads, 4)
@@ -206,15 +235,9 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
   // Tiles begin where vectors do.
   const std::uint64_t begin =
       segment.first / kTogether<T> * kTogether<T> + std::uint64_t{block_number() % tiles} * kTile;
-  if (begin >= segment.end || *p.refused != 0) return;
-  const auto tile = static_cast<std::uint32_t>(begin), low = static_cast<std::uint32_t>(segment.first);
-  const auto end = static_cast<std::uint32_t>(segment.end);
-  if (begin >= segment.first && segment.end - begin >= kTile) {
-    scatter_tile<true, T, kDims, kLayout>(p, segment.segment, tile, low, end);
-  } else {
-    const std::uint32_t tile_end = end - tile < kTile ? end : tile + kTile;
-    scatter_tile<false, T, kDims, kLayout>(p, segment.segment, tile, low, tile_end);
-  }
+  if (begin >= segment.end) return;
+  if (is_tied(p, segment.segment)) return scatter_tied_tile<T, kDims, kLayout>(p, segment, begin);
+  scatter_any_tile<false, T, kDims, kLayout>(p, segment, begin);
 }
 
 /// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the
@@ -350,10 +373,11 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
-  if (*p.refused != 0 || !task.is_needed(candidates)) return;
+  if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
+  if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
   store_candidate(own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();

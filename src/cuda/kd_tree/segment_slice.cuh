@@ -19,6 +19,12 @@ KITH_HOST_DEVICE SegmentSlice slice_of(const GroupParameters<T>& p, std::uint32_
   return {segment, begin + length * part / parts, begin + length * (part + 1) / parts};
 }
 
+/// Whether the cells of a segment refine ties.
+template <typename T>
+KITH_HOST_DEVICE bool is_tied(const GroupParameters<T>& p, std::uint32_t segment) {
+  return p.tied != nullptr && p.tied[segment] != 0;
+}
+
 /// The first place of node `heap` of a segment, which lies `level` levels below it.
 template <typename T>
 KITH_HOST_DEVICE std::uint64_t first_place(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,

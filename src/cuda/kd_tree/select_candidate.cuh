@@ -407,7 +407,7 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const SplitRange<T> range = split_range(node.scale, node.median, box[dim], box[dims + 1 + dim]);
+    const SplitRange<T> range = known_split_range(p, task.segment, node.scale, node.median, box);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }

@@ -24,7 +24,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T),
                       cells = std::uint64_t{group.shape.dims} * 2;
   launch("pass 0", points * (row + cells), count_root<T, kDims, kLayout>, passes, kPassThreads,
-         root_shared_bytes<T>(group.shape.dims), false, group);
+         RootShared<T>::bytes(group.shape.dims), false, group);
   const std::uint32_t dims = group.shape.dims;
   const bool has_samples = group.sample_shift > 0;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,

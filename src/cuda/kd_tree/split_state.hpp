@@ -21,11 +21,23 @@ inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector a
 inline constexpr std::uint32_t kSamples = 4096;      ///< points of a segment that medians are guessed from, at most
 inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
 
+inline constexpr std::uint32_t kTableValues = 256;  ///< of a dimension that has few, at most
+inline constexpr std::uint32_t kTabledDims = 8;     ///< with more dims there are no tables
+
 /// How a coordinate of a segment's points is rounded to cells; cells.cuh tells more.
 template <typename T>
 struct CellScale {
   T low = 0;
   T scale = 0;
+};
+
+/// How the cells of a segment refine ties; tied_cells.cuh tells more.
+template <typename T>
+struct TiedCells {
+  CellScale<T> scales[kTabledDims + 1];  ///< of plain cells
+  /// By dimension and component of its super-key: the cells of each value; 0: plain ones, for want of a table or room.
+  std::uint16_t widths[kTabledDims][kTabledDims];
+  std::uint16_t first[kTabledDims], count[kTabledDims];  ///< the values of a table that lie in the range
 };
 
 /// Bins of some cells each. Dimension `dims` stands for the number of the point.
@@ -105,7 +117,13 @@ struct GroupParameters {
     return d < 2 ? first_cells + d * cell_stride : other_cells + (d - 2) * cell_stride;
   }
 
-  // Scratch. Zero at the start: nodes, tight, histogram, cursors, lists, sample_heaps.
+  // Where dimensions have few values; null if there are too many dims.
+  T* tables = nullptr;                    ///< [dimension][kTableValues]: ascending
+  std::uint32_t* table_counts = nullptr;  ///< [dimension]: values in its table; 0: there is none
+  std::uint32_t* tied = nullptr;          ///< [segment]: whether its cells refine ties
+  TiedCells<T>* ties = nullptr;           ///< [segment]: how, if so
+
+  // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
   Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
   std::uint32_t* places = nullptr;  ///< the same
@@ -124,7 +142,7 @@ struct GroupParameters {
   std::uint32_t sample_shift = 0;        ///< the logarithm of the points per sample; 0: there are no samples
   std::uint32_t* cursors = nullptr;      ///< [segment << levels] points moved so far
   ListCells* lists = nullptr;            ///< one per node, level by level, while blocks share lists
-  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite
+  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite; only the finish asks
 };
 
 /// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.

@@ -31,6 +31,7 @@ struct StepShared {
   std::uint32_t moved[2];
   std::uint32_t samples[2];  ///< of the nodes that are made known
   std::uint32_t meetings;    ///< of the blocks that share a list
+  std::uint32_t is_tied;     ///< whether the cells of the segment refine ties
   std::uint32_t part_sums[2][kMostBins / kPartBins];
   std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
   std::uint32_t histogram[kSelectBins];
