@@ -8,6 +8,7 @@
 #include "cuda/kd_tree/pass_shared.cuh"
 #include "cuda/kd_tree/value_tables.cuh"
 
+#include <limits>
 #include <type_traits>
 
 namespace kith::cuda {
@@ -52,6 +53,17 @@ __device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, 
   sync_block();
 }
 
+/// A side of the range between two keys, of which the lower one is a complement: a little farther, as far as a sample
+/// of points most likely falls short of all. Else the outer cells would be fuller than others.
+template <typename T>
+__device__ __forceinline__ T side_beyond_samples(OrderedKey<T> low_key, OrderedKey<T> high_key, bool is_upper) {
+  const T low = value_of_key<T>(static_cast<OrderedKey<T>>(~low_key)), high = value_of_key<T>(high_key);
+  constexpr T kMost = std::numeric_limits<T>::max(), kPart = T(4) / T(kRangeSamples);
+  const T margin = high * kPart - low * kPart;
+  const T side = is_upper ? high + margin : low - margin;
+  return side <= kMost && side >= -kMost ? side : is_upper ? high : low;
+}
+
 /// The range of a segment, which is cut into cells: the box that the group above has cut, or at the root a sample's,
 /// which is noted for the steps and passes that follow. And what is known of ties. The block has to meet.
 template <typename T>
@@ -69,8 +81,8 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
   for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
     const bool is_upper = i >= sides, is_number = i == dims || i == dims + sides;
     const auto last = static_cast<T>(p.shape.geometry.points - 1);
-    range[i] = is_number ? (is_upper ? last : T(0))
-                         : value_of_key<T>(is_upper ? tight[i] : static_cast<OrderedKey<T>>(~tight[i]));
+    const std::uint32_t d = is_upper ? i - sides : i;
+    range[i] = is_number ? (is_upper ? last : T(0)) : side_beyond_samples<T>(tight[d], tight[sides + d], is_upper);
     if (block_number() == 0) p.root_range[i] = range[i];
   }
 }
