@@ -87,43 +87,40 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
   __device__ __forceinline__ void work_off(bool is_last) {
     if (!is_last && pairs_ < kWarp) return;
-    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp,
-                        enough_at_end = is_last ? 0 : Room::kNearlyFull;
+    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp;
     std::uint32_t first = 0;
     sync_warp();
     do {
-      if (first < end) collect(first);
+      collect(first, end, is_last && first + kWarp >= end ? 0 : Room::kNearlyFull);
       first += kWarp;
-      const std::uint32_t enough = first < end ? Room::kNearlyFull : enough_at_end;
-      while (any_lane(room_.counts[lane_number()] > enough)) merge();
     } while (first < end);
     Walk::keep_pairs_from(end);
   }
 
-  /// The keys of 32 pairs from number `first` on go to their buffers. Where one is too short, its pairs are taken once
-  /// more, of each query one at a time, for which there is room.
-  __device__ __forceinline__ void collect(std::uint32_t first) {
-    const bool has_pair = first + lane_number() < pairs_;
-    const std::uint32_t before = room_.counts[lane_number()];
-    sync_warp();
-    if (has_pair) put_into_buffer(room_.pairs[first + lane_number()]);
-    sync_warp();
-    const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
-    if (overfull == 0) [[likely]]
-      return;
-    if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
-    sync_warp();
-    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
-    bool is_open = has_pair && (overfull >> (pair & 31) & 1) != 0;
-    while (any_lane(is_open)) {
-      while (any_lane(room_.counts[lane_number()] + most_ > Room::kBuffer)) merge();
-      const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
-      if (is_open && lowest_bit(rivals) == lane_number()) {
-        put_into_buffer(pair);
-        is_open = false;
-      }
+  /// The keys of 32 pairs from number `first` on go to their buffers, which are merged until none has more than
+  /// `enough`. Where one is too short, its pairs are taken once more, of each query one at a time, for which there is
+  /// room.
+  __device__ __forceinline__ void collect(std::uint32_t first, std::uint32_t end, std::uint32_t enough) {
+    bool is_open = first + lane_number() < end, is_taken = is_open, is_retaken = false;
+    do {
+      const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
+      const std::uint32_t before = room_.counts[lane_number()];
       sync_warp();
-    }
+      if (is_taken) put_into_buffer(pair);
+      sync_warp();
+      std::uint32_t most = enough;
+      const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
+      if (overfull != 0 || is_retaken) [[unlikely]] {
+        if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
+        sync_warp();
+        is_open = is_open && (overfull != 0 ? (overfull >> (pair & 31) & 1) != 0 : !is_taken);
+        is_retaken = any_lane(is_open);
+        if (is_retaken) most = Room::kBuffer - most_;
+        const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
+        is_taken = is_open && lowest_bit(rivals) == lane_number();
+      }
+      while (any_lane(room_.counts[lane_number()] > most)) merge();
+    } while (is_retaken);
   }
 
   __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
@@ -169,7 +166,12 @@ class Packet : PacketAnswer<T, kDims, kKept> {
     }
     room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
     sort_in_registers(fresh);
-    merge_in_registers(keys_, fresh);
+    if (any_lane(keys_[0] < kNoKey)) {
+      merge_in_registers(keys_, fresh);
+    } else {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kKept && i < kMerged; ++i) keys_[i] = fresh[i];
+    }
     const std::uint32_t last = Answer::key_at(task_.wanted - 1);
     if (last < kNoKey) {
       const T most = most_of_key(last);
