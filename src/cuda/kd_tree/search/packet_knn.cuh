@@ -199,7 +199,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : 8;
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : 10;
   return kept <= 10 ? 10 : 8;
 }
 

@@ -70,7 +70,7 @@ inline constexpr std::uint32_t kMostInLanes = 16;
 
 /// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
 /// time.
-constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : kept <= 18 ? 48 : 64; }
+constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : kept <= 18 ? 48 : 58; }
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
 /// a leaf that is all keys. 0: points are collected.
