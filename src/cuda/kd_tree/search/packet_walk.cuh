@@ -175,22 +175,23 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const PacketPlace from = room_.place;
     std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
     while (left == 0 || depth + 1 != wide_.last) {
+      std::uint32_t passed = 0;  // a child that is done
       if (left != 0) {
         if (lane_number() == depth) masks_ = left & (left - 1);
         group = group * kWarp + lowest_bit(left);
         ++depth;
-        left = children_within(depth, group);
       } else if (depth > top) {
         --depth;
         group /= kWarp;
         left = shuffle(masks_, depth);
+        continue;
       } else {
         if (top == 0) return false;
         depth = --top;
         group = from.own >> (WideTree::kStep * (wide_.last - top));
-        const std::uint32_t below = from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1);
-        left = children_within(depth, group) & ~(1u << below);
+        passed = 1u << (from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1));
       }
+      left = children_within(depth, group) & ~passed;
     }
     bottom_ = group * kWarp + lowest_bit(left);
     left &= left - 1;
@@ -353,6 +354,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     bool is_found[kAtOnce];
     load();
     std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+#pragma unroll 1
     for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) sums[j] = measure(query, batch[j]);
