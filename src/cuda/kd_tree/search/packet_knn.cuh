@@ -208,8 +208,9 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
-  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
-    Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
+  for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
+       packet += static_cast<std::uint32_t>(search_warps())) {
+    Packet<T, kDims, kKept>(task, room).run(packet);
   }
 }
 

@@ -61,10 +61,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
-      : Queries(tree, source, packets_per_node),
-        room_(room),
-        wide_(tree.geometry.levels),
-        most_(static_cast<std::uint32_t>(tree.geometry.most_per_leaf())) {}
+      : Queries(tree, source, packets_per_node), room_(room), wide_(tree.wide), most_(tree.most_per_leaf) {}
 
   /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
@@ -396,8 +393,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   Room& room_;
   std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
-  WideTree wide_;
-  std::uint32_t most_;  ///< points of a leaf; some have one fewer
+  const WideTree& wide_;
+  const std::uint32_t& most_;  ///< points of a leaf; some have one fewer
 
   T reach_ = 0;               ///< no query of the packet looks farther
   std::uint32_t leaves_ = 0;  ///< in the history

@@ -69,6 +69,8 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
            std::size_t{0}, tree, packed);
   });
   tree.packed = packed;
+  tree.most_per_leaf = static_cast<std::uint32_t>(tree.geometry.most_per_leaf());
+  tree.wide = WideTree(tree.geometry.levels);
   return tree;
 }
 
