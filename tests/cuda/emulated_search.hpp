@@ -115,7 +115,7 @@ template <typename T>
 std::unique_ptr<SearchQuestion<T>> packet_question(std::mt19937_64& random, NastyShape shape, std::uint64_t rows,
                                                    std::uint32_t dims) {
   auto question = std::make_unique<SearchQuestion<T>>();
-  const auto leaf_size = static_cast<std::uint32_t>(8 + random() % (cuda::most_per_leaf_of<T>(dims) - 7));
+  const auto leaf_size = static_cast<std::uint32_t>(8 + random() % (cuda::most_per_leaf_of(dims) - 7));
   question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
   question->tree = cpu::build_kd_tree(question->points.template values<T>().data(), rows, dims,
                                       {.leaf_size = leaf_size, .threads = 1});

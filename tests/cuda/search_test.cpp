@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -171,6 +173,57 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
     const TypeParam bound =
         random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
     expect_packets_like_cpu(*question, k, bound);
+  }
+}
+
+/// As many neighbours as a warp has lanes, and two more keys: a few lists of uniform points end within equal keys.
+TYPED_TEST(EmulatedSearch, ListsOfAboutAWarpByPacketsEqualTheCpu) {
+  for (const NastyShape shape : {NastyShape::uniform, NastyShape::huge_offset}) {
+    for (const std::uint32_t k : {17u, 31u, 32u}) {
+      std::mt19937_64 random(3070 + k);
+      SearchQuestion<TypeParam> question;
+      question.points = nasty_points(shape, dtype_of<TypeParam>, 900, 3, random);
+      question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), 900, 3,
+                                         {.leaf_size = 24, .threads = 1});
+      question.batch.count = 900;
+      for (const bool is_excluded : {false, true}) {
+        question.batch.filter.exclude_self = is_excluded;
+        SCOPED_TRACE(testing::Message() << question.text() << ", k " << k << (is_excluded ? " without itself" : ""));
+        expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+      }
+    }
+  }
+}
+
+/// Each query has 33 points about as far from it, one more than the warp has lanes, and no other keeps them apart.
+TYPED_TEST(EmulatedSearch, ListsOfEqualKeysByPacketsEqualTheCpu) {
+  constexpr std::uint32_t kSide = 4, kShells = kSide * kSide * kSide, kOnShell = 33;
+  std::mt19937_64 random(3080);
+  std::normal_distribution<double> normal;
+  SearchQuestion<TypeParam> question;
+  question.points = PointSet(dtype_of<TypeParam>, kShells * kOnShell, 3);
+  question.queries = PointSet(dtype_of<TypeParam>, kShells, 3);
+  TypeParam* values = question.points.template values<TypeParam>().data();
+  TypeParam* rows = question.queries.template values<TypeParam>().data();
+  for (std::uint32_t shell = 0; shell < kShells; ++shell) {
+    const std::uint32_t cell[] = {shell % kSide, shell / kSide % kSide, shell / kSide / kSide};
+    for (std::uint32_t d = 0; d < 3; ++d) rows[3 * shell + d] = static_cast<TypeParam>(4 * cell[d]);
+  }
+  for (std::uint32_t i = 0; i < kShells * kOnShell; ++i) {
+    const double at[] = {normal(random), normal(random), normal(random)};
+    const double length = std::hypot(at[0], at[1], at[2]) * (1 - 1e-5 * static_cast<double>(random() % 16));
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      values[3 * i + d] = rows[3 * (i % kShells) + d] + static_cast<TypeParam>(at[d] / length);
+    }
+  }
+  question.tree = cpu::build_kd_tree(values, kShells * kOnShell, 3, {.leaf_size = 24, .threads = 1});
+  question.batch.rows = rows;
+  question.batch.row_stride = 3;
+  question.batch.count = kShells;
+  for (const std::uint32_t k : {30u, 31u, 32u}) {
+    SCOPED_TRACE(testing::Message() << "k " << k);
+    const std::uint32_t failed = expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+    EXPECT_EQ(failed, 0u);
   }
 }
 

@@ -16,8 +16,8 @@
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
 #pragma once
 
+#include "cuda/kd_tree/search/packet_answer.cuh"
 #include "cuda/kd_tree/search/packet_guess.cuh"
-#include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
 
 #include <bit>
@@ -25,24 +25,12 @@
 
 namespace kith::cuda {
 
-/// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
-  /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
-  /// brings some dozen more.
-  static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 40;
-
-  std::uint32_t buffers[kBuffer][kPacketQueries];
-};
-
-template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)> {
+class Packet : PacketAnswer<T, kDims, kKept> {
  public:
   using Room = PacketRoom<T, kDims, kKept>;
 
-  __device__ Packet(const PacketTask<T>& task, Room& room)
-      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, room), task_(task), room_(room) {}
+  __device__ Packet(const PacketTask<T>& task, Room& room) : Answer(task, room) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
@@ -61,19 +49,18 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
     } else {
       Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
     }
-    if (is_searched) answer(has_answer);
+    if (is_searched) Answer::answer(has_answer);
   }
 
  private:
-  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)>;
+  using Answer = PacketAnswer<T, kDims, kKept>;
+  using typename Answer::Walk;
   friend Walk;
   static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
-  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_,
-      Walk::radius_, Walk::row_, Walk::tree_;
-
-  static constexpr std::uint32_t kNameMask = (1u << name_bits_of(kDims)) - 1;
-  static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance
-  static constexpr std::uint32_t kMerged = 16;         ///< keys that are merged at a time
+  using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::room_, Answer::task_;
+  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::radius_,
+      Walk::tree_;
+  static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
 
   // --- the radius ---
 
@@ -100,43 +87,40 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
   /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
   __device__ __forceinline__ void work_off(bool is_last) {
     if (!is_last && pairs_ < kWarp) return;
-    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp,
-                        enough_at_end = is_last ? 0 : Room::kNearlyFull;
+    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp;
     std::uint32_t first = 0;
     sync_warp();
     do {
-      if (first < end) collect(first);
+      collect(first, end, is_last && first + kWarp >= end ? 0 : Room::kNearlyFull);
       first += kWarp;
-      const std::uint32_t enough = first < end ? Room::kNearlyFull : enough_at_end;
-      while (any_lane(room_.counts[lane_number()] > enough)) merge();
     } while (first < end);
     Walk::keep_pairs_from(end);
   }
 
-  /// The keys of 32 pairs from number `first` on go to their buffers. Where one is too short, its pairs are taken once
-  /// more, of each query one at a time, for which there is room.
-  __device__ __forceinline__ void collect(std::uint32_t first) {
-    const bool has_pair = first + lane_number() < pairs_;
-    const std::uint32_t before = room_.counts[lane_number()];
-    sync_warp();
-    if (has_pair) put_into_buffer(room_.pairs[first + lane_number()]);
-    sync_warp();
-    const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
-    if (overfull == 0) [[likely]]
-      return;
-    if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
-    sync_warp();
-    const std::uint32_t pair = room_.pairs[has_pair ? first + lane_number() : first];
-    bool is_open = has_pair && (overfull >> (pair & 31) & 1) != 0;
-    while (any_lane(is_open)) {
-      while (any_lane(room_.counts[lane_number()] + most_ > Room::kBuffer)) merge();
-      const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
-      if (is_open && lowest_bit(rivals) == lane_number()) {
-        put_into_buffer(pair);
-        is_open = false;
-      }
+  /// The keys of 32 pairs from number `first` on go to their buffers, which are merged until none has more than
+  /// `enough`. Where one is too short, its pairs are taken once more, of each query one at a time, for which there is
+  /// room.
+  __device__ __forceinline__ void collect(std::uint32_t first, std::uint32_t end, std::uint32_t enough) {
+    bool is_open = first + lane_number() < end, is_taken = is_open, is_retaken = false;
+    do {
+      const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
+      const std::uint32_t before = room_.counts[lane_number()];
       sync_warp();
-    }
+      if (is_taken) put_into_buffer(pair);
+      sync_warp();
+      std::uint32_t most = enough;
+      const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
+      if (overfull != 0 || is_retaken) [[unlikely]] {
+        if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
+        sync_warp();
+        is_open = is_open && (overfull != 0 ? (overfull >> (pair & 31) & 1) != 0 : !is_taken);
+        is_retaken = any_lane(is_open);
+        if (is_retaken) most = Room::kBuffer - most_;
+        const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
+        is_taken = is_open && lowest_bit(rivals) == lane_number();
+      }
+      while (any_lane(room_.counts[lane_number()] > most)) merge();
+    } while (is_retaken);
   }
 
   __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
@@ -183,8 +167,13 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
     }
     room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
     sort_in_registers(fresh);
-    merge_in_registers(keys_, fresh);
-    const std::uint32_t last = key_at(task_.wanted - 1);
+    if (any_lane(keys_[0] < kNoKey)) {
+      merge_in_registers(keys_, fresh);
+    } else {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kKept && i < kMerged; ++i) keys_[i] = fresh[i];
+    }
+    const std::uint32_t last = Answer::key_at(task_.wanted - 1);
     if (last < kNoKey) {
       const T most = most_of_key(last);
       if (most < radius_) {
@@ -195,151 +184,34 @@ class Packet : PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDim
     sync_warp();
   }
 
-  __device__ std::uint32_t key_at(std::uint32_t place) const {
-    std::uint32_t key = keys_[0];
-#pragma unroll
-    for (std::uint32_t i = 1; i < kKept; ++i) key = i == place ? keys_[i] : key;
-    return key;
-  }
-
   // --- the answer ---
 
   /// All that are wanted, or all within the bound: else the radius was too small.
-  __device__ bool has_enough() const { return is_bounded_ || key_at(task_.wanted - 1) < kNoKey; }
+  __device__ bool has_enough() const { return is_bounded_ || Answer::key_at(task_.wanted - 1) < kNoKey; }
   /// Whether what fell out of the list may come before what is in it.
   __device__ bool ends_in_tie() const {
-    const std::uint32_t last = key_at(task_.wanted - 1);
-    return last < kNoKey && (keys_[kKept - 1] & ~kNameMask) == (last & ~kNameMask);
+    const std::uint32_t last = Answer::key_at(task_.wanted - 1);
+    return last < kNoKey && !Answer::differ(keys_[kKept - 1], last);
   }
 
-  __device__ std::uint32_t number_or_missing(const Candidate<T>& candidate) const {
-    return candidate.index == kNoNumber ? static_cast<std::uint32_t>(tree_.geometry.points) : candidate.index;
-  }
-
-  /// Looks the points up, sorts them by what they really are, and writes the rows.
-  __device__ __forceinline__ void answer(bool has_answer) {
-    Walk::load_chosen();
-    Candidate<T> found[kKept];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kKept; ++i) {
-      found[i] = last_candidate<T>();
-      if (has_answer && keys_[i] < kNoKey) found[i] = Walk::look_up(keys_[i] & kNameMask, query_);
-      if (i % 6 == 5) sync_warp();  // not all at once: there are no registers for that
-    }
-    // Sorted already but for keys that were equal before truncation: a round or two.
-    for (;;) {
-      bool is_sorted = true;
-#pragma unroll
-      for (std::uint32_t i = 0; i + 1 < kKept; ++i) is_sorted = is_sorted && !(found[i + 1] < found[i]);
-      if (!any_lane(!is_sorted)) break;
-#pragma unroll
-      for (std::uint32_t i = 0; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
-#pragma unroll
-      for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
-    }
-    if (task_.knn.filter.exclude_self) leave_out_self(found);
-#pragma unroll
-    for (std::uint32_t i = 0; i < kKept; ++i) found[i].index = number_or_missing(found[i]);
-    if (kKept <= 18 && task_.knn.k % 4 == 0) {
-      if (has_answer) write_vectors(found);
-    } else {
-      write_rows(found, has_answer);
-    }
-  }
-
-  __device__ static void put_in_order(Candidate<T>& a, Candidate<T>& b) {
-    if (b < a) {
-      const Candidate<T> lesser_one = b;
-      b = a;
-      a = lesser_one;
-    }
-  }
-
-  /// Those behind it move up; the list has one more than is wanted.
-  __device__ void leave_out_self(Candidate<T> (&found)[kKept]) const {
-    bool is_past = false;
-#pragma unroll
-    for (std::uint32_t i = 0; i + 1 < kKept; ++i) {
-      is_past = is_past || found[i].index == number_;
-      if (is_past) found[i] = found[i + 1];
-    }
-  }
-
-  /// Four entries at a time.
-  __device__ void write_vectors(const Candidate<T> (&found)[kKept]) const {
-    struct alignas(16) Numbers {
-      std::uint32_t values[4];
-    };
-    struct alignas(16) Chains {
-      T values[16 / sizeof(T)];
-    };
-    const std::uint32_t k = task_.knn.k;
-    std::uint32_t* indices = task_.knn.indices + row_ * k;
-    T* chains = task_.knn.chains + row_ * k;
-#pragma unroll
-    for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
-      if (i >= k) break;
-      *reinterpret_cast<Numbers*>(indices +
-                                  i) = {{found[i].index, found[i + 1].index, found[i + 2].index, found[i + 3].index}};
-      if constexpr (sizeof(T) == 4) {
-        *reinterpret_cast<Chains*>(chains + i) = {
-            {found[i].distance, found[i + 1].distance, found[i + 2].distance, found[i + 3].distance}};
-      } else {
-        *reinterpret_cast<Chains*>(chains + i) = {{found[i].distance, found[i + 1].distance}};
-        *reinterpret_cast<Chains*>(chains + i + 2) = {{found[i + 2].distance, found[i + 3].distance}};
-      }
-    }
-  }
-
-  /// Through shared memory, so that the lanes write a row together.
-  __device__ void write_rows(const Candidate<T> (&found)[kKept], bool has_answer) {
-    write_column(task_.knn.indices, has_answer, [&](std::uint32_t i) { return found[i].index; });
-    write_column(task_.knn.chains, has_answer, [&](std::uint32_t i) { return found[i].distance; });
-  }
-  template <typename V, typename Entry>
-  __device__ __forceinline__ void write_column(V* column, bool has_answer, const Entry& entry) {
-    constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
-    constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
-    static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
-    V* stage = reinterpret_cast<V*>(room_.buffers);
-    const std::uint32_t k = task_.knn.k;
-#pragma unroll 1
-    for (std::uint32_t first = 0; first < kPacketQueries; first += kRows) {
-      sync_warp();
-      if (lane_number() - first < kRows) {
-#pragma unroll
-        for (std::uint32_t i = 0; i < kKept; ++i) stage[(lane_number() - first) * kStride + i] = entry(i);
-      }
-      sync_warp();
-      std::uint32_t asking = ballot(has_answer && lane_number() - first < kRows);
-      for (; asking != 0; asking &= asking - 1) {
-        const std::uint32_t lane = lowest_bit(asking);
-        const std::uint64_t row = shuffle(row_, lane);
-        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
-      }
-    }
-  }
-
-  const PacketTask<T>& task_;
-  Room& room_;
-  bool is_bounded_ = false;    ///< by the search's own bound, not by a guess
-  std::uint32_t keys_[kKept];  ///< of this lane's query
+  bool is_bounded_ = false;  ///< by the search's own bound, not by a guess
 };
 
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
-constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 10 : 8;
+constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
+  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : 10;
   return kept <= 10 ? 10 : 8;
 }
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
-  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
-    Packet<T, kDims, kKept>(task, room).run(static_cast<std::uint32_t>(packet));
+  for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
+       packet += static_cast<std::uint32_t>(search_warps())) {
+    Packet<T, kDims, kKept>(task, room).run(packet);
   }
 }
 

@@ -53,8 +53,9 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 18 : 12)
     self_by_packets(const __grid_constant__ PacketTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
-  for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
-    PacketSelf<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
+  for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
+       packet += static_cast<std::uint32_t>(search_warps())) {
+    PacketSelf<T, kDims>(task, room).run(packet);
   }
 }
 

@@ -20,12 +20,9 @@ constexpr std::uint32_t point_bits_of(std::uint32_t dims) { return dims < 5 ? 5 
 /// Bits of a key that name the point: the leaf's place in the packet's history, and the point's in its leaf.
 constexpr std::uint32_t name_bits_of(std::uint32_t dims) { return (dims < 5 ? 8 : 9) + point_bits_of(dims); }
 /// Leaves that the fast way knows: fuller ones have no name, in emptier ones reading a few points too many would leave
-/// the leaf. In 5 dims they have to fit into the longest buffer that there is.
+/// the leaf.
 inline constexpr std::uint32_t kFewestPerLeaf = 8;
-template <typename T>
-constexpr std::uint32_t most_per_leaf_of(std::uint32_t dims) {
-  return dims < 5 ? 32 : sizeof(T) == 4 ? 64 : 48;
-}
+constexpr std::uint32_t most_per_leaf_of(std::uint32_t dims) { return 1u << point_bits_of(dims); }
 /// Dims in which points can be collected, too: a word has a bit for each point of a leaf.
 constexpr bool can_collect(std::uint32_t dims) { return dims < 5; }
 
@@ -73,18 +70,19 @@ enum class CollectedLists { by_warp, by_lanes };
 /// The most neighbours for which lanes sort, which may find a dozen more.
 inline constexpr std::uint32_t kMostInLanes = 16;
 
-/// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
-/// time.
-constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 36 : kept <= 18 ? 52 : 68; }
+/// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points. The
+/// shorter, the more packets run at a time.
+constexpr std::uint32_t buffered_keys(std::uint32_t kept, std::uint32_t dims) {
+  return dims == 5 ? 64 : kept <= 10 ? 36 : kept <= 18 ? 52 : 62;
+}
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
-/// a leaf that is all keys. 0: points are collected.
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: points are
+/// collected.
 template <typename T>
-std::uint32_t kept_keys(std::uint32_t wanted, const SearchTree<T>& tree) {
-  const std::uint64_t most = tree.geometry.most_per_leaf();
+std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
   if (wanted > kMostByKeys<T>) return 0;
-  if (wanted > 16 || most > buffered_keys(18)) return 34;
-  return tree.dims < 5 && wanted <= 8 && most <= buffered_keys(10) ? 10 : 18;
+  if (wanted > 16) return 34;
+  return dims < 5 && wanted <= 8 ? 10 : 18;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
@@ -96,7 +94,7 @@ bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, cons
   const std::uint64_t most = geometry.most_per_leaf();
   const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
   return metric.is_plain_l2() && !is_filtered && tree.dims >= 2 && tree.dims <= 5 && queries.chosen_count == nullptr &&
-         most >= kFewestPerLeaf && most <= most_per_leaf_of<T>(tree.dims) && geometry.levels >= 5 &&
+         most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) && geometry.levels >= 5 &&
          geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestQueries &&
          queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
 }
@@ -212,7 +210,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree);
+  const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree.dims);
   const PacketCut cut(knn.tree, knn.queries, kept == 0);
   task.packets = cut.packets;
   task.packets_per_node = cut.per_node;

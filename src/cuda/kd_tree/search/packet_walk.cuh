@@ -64,10 +64,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
-      : Queries(tree, source, packets_per_node),
-        room_(room),
-        wide_(tree.geometry.levels),
-        most_(static_cast<std::uint32_t>(tree.geometry.most_per_leaf())) {}
+      : Queries(tree, source, packets_per_node), room_(room), wide_(tree.wide), most_(tree.most_per_leaf) {}
 
   /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
@@ -178,22 +175,23 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const PacketPlace from = room_.place;
     std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
     while (left == 0 || depth + 1 != wide_.last) {
+      std::uint32_t passed = 0;  // a child that is done
       if (left != 0) {
         if (lane_number() == depth) masks_ = left & (left - 1);
         group = group * kWarp + lowest_bit(left);
         ++depth;
-        left = children_within(depth, group);
       } else if (depth > top) {
         --depth;
         group /= kWarp;
         left = shuffle(masks_, depth);
+        continue;
       } else {
         if (top == 0) return false;
         depth = --top;
         group = from.own >> (WideTree::kStep * (wide_.last - top));
-        const std::uint32_t below = from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1);
-        left = children_within(depth, group) & ~(1u << below);
+        passed = 1u << (from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1));
       }
+      left = children_within(depth, group) & ~passed;
     }
     bottom_ = group * kWarp + lowest_bit(left);
     left &= left - 1;
@@ -382,6 +380,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     };
     load();
     std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+#pragma unroll 1
     for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
       measure_batch(kAtOnce);
       load();  // the next ones, or the last, a few too many: on their way while these are put down
@@ -415,8 +414,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   Room& room_;
   std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
-  WideTree wide_;
-  std::uint32_t most_;  ///< points of a leaf; some have one fewer
+  const WideTree& wide_;
+  const std::uint32_t& most_;  ///< points of a leaf; some have one fewer
 
   T reach_ = 0;               ///< no query of the packet looks farther
   std::uint32_t leaves_ = 0;  ///< in the history

@@ -69,6 +69,8 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
            std::size_t{0}, tree, packed);
   });
   tree.packed = packed;
+  tree.most_per_leaf = static_cast<std::uint32_t>(tree.geometry.most_per_leaf());
+  tree.wide = WideTree(tree.geometry.levels);
   return tree;
 }
 
@@ -100,7 +102,7 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
            kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
   };
-  switch (kept_keys<T>(task.wanted, task.knn.tree)) {
+  switch (kept_keys<T>(task.wanted, task.knn.tree.dims)) {
     case 10:
       if constexpr (kDims < 5) run(std::integral_constant<std::uint32_t, 10>{});
       break;

@@ -5,6 +5,7 @@
 #include "core/host_device.hpp"
 #include "core/kd_geometry.hpp"
 #include "cuda/kd_tree/build_types.hpp"
+#include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <kith/metric.hpp>
 
@@ -32,10 +33,14 @@ struct SearchTree {
   const T* split_values = nullptr;
   const T* boxes = nullptr;
   const std::uint32_t* smallest = nullptr;
-  const std::byte* packed = nullptr;  ///< the points once more, as packed_points.cuh says: for searches by packets
   core::KdGeometry geometry;
   std::uint32_t dims = 0;
   std::uint32_t point_bytes = 0;
+
+  // For searches by packets: the points once more, as packed_points.cuh says, and what kernels need not compute then.
+  const std::byte* packed = nullptr;
+  std::uint32_t most_per_leaf = 0;
+  WideTree wide{0};
 
   SearchTree() = default;
   SearchTree(const TreeArrays<T>& arrays, const TreeShape& shape)
