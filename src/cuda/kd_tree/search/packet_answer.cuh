@@ -18,9 +18,11 @@ struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
   /// brings some dozen more.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept, kDims);
   static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 38;
+  static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
   static_assert(kBuffer >= most_per_leaf_of(kDims));
 
-  std::uint32_t buffers[kBuffer][kPacketQueries];
+  /// The last rows have a column for each lane, for what it finds no room for.
+  std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
 };
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>

@@ -132,11 +132,13 @@ class Packet : PacketAnswer<T, kDims, kKept> {
     return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
   }
 
-  /// The keys of the points of a pair's leaf within the radius of its query, until there is no room for them: these are
-  /// only counted.
+  /// The keys of the points of a pair's leaf within the radius of its query; those for which there is no room are only
+  /// counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
     const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
+    const std::uint32_t too_many = shared_address(&room_.buffers[Room::kBuffer][lane_number()]);
+    static_assert(Room::kSpare >= Walk::kAtOnce);
     constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
     std::uint32_t* const counter = &room_.counts[asking];
     // All lanes ask for room, some for none: that is faster than to part.
@@ -146,14 +148,12 @@ class Packet : PacketAnswer<T, kDims, kKept> {
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
           const std::uint32_t at = atomic_add(counter, found);
-          if (at + found > Room::kBuffer) return false;
-          std::uint32_t to = buffer + at * kRowBytes;
+          std::uint32_t to = at + found > Room::kBuffer ? too_many : buffer + at * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
             if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
             if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
           }
-          return true;
         });
   }
 

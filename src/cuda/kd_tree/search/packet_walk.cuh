@@ -336,7 +336,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
 
   /// Calls `found(chains, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the first has that
-  /// name: whether each is within the radius of its query. Until it returns false.
+  /// name: whether each is within the radius of its query.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
     const std::uint32_t asking = pair & 31;
@@ -384,7 +384,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
       measure_batch(kAtOnce);
       load();  // the next ones, or the last, a few too many: on their way while these are put down
-      if (!found(sums, name, is_found)) return;
+      found(sums, name, is_found);
     }
     measure_batch(rest + count + 1 - most_);
     found(sums, name, is_found);
