@@ -64,7 +64,12 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
   for (std::uint32_t k = 0; k < kRows; ++k) {
     const std::uint32_t slot = thread + k * threads;
     subtree.indices[slot] = index[k];
-    subtree.order[slot] = static_cast<std::uint16_t>(is_there(k) ? slot : 0);
+    // Rows that are full are turned, each by more: the points that a thread begins with lie in different banks, and so
+    // do those that it puts next to each other.
+    constexpr std::uint32_t kTurn = 11;
+    const bool is_full = is_sure<kRows>(k) || (k + 1) * threads <= subtree.count;
+    const std::uint32_t turned = k * threads + ((thread + k * kTurn) & (threads - 1));
+    subtree.order[slot] = static_cast<std::uint16_t>(is_full ? turned : is_there(k) ? slot : 0);
   }
   for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
   if (subtree.levels > 0 && !subtree.is_tight(0)) {

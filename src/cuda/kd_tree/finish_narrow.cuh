@@ -120,7 +120,7 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
   const std::uint32_t both = count_bits(left) | count_bits(right) << 16;
   const std::uint32_t before = team.sum_before(both);
   sync_warp();  // all have read their slots and the box
-  move_slots(subtree, slots, left, right, node.begin + (before & 0xffff), node.middle + (before >> 16));
+  move_slots<true>(subtree, slots, left, right, node.begin + (before & 0xffff), node.middle + (before >> 16));
   if (team.rank == 0) subtree.write_split(node, side.dim, split_value);
   hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), team.rank, team.threads);
   sync_warp();

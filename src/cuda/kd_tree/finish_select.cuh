@@ -102,8 +102,8 @@ __device__ __forceinline__ void settle(const Subtree<T, kStaged>& subtree, const
   }
   before += through - both;
   // [decided left][candidates][decided right]
-  move_slots(subtree, slots, left, right, node.begin + (before & 0xffff),
-             node.begin + selection.below + selection.count + (before >> 16));
+  move_slots<false>(subtree, slots, left, right, node.begin + (before & 0xffff),
+                    node.begin + selection.below + selection.count + (before >> 16));
   const std::uint32_t room = team.first_warp * kMostCandidates;
   for_undecided(slots, selection.undecided, [&](std::uint32_t, std::uint32_t slot) {
     const std::uint32_t place = room + atomic_add(&cells.candidates, 1u);

@@ -89,24 +89,37 @@ __device__ __forceinline__ KeyRange<T> range_of_keys(const OrderedKey<T> (&key)[
 /// Slot k of a thread: where k is known only at run time.
 template <std::uint32_t kRows>
 __device__ __forceinline__ std::uint32_t slot_at(const OwnSlots<kRows>& slots, std::uint32_t k) {
-  std::uint32_t slot = slots.at[0];
+  std::uint32_t rest[kRows];
 #pragma unroll
-  for (std::uint32_t j = 1; j < kRows; ++j) slot = k == j ? slots.at[j] : slot;
-  return slot;
+  for (std::uint32_t j = 0; j < kRows; ++j) rest[j] = slots.at[j];
+#pragma unroll
+  for (std::uint32_t step = 1; step < kRows; step *= 2) {  // half of the rest for each bit
+    const bool is_odd = (k & step) != 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j + step < kRows; j += 2 * step) rest[j] = is_odd ? rest[j + step] : rest[j];
+  }
+  return rest[0];
 }
 
 /// Moves slots of a thread: those of `left`, a bit for each, to `left_place` and on, those of `right` to `right_place`
-/// and on.
-template <typename T, bool kStaged, std::uint32_t kRows>
+/// and on. `kAll`: together they are all points of the thread.
+template <bool kAll, typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, const OwnSlots<kRows>& slots,
                                            std::uint32_t left, std::uint32_t right, std::uint32_t left_place,
                                            std::uint32_t right_place) {
-  std::uint16_t* left_to = subtree.order + left_place;
-  std::uint16_t* right_to = subtree.order + right_place;
+  constexpr std::uint32_t kBytes = sizeof(std::uint16_t);
+  std::uint32_t left_to = shared_address(subtree.order + left_place);
+  std::uint32_t right_to = shared_address(subtree.order + right_place);
+  const std::uint32_t moved = left | right;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    if ((left & (1u << k)) != 0) *left_to++ = static_cast<std::uint16_t>(slots.at[k]);
-    if ((right & (1u << k)) != 0) *right_to++ = static_cast<std::uint16_t>(slots.at[k]);
+    const std::uint32_t bit = 1u << k;
+    const std::uint32_t to = (left & bit) != 0 ? left_to : right_to;  // one store has fewer conflicts than two
+    if ((kAll && is_sure<kRows>(k)) || (moved & bit) != 0) {
+      *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(slots.at[k]);
+    }
+    left_to = add_if_bit(left, bit, left_to, kBytes);
+    right_to = kAll ? add_unless_bit(left, bit, right_to, kBytes) : add_if_bit(right, bit, right_to, kBytes);
   }
 }
 

@@ -205,6 +205,12 @@ inline float toward_zero(double value) {
   return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
+inline std::uint32_t add_if_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x, std::uint32_t y) {
+  return (word & bit) != 0 ? x + y : x;
+}
+inline std::uint32_t add_unless_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x, std::uint32_t y) {
+  return (word & bit) != 0 ? x : x + y;
+}
 inline std::uint32_t add_if(bool is_so, std::uint32_t x, std::uint32_t y) { return is_so ? x + y : x; }
 
 inline std::uint32_t add_with_carry(std::uint32_t x, std::uint32_t y, std::uint32_t a, std::uint32_t b) {
