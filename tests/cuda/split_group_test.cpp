@@ -160,6 +160,47 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
          2);
 }
 
+/// Then cells refine ties, down to the numbers of the points.
+TYPED_TEST(SplitGroup, FewValuesInEveryDimension) {
+  for (const std::uint32_t values : {2u, 3u, 32u, 250u, 300u}) {  // too many for a table at last
+    for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u, 8u, 9u}) {
+      SCOPED_TRACE(testing::Message() << values << " values, " << dims << " dims");
+      const auto points = this->rows(1500, dims, [&](auto, auto) { return this->below(values) * 0.75 - 1; });
+      expect_the_tree_of_the_cpu(
+          points, dims, {.cycles = (values + dims) % 2 == 0, .top_level = dims == 3 ? 7u : 5u, .processors = 2});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(SplitGroup, FewValuesAndOthers) {
+  const auto expect = [&](const char* name, auto&& make, bool is_sampled = false) {
+    for (const bool cycles : {false, true}) {
+      SCOPED_TRACE(testing::Message() << name << (cycles ? ", by turns" : ""));
+      expect_the_tree_of_the_cpu(this->rows(4000, 3, make), 3,
+                                 {.cycles = cycles, .top_level = 7, .processors = 4, .is_sampled = is_sampled});
+    }
+  };
+  expect("in one dimension", [&](auto, auto d) { return d == 1 ? this->below(4) : this->unit(); });
+  expect("in two dimensions", [&](auto, auto d) { return d == 1 ? this->unit() : 5.0 * this->below(9); });
+  expect("values that no sample has",
+         [&](auto i, auto) { return i % 40 == 0 ? 36 * this->unit() - 2 : static_cast<double>(this->below(32)); });
+  expect(
+      "most are 0", [&](auto, auto) { return std::floor(20 * std::pow(this->unit(), 6)); }, true);
+  expect("denormal and huge", [&](auto, auto) {
+    constexpr double kValues[] = {
+        std::numeric_limits<TypeParam>::denorm_min(), -0.0, 0.0, 1e-30, -1e30, std::numeric_limits<TypeParam>::max(),
+        std::numeric_limits<TypeParam>::lowest()};
+    return kValues[this->below(std::size(kValues))];
+  });
+}
+
+/// Sorted, so that halves of halves are equal points in a box that is none.
+TYPED_TEST(SplitGroup, FewValuesThatAreSorted) {
+  const auto points = this->rows(12000, 3, [](auto i, auto d) { return (i / 1500 >> d & 1) * 2.0 - 1; });
+  expect_the_tree_of_the_cpu(points, 3, {.top_level = 7, .processors = 8});
+}
+
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
   const auto points = this->rows(40000, 2, [&](auto, auto) { return this->below(2); });
   expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 4});

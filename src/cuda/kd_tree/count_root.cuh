@@ -141,7 +141,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
-    std::uint32_t slots[kEach][kTied && kDims > 0 ? kDims : 1] = {};
+    [[maybe_unused]] std::uint32_t slots[kEach][kTied && kDims > 0 ? kDims : 1] = {};
     if constexpr (kTied && kDims > 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {

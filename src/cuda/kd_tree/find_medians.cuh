@@ -101,9 +101,9 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
   const FetchedCounters fetched(all, (dims + 1) * bins);
   stage_scales(p, segment);
-  if (thread_number() == 2 * kWarp) shared.is_tied = is_tied(p, segment) ? 1 : 0;
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
+    const bool are_tied = is_tied(p, segment);
     bool is_wide = false, is_bad = false;
 #pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
@@ -120,12 +120,15 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     sync_warp();
     const bool is_refused = any_lane(is_bad);
     if (is_refused) forget_box(p, box, known);
-    const std::uint32_t dim = working_dim(p, box, 0);
-    // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates.
-    const bool is_uncounted = (is_refused || any_lane(is_wide)) && dim == dims;
+    std::uint32_t dim = working_dim(p, box, 0);
+    // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates, unless the cells
+    // that the tree will note refine ties.
+    const bool is_uncounted = dim == dims && (is_refused || (any_lane(is_wide) && !are_tied));
+    if (dim == dims && are_tied && !is_refused) dim = noted_dim(p, 0, dims);
     if (lane_number() == 0) {
       shared.slots[0] = dim;
       shared.slots[1] = is_uncounted ? 1 : 0;
+      shared.is_tied = are_tied ? 1 : 0;
     }
   }
   fetched.store(rows);
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   if (guesses || bins > kPartBins) sync_block();
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
-    const KnownNode<T> root{segment, 0, 1, box, 0};
+    const KnownNode<T> root{segment, 0, 1, box, 0, nullptr};
     if (is_uncounted) {
       publish_node(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
@@ -244,7 +247,7 @@ __device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own) {
 template <typename T>
 __device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task) {
   const StepShared& cells = step_shared();
-  if (task.count > kFew || task.count > threads_per_block()) return false;
+  if (!is_ranked_at_once(task)) return false;
   rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(cells.few_keys), cells.few_places, task.count,
                  step_node<T>().needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
   sync_block();
@@ -362,11 +365,8 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
 /// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
 /// dimensions by which the halves are counted, and the scales become those of cells. The block meets.
 template <typename T>
-KITH_NOINLINE __device__ void put_cells_for_values(const GroupParameters<T>& p, std::uint32_t level,
-                                                   std::uint32_t each) {
-  StepTask task(level, each);
-  task.complete<T>();
-  const StepNode<T> known(p, task, 0);
+__device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask& task,
+                                                     const StepNode<T>& known) {
   const CandidateList list(p, task);
   const std::uint32_t dims = p.shape.dims;
 #pragma unroll 1
@@ -419,10 +419,27 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
     const FoundBin found =
         find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
-    publish_node(p, {task.segment, level, half_heap, half, side},
-                 cells_of(known.counted[side].slots[shared.slots[side]], found.bin), target - found.below);
+    const CellBins* const counted = &known.counted[side].slots[shared.slots[side]];
+    publish_node(p, {task.segment, level, half_heap, half, side, counted}, cells_of(*counted, found.bin),
+                 target - found.below);
   }
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
+}
+
+/// Splits a node with many candidates, with ties among a few, or in cells that refine ties. `is_clear`: the split is
+/// found. Out of the way of most nodes.
+template <typename T>
+KITH_NOINLINE __device__ void split_by_many(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each,
+                                            bool is_clear) {
+  const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
+  StepTask task(level, each);
+  task.complete<T>();
+  const StepNode<T> known(p, task, 4 * bins);
+  if (!is_clear) select_of_many<true>(p, task, known.box);
+  split_node(p, task, known, [&](const Selected<T>& split) {
+    if (step_shared().is_tied != 0) put_cells_for_values(p, task, known);
+    count_many(p, task, known, split, bins);
+  });
 }
 
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
@@ -456,11 +473,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    if (!is_clear) select_of_many<true>(p, task, known.box);
-    split_node(p, task, known, [&](const Selected<T>& split) {
-      if (step_shared().is_tied != 0) put_cells_for_values(p, parent_level, each);
-      count_many(p, task, known, split, bins);
-    });
+    split_by_many(p, parent_level, each, is_clear);
   }
 }
 

@@ -83,7 +83,8 @@ template <typename T>
 struct KnownNode {
   std::uint32_t segment, level, heap;
   const T* box;
-  std::uint32_t sampled;  ///< its number among the nodes of NodeSamples
+  std::uint32_t sampled;    ///< its number among the nodes of NodeSamples
+  const CellBins* counted;  ///< the bins in which its median was found; null: they are over all cells
 };
 
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
@@ -136,7 +137,8 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   const std::uint32_t bins =
       used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
   if (step_shared().is_tied != 0) {
-    half.slots[slot] = tied_bins_of_half(p, node.segment, median, is_right, way, low, high, bins);
+    half.slots[slot] =
+        tied_bins_of_half(p, node.segment, {median, split, node.counted, box, is_right}, way, low, high, bins);
   } else {
     const CellScale<T> scale = staged_scale(p, node.segment, way);
     half.slots[slot] = bins_over(cell_of(scale, low), cell_of(scale, high), way, bins);

@@ -79,10 +79,13 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   const auto place_of = [&](std::uint32_t k) { return own + k / kVector * (kVector * kScatterThreads) + k % kVector; };
   const auto is_inside = [&](std::uint32_t k) { return kWhole || (place_of(k) >= low && place_of(k) < end); };
   LoadedPoints<T, kDims, kLayout> points[kEach / kVector];
+  const auto load_points = [&] {
 #pragma unroll
-  for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
-    points[v].template load<kWhole>(p.source, place_of(v * kVector), low, end);
-  }
+    for (std::uint32_t v = 0; v < kEach / kVector; ++v) {
+      points[v].template load<kWhole>(p.source, place_of(v * kVector), low, end);
+    }
+  };
+  if constexpr (!kTied) load_points();
   const auto value = [&](std::uint32_t k, std::uint32_t d) { return points[k / kVector].at(k % kVector, d); };
   std::uint32_t node[kEach];
 #pragma unroll
@@ -108,6 +111,17 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, place_of(k), node[k]);
   }
+  [[maybe_unused]] std::uint32_t tied_cells[kEach];
+  if constexpr (kTied) {  // before there are coordinates to be kept meanwhile
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const auto& median = tables.parents[node[k] - parents];
+      tied_cells[k] = !is_inside(k) ? 0
+                                    : tied_cell_at(p, segment, NodeTables<T>::dim_of(median.pick), place_of(k),
+                                                   median.first, median.last);
+    }
+    load_points();
+  }
   sync_warp();
   // First the node to which a point goes and its rank there, then its place in the stage. Candidates wait.
   std::uint32_t place[kEach];
@@ -125,7 +139,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       const auto& median = tables.parents[parent];
       std::uint32_t cell = 0;
       if constexpr (kTied) {
-        if (is_inside(k)) cell = tied_cell_at(p, segment, dim, place_of(k), median.first, median.last);
+        cell = tied_cells[k];
       } else {
         cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
       }

@@ -123,20 +123,32 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
   }
 }
 
-/// Which of the equal ones has the rank.
+/// Which of the equal ones has the rank: they are ranked by one component after the other, until one is alone. The keys
+/// of the others are lost. The block meets.
 template <typename T>
 __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uint32_t dims, std::uint32_t dim,
-                                          const OrderedKey<T>* keys, const std::uint32_t* places, std::uint32_t count) {
+                                          OrderedKey<T>* keys, const std::uint32_t* places, std::uint32_t count) {
+  using Key = OrderedKey<T>;
   StepShared& cells = step_shared();
-  const auto key = static_cast<OrderedKey<T>>(cells.split_key);
-  const std::uint32_t rank = cells.split_rank, stage = cells.split_stage + 1;
-  for (std::uint32_t a = thread_number(); a < count; a += threads_per_block()) {
-    if (keys[a] != key) continue;
-    std::uint32_t before = 0;
-    for (std::uint32_t b = 0; b < count; ++b) {
-      if (b != a && keys[b] == key && precedes(source, dims, places[b], places[a], dim, stage)) ++before;
+  const std::uint64_t first_key = cells.split_key;
+  const std::uint32_t first_stage = cells.split_stage;
+  std::uint32_t stage = first_stage;
+#pragma unroll 1
+  while (cells.split_equal > 1) {
+    const auto key = static_cast<Key>(cells.split_key);
+    const std::uint32_t rank = cells.split_rank;
+    ++stage;
+#pragma unroll 1
+    for (std::uint32_t a = thread_number(); a < count; a += threads_per_block()) {
+      keys[a] = keys[a] == key ? component_key(source, dims, places[a], dim, stage) : static_cast<Key>(~Key{0});
     }
-    if (before == rank) cells.split_place = places[a];
+    sync_block();
+    rank_all_pairs(keys, places, count, rank, stage);
+    sync_block();
+  }
+  if (thread_number() == 0) {
+    cells.split_key = first_key;
+    cells.split_stage = first_stage;
   }
   sync_block();
 }
@@ -171,7 +183,7 @@ class CandidateSelection {
       }
     }
     collect_few(low, high);
-    const auto* keys = reinterpret_cast<const Key*>(cells.few_keys);
+    auto* keys = reinterpret_cast<Key*>(cells.few_keys);
     rank_all_pairs(keys, cells.few_places, cells.few, rank, stage);
     sync_block();
     if (cells.split_equal > 1) break_tie(p_.source, p_.shape.dims, dim_, keys, cells.few_places, cells.few);
@@ -399,12 +411,21 @@ class CandidateSelection {
   std::uint32_t meetings_ = 0;
 };
 
-/// Finds the split, however many candidates there are.
+/// Whether a node has so few candidates that they are ranked without a look at the list.
+__device__ __forceinline__ bool is_ranked_at_once(const StepTask& task) {
+  return task.count <= kFew && task.count <= threads_per_block();
+}
+
+/// Finds the split, however many candidates there are, if those that are ranked at once are known to be tied.
 template <bool kHasValues, typename T>
 __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
   using Key = OrderedKey<T>;
   const SplitNode<T>& node = step_node<T>();
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
+  if (is_ranked_at_once(task)) {
+    StepShared& cells = step_shared();
+    return break_tie(p.source, dims, dim, reinterpret_cast<Key*>(cells.few_keys), cells.few_places, task.count);
+  }
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
     const SplitRange<T> range = known_split_range(p, task.segment, node.scale, node.median, box);

@@ -88,21 +88,19 @@ KITH_NOINLINE __device__ std::uint32_t tied_cell_at(const GroupParameters<T>& p,
   return tied_cell<0>(map, d, slot, plain, first, last);
 }
 
-/// Bins over the cells of the values from `low` to `high`, as far as they lie between two cells.
-template <typename T>
-__device__ __forceinline__ CellBins tied_bins_over(const TieMap<T>& map, std::uint32_t d, T low, T high,
+/// Bins over the cells of a box, `side(e, is_upper)`, in dimension d, as far as they lie between two cells: from the
+/// cell of its lower corner to that of the upper one.
+template <typename T, typename Side>
+__device__ __forceinline__ CellBins tied_bins_over(const TieMap<T>& map, std::uint32_t d, const Side& side,
                                                    std::uint32_t count, std::uint32_t first, std::uint32_t last) {
-  const std::uint32_t width = d < map.dims ? map.ties->widths[d][0] : 0;
-  std::uint32_t from, to;
-  if (width == 0) {
-    from = cell_of(map.ties->scales[d], low);
-    to = cell_of(map.ties->scales[d], high);
-  } else {
-    const std::uint32_t slot = slot_of(map, d, high);
-    from = first_of_slot(slot_of(map, d, low), width);
-    to = first_of_slot(slot, width) + (slot % 2 == 1 ? width - 1 : 0);
+  std::uint32_t cells[2];
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    cells[i] = tied_cell<0>(
+        map, d, [&](std::uint32_t e) { return slot_of(map, e, side(e, i == 1)); },
+        [&](std::uint32_t e) { return cell_of(map.ties->scales[e], side(e, i == 1)); });
   }
-  return bins_over(from > first ? from : first, to < last ? to : last, d, count);
+  return bins_over(cells[0] > first ? cells[0] : first, cells[1] < last ? cells[1] : last, d, count);
 }
 
 /// The bins of a segment in pass 0; see root_bins.
@@ -110,18 +108,44 @@ template <typename T>
 KITH_NOINLINE __device__ CellBins tied_root_bins(const GroupParameters<T>& p, const TieMap<T> map,
                                                  std::uint32_t segment, std::uint32_t d, std::uint32_t count) {
   if (p.segment_windows == nullptr || d == map.dims) return bins_over(0, kLastCell, d, count);
-  const T* window = p.segment_windows + std::uint64_t{segment} * 2 * (map.dims + 1) + d;
-  return tied_bins_over(map, d, window[0], window[map.dims + 1], count, 0, kLastCell);
+  const auto side = [&](std::uint32_t e, bool is_upper) {
+    const T* box = e == d ? p.segment_windows : p.segment_boxes;
+    return box[std::uint64_t{segment} * 2 * (map.dims + 1) + (is_upper ? map.dims + 1 : 0) + e];
+  };
+  return tied_bins_over(map, d, side, count, 0, kLastCell);
 }
 
-/// The bins of half of a node in a step: the cells of its median bound it, if they are of the same dimension.
+/// Half of a node whose split is known but for some cells.
+template <typename T>
+struct HalfOfNode {
+  MedianCells median;
+  SplitRange<T> split;      ///< where it lies for certain
+  const CellBins* counted;  ///< the bins in which the median was found; null: they are over all cells
+  const T* box;             ///< of the node
+  bool is_right;
+};
+
+/// The bins of a half in dimension `way`, from `low` to `high`.
 template <typename T>
 KITH_NOINLINE __device__ CellBins tied_bins_of_half(const GroupParameters<T>& p, std::uint32_t segment,
-                                                    const MedianCells median, bool is_right, std::uint32_t way, T low,
-                                                    T high, std::uint32_t count) {
-  const bool is_same = way == median.dim;
-  return tied_bins_over(TieMap<T>(p, segment), way, low, high, count, is_same && is_right ? median.first : 0,
-                        is_same && !is_right ? median.last : kLastCell);
+                                                    const HalfOfNode<T> half, std::uint32_t way, T low, T high,
+                                                    std::uint32_t count) {
+  const auto side = [&](std::uint32_t e, bool is_upper) {
+    if (e == way) return is_upper ? high : low;
+    if (e == half.median.dim && is_upper != half.is_right) return is_upper ? half.split.high : half.split.low;
+    return half.box[(is_upper ? p.shape.dims + 1 : 0) + e];
+  };
+  // In the dimension of the node's own split, values say less than cells.
+  std::uint32_t first = 0, last = kLastCell;
+  if (way == half.median.dim) {
+    if (half.counted != nullptr) {
+      first = half.counted->low;
+      last = first + to_unsigned(rough_quotient(static_cast<float>(half.counted->count << kCellBits),
+                                                static_cast<float>(half.counted->scale)));
+    }
+    (half.is_right ? first : last) = half.is_right ? half.median.first : half.median.last;
+  }
+  return tied_bins_over(TieMap<T>(p, segment), way, side, count, first, last);
 }
 
 /// See split_range.
