@@ -184,6 +184,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         group /= kWarp;
         sync_warp();
         left = room_.left_at[depth];
+        sync_warp();  // before it is written again
         continue;
       } else {
         if (top == 0) return false;
