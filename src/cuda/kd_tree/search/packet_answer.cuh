@@ -16,8 +16,8 @@ template <typename T, std::uint32_t kDims, std::uint32_t kKept>
 struct PacketRoom : PacketWalkRoom<T, kDims> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more.
-  static constexpr std::uint32_t kBuffer = buffered_keys(kKept);
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 28 : 38;
+  static constexpr std::uint32_t kBuffer = buffered_keys(kKept, kDims);
+  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kKept <= 18 ? 26 : 38;
   static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
 
   /// The last rows take what a full buffer has no room for.

@@ -68,17 +68,20 @@ enum class CollectedLists { by_warp, by_lanes };
 /// The most neighbours for which lanes sort, which may find a dozen more.
 inline constexpr std::uint32_t kMostInLanes = 16;
 
-/// Keys of a query that wait until they are merged into its list of `kept`. The shorter, the more packets run at a
-/// time.
-constexpr std::uint32_t buffered_keys(std::uint32_t kept) { return kept <= 10 ? 32 : kept <= 18 ? 48 : 58; }
+/// Keys of a query that wait until they are merged into its list of `kept`. The fewer, the more packets run at a time;
+/// there is room for a leaf that is all keys.
+constexpr std::uint32_t buffered_keys(std::uint32_t kept, std::uint32_t dims) {
+  if (kept <= 10) return 32;
+  return kept > 18 ? 58 : std::max(43u, most_per_leaf_of(dims));
+}
 
-/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. There is room for
-/// a leaf that is all keys. 0: points are collected.
+/// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: points are
+/// collected.
 template <typename T>
 std::uint32_t kept_keys(std::uint32_t wanted, std::uint64_t most_per_leaf) {
   if (wanted > kMostByKeys<T>) return 0;
   if (wanted > 16) return 34;
-  return wanted <= 8 && most_per_leaf <= buffered_keys(10) ? 10 : 18;
+  return wanted <= 8 && most_per_leaf <= buffered_keys(10, 5) ? 10 : 18;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
