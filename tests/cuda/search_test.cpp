@@ -195,6 +195,29 @@ TYPED_TEST(EmulatedSearch, ListsOfAboutAWarpByPacketsEqualTheCpu) {
   }
 }
 
+/// Three wide nodes above each other, of which the first has four children: walks go up and down again, more than once.
+TYPED_TEST(EmulatedSearch, PacketsInDeepTreesEqualTheCpu) {
+  constexpr std::uint64_t kPoints = 40000;
+  std::mt19937_64 random(3090);
+  SearchQuestion<TypeParam> question;
+  question.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, kPoints, 3, random);
+  question.queries = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, 300, 3, random);
+  TypeParam middle = 0;  // around which they all lie
+  for (const TypeParam value : question.points.template values<TypeParam>()) middle += value / (3 * kPoints);
+  for (TypeParam& value : question.queries.template values<TypeParam>()) value = middle + (value - middle) / 4;
+  question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), kPoints, 3,
+                                     {.leaf_size = 10, .threads = 1});
+  ASSERT_GE(cuda::WideTree(question.tree.geometry.levels).last, 2u);
+  question.batch.rows = question.queries.template values<TypeParam>().data();
+  question.batch.row_stride = 3;
+  question.batch.count = 300;
+  for (const std::uint32_t k : {8u, 16u, 30u, 40u}) {
+    SCOPED_TRACE(testing::Message() << "k " << k);
+    const std::uint32_t failed = expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+    EXPECT_LT(failed * 2, question.batch.count);
+  }
+}
+
 /// Each query has 33 points about as far from it, one more than the warp has lanes, and no other keeps them apart.
 TYPED_TEST(EmulatedSearch, ListsOfEqualKeysByPacketsEqualTheCpu) {
   constexpr std::uint32_t kSide = 4, kShells = kSide * kSide * kSide, kOnShell = 33;

@@ -58,8 +58,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   friend Walk;
   static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
   using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::room_, Answer::task_;
-  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::radius_,
-      Walk::tree_;
+  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::tree_;
   static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
 
   // --- the radius ---
@@ -103,16 +102,16 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   __device__ __forceinline__ void collect(std::uint32_t first, std::uint32_t end, std::uint32_t enough) {
     bool is_open = first + lane_number() < end, is_taken = is_open, is_retaken = false;
     do {
-      const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
       const std::uint32_t before = room_.counts[lane_number()];
       sync_warp();
-      if (is_taken) put_into_buffer(pair);
+      if (is_taken) put_into_buffer(room_.pairs[first + lane_number()]);
       sync_warp();
       std::uint32_t most = enough;
       const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
       if (overfull != 0 || is_retaken) [[unlikely]] {
         if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
         sync_warp();
+        const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
         is_open = is_open && (overfull != 0 ? (overfull >> (pair & 31) & 1) != 0 : !is_taken);
         is_retaken = any_lane(is_open);
         if (is_retaken) most = Room::kBuffer - most_;
@@ -176,10 +175,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
     const std::uint32_t last = Answer::key_at(task_.wanted - 1);
     if (last < kNoKey) {
       const T most = most_of_key(last);
-      if (most < radius_) {
-        radius_ = most;
-        room_.queries[kDims][lane_number()] = most;
-      }
+      if (most < Walk::own_radius()) Walk::own_radius() = most;
     }
     sync_warp();
   }
@@ -200,7 +196,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
-  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : 10;
+  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : kept <= 18 ? 12 : 10;
   return kept <= 10 ? 10 : 8;
 }
 

@@ -71,9 +71,9 @@ enum class CollectedLists { by_warp, by_lanes };
 inline constexpr std::uint32_t kMostInLanes = 16;
 
 /// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points. The
-/// shorter, the more packets run at a time.
+/// fewer, the more packets run at a time.
 constexpr std::uint32_t buffered_keys(std::uint32_t kept, std::uint32_t dims) {
-  return dims == 5 ? 64 : kept <= 10 ? 32 : kept <= 18 ? 48 : 58;
+  return dims == 5 ? 64 : kept <= 10 ? 32 : kept <= 18 ? 43 : 58;
 }
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: points are

@@ -42,7 +42,8 @@ struct PacketWalkRoom {
   alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
   std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
   PacketPlace place;
-  alignas(16) T span[2 * kDims];  ///< the box of the packet
+  std::uint32_t left_at[WideTree::kMostDepths];  ///< the children that are still to come above the place
+  alignas(16) T span[2 * kDims];                 ///< the box of the packet
 };
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
@@ -69,20 +70,22 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
     reach_ = reach;
-    radius_ = is_there_ ? radius : T(-1);
     sync_warp();  // the packet before is done with the room
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
-    room_.queries[kDims][lane_number()] = radius_;
+    own_radius() = is_there_ ? radius : T(-1);
     room_.counts[lane_number()] = 0;
     leaves_ = pairs_ = seen_ = 0;
     sync_warp();
   }
 
+  /// This lane's query looks up to here.
+  __device__ T& own_radius() { return room_.queries[kDims][lane_number()]; }
+
   /// The same where each query has a chain of its own.
   __device__ void begin_with_own(T radius) {
     begin_with(radius, radius);
-    reach_ = radius_;
+    reach_ = own_radius();
 #pragma unroll
     for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) reach_ = greater(reach_, shuffle_xor(reach_, step));
   }
@@ -116,7 +119,6 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// To the bottom node of leaf_, with the packet that lower_ and upper_ span.
   __device__ void start_at_own_bottom() {
     bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
-    masks_ = 0;
     if (lane_number() == 0) {
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
@@ -145,7 +147,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
 #pragma unroll
         for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
-        const T within = near_enough(radius_);
+        const T within = near_enough(own_radius());
         if (j + Room::kLeavesAtOnce <= count) {
           pair_with_leaves<Room::kLeavesAtOnce>(query, within, first, j);
           j += Room::kLeavesAtOnce;
@@ -155,7 +157,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         }
       }
       if (is_last) return true;
-      if constexpr (Search::kShrinks) reach_ = farthest_of_warp(radius_);
+      if constexpr (Search::kShrinks) reach_ = farthest_of_warp(own_radius());
       is_last = !find_next_bottom();
     }
   }
@@ -177,13 +179,15 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     while (left == 0 || depth + 1 != wide_.last) {
       std::uint32_t passed = 0;  // a child that is done
       if (left != 0) {
-        if (lane_number() == depth) masks_ = left & (left - 1);
+        if (lane_number() == 0) room_.left_at[depth] = left & (left - 1);
         group = group * kWarp + lowest_bit(left);
         ++depth;
       } else if (depth > top) {
         --depth;
         group /= kWarp;
-        left = shuffle(masks_, depth);
+        sync_warp();
+        left = room_.left_at[depth];
+        sync_warp();  // before it is written again
         continue;
       } else {
         if (top == 0) return false;
@@ -421,13 +425,11 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   std::uint32_t leaves_ = 0;  ///< in the history
   std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
   std::uint32_t pairs_ = 0;   ///< that wait
-  T radius_ = 0;              ///< this lane's query looks up to here
 
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
 
   std::uint32_t bottom_ = 0;  ///< the bottom node that is looked at
-  std::uint32_t masks_ = 0;   ///< in lane d: which children are left at depth d
 };
 
 }  // namespace kith::cuda
