@@ -181,6 +181,25 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
   return __ldcg(reinterpret_cast<const unsigned long long*>(from));
 }
 
+// --- copies from global to shared memory that need no registers meanwhile ---
+/// Starts to copy a value of 4 or 8 bytes.
+template <typename V>
+__device__ __forceinline__ void copy_to_shared(V* to, const V* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "n"(sizeof(V))
+               : "memory");
+#else
+  *to = *from;
+#endif
+}
+/// All that this thread has started to copy is there, for this thread.
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 // --- numbers ---
 /// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31
 /// (double).

@@ -205,6 +205,11 @@ inline float toward_zero(double value) {
   return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
+template <typename V>
+void copy_to_shared(V* to, const V* from) {
+  *to = *from;
+}
+inline void wait_for_copies() {}
 inline std::uint32_t add_if_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x, std::uint32_t y) {
   return (word & bit) != 0 ? x + y : x;
 }
