@@ -235,22 +235,13 @@ __device__ __forceinline__ std::uint32_t add_if(bool is_so, std::uint32_t x, std
   return x;
 }
 
-/// x + y if word & bit is not 0, else x; and the other way round.
-__device__ __forceinline__ std::uint32_t add_if_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x,
-                                                    std::uint32_t y) {
-  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %1, %2;\n\tsetp.ne.u32 so, set, 0;\n\t"
-      "@so add.u32 %0, %0, %3;\n\t}"
-      : "+r"(x)
+/// Adds y to x if word & bit is not 0, else to z. As add_if, without a choice.
+__device__ __forceinline__ void add_to_one(std::uint32_t word, std::uint32_t bit, std::uint32_t& x, std::uint32_t& z,
+                                           std::uint32_t y) {
+  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %2, %3;\n\tsetp.ne.u32 so, set, 0;\n\t"
+      "@so add.u32 %0, %0, %4;\n\t@!so add.u32 %1, %1, %4;\n\t}"
+      : "+r"(x), "+r"(z)
       : "r"(word), "r"(bit), "r"(y));
-  return x;
-}
-__device__ __forceinline__ std::uint32_t add_unless_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x,
-                                                        std::uint32_t y) {
-  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %1, %2;\n\tsetp.ne.u32 so, set, 0;\n\t"
-      "@!so add.u32 %0, %0, %3;\n\t}"
-      : "+r"(x)
-      : "r"(word), "r"(bit), "r"(y));
-  return x;
 }
 
 /// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.

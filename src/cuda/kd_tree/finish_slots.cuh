@@ -137,6 +137,7 @@ __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, c
   constexpr std::uint32_t kBytes = sizeof(std::uint16_t);
   std::uint32_t left_to = shared_address(subtree.order + left_place);
   std::uint32_t right_to = shared_address(subtree.order + right_place);
+  [[maybe_unused]] std::uint32_t nowhere = 0;
   const std::uint32_t moved = left | right;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
@@ -145,8 +146,12 @@ __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, c
     if ((kAll && is_sure<kRows>(k)) || (moved & bit) != 0) {
       *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(slots.at[k]);
     }
-    left_to = add_if_bit(left, bit, left_to, kBytes);
-    right_to = kAll ? add_unless_bit(left, bit, right_to, kBytes) : add_if_bit(right, bit, right_to, kBytes);
+    if constexpr (kAll) {
+      add_to_one(left, bit, left_to, right_to, kBytes);
+    } else {
+      add_to_one(left, bit, left_to, nowhere, kBytes);
+      add_to_one(right, bit, right_to, nowhere, kBytes);
+    }
   }
 }
 
