@@ -181,6 +181,25 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
   return __ldcg(reinterpret_cast<const unsigned long long*>(from));
 }
 
+// --- copies from global to shared memory that need no registers meanwhile ---
+/// Starts to copy a value of 4 or 8 bytes.
+template <typename V>
+__device__ __forceinline__ void copy_to_shared(V* to, const V* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "n"(sizeof(V))
+               : "memory");
+#else
+  *to = *from;
+#endif
+}
+/// All that this thread has started to copy is there, for this thread.
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 // --- numbers ---
 /// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31
 /// (double).
@@ -216,22 +235,13 @@ __device__ __forceinline__ std::uint32_t add_if(bool is_so, std::uint32_t x, std
   return x;
 }
 
-/// x + y if word & bit is not 0, else x; and the other way round.
-__device__ __forceinline__ std::uint32_t add_if_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x,
-                                                    std::uint32_t y) {
-  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %1, %2;\n\tsetp.ne.u32 so, set, 0;\n\t"
-      "@so add.u32 %0, %0, %3;\n\t}"
-      : "+r"(x)
+/// Adds y to x if word & bit is not 0, else to z. As add_if, without a choice.
+__device__ __forceinline__ void add_to_one(std::uint32_t word, std::uint32_t bit, std::uint32_t& x, std::uint32_t& z,
+                                           std::uint32_t y) {
+  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %2, %3;\n\tsetp.ne.u32 so, set, 0;\n\t"
+      "@so add.u32 %0, %0, %4;\n\t@!so add.u32 %1, %1, %4;\n\t}"
+      : "+r"(x), "+r"(z)
       : "r"(word), "r"(bit), "r"(y));
-  return x;
-}
-__device__ __forceinline__ std::uint32_t add_unless_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x,
-                                                        std::uint32_t y) {
-  asm("{\n\t.reg .pred so;\n\t.reg .b32 set;\n\tand.b32 set, %1, %2;\n\tsetp.ne.u32 so, set, 0;\n\t"
-      "@!so add.u32 %0, %0, %3;\n\t}"
-      : "+r"(x)
-      : "r"(word), "r"(bit), "r"(y));
-  return x;
 }
 
 /// x + y, and one more if a + b has 33 bits. Two instructions, where a comparison and what is made of it take three.

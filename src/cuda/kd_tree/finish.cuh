@@ -6,83 +6,12 @@
 #pragma once
 
 #include "cuda/kd_tree/finish_join.cuh"
+#include "cuda/kd_tree/finish_load.cuh"
 #include "cuda/kd_tree/finish_narrow.cuh"
 #include "cuda/kd_tree/finish_serial.cuh"
 #include "cuda/kd_tree/finish_wide.cuh"
 
 namespace kith::cuda {
-
-/// True if the block has to stop: an earlier step or another block found bad points, or this one does. Loads the
-/// points.
-template <std::uint32_t kRows, std::uint32_t kThreads, typename T, bool kStaged>
-__device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree) {
-  const FinishParameters<T>& given = subtree.given;
-  const std::uint32_t thread = thread_number(), threads = kThreads > 0 ? kThreads : threads_per_block();
-  const auto is_there = [&](std::uint32_t k) { return is_sure<kRows>(k) || thread + k * threads < subtree.count; };
-  std::uint32_t* was_refused = subtree.flags;
-  std::uint32_t* has_bad = subtree.flags + 1;
-  if (thread == 0) {
-    *was_refused = load_fresh(given.refused);
-    *has_bad = 0;
-  }
-  sync_block();
-  if (*was_refused != 0) return true;
-  bool is_bad = false;
-  if (kStaged || given.looks_for_bad) {
-    // With many rows a group of levels came before: coordinates of a dimension lie side by side.
-    const std::uint64_t stride = kRows > kFewRows ? 1 : given.source.row_stride, step = threads * stride;
-    const T* column = given.source.values + (subtree.base + thread) * stride;
-#pragma unroll 1
-    for (std::uint32_t d = 0; d < subtree.dims; ++d, column += given.source.dim_stride) {
-      T value[kRows];
-#pragma unroll
-      for (std::uint32_t k = 0; k < kRows; ++k) value[k] = is_there(k) ? column[k * step] : T(0);  // all in flight
-      [[maybe_unused]] T* to = subtree.values + d * given.capacity + thread;
-#pragma unroll
-      for (std::uint32_t k = 0; k < kRows; ++k) {
-        if constexpr (kStaged) to[k * threads] = value[k];
-      }
-      if (kRows <= kFewRows && given.looks_for_bad) {
-#pragma unroll
-        for (std::uint32_t k = 0; k < kRows; ++k) is_bad = is_bad || !(value[k] - value[k] == T(0));
-      }
-    }
-  }
-  std::uint32_t index[kRows];
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    index[k] = static_cast<std::uint32_t>(subtree.base) + thread + k * threads;
-  }
-  if (kRows > kFewRows || given.source.indices != nullptr) {
-    const std::uint32_t* from = given.source.indices + subtree.base + thread;
-#pragma unroll
-    for (std::uint32_t k = 0; k < kRows; ++k) {
-      if (is_there(k)) index[k] = from[k * threads];
-    }
-  }
-#pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k) {
-    const std::uint32_t slot = thread + k * threads;
-    subtree.indices[slot] = index[k];
-    // Rows that are full are turned, each by more: the points that a thread begins with lie in different banks, and so
-    // do those that it puts next to each other.
-    constexpr std::uint32_t kTurn = 11;
-    const bool is_full = is_sure<kRows>(k) || (k + 1) * threads <= subtree.count;
-    const std::uint32_t turned = k * threads + ((thread + k * kTurn) & (threads - 1));
-    subtree.order[slot] = static_cast<std::uint16_t>(is_full ? turned : is_there(k) ? slot : 0);
-  }
-  for (std::uint32_t i = thread; i < 4 * threads; i += threads) subtree.counters[i] = 0;
-  if (subtree.levels > 0 && !subtree.is_tight(0)) {
-    const T* box = given.cut_boxes + subtree.number * 2 * subtree.dims;
-    for (std::uint32_t i = thread; i < 2 * subtree.dims; i += threads) subtree.team_box(0, 0)[i] = box[i];
-  }
-  if (kRows <= kFewRows && given.looks_for_bad && is_bad) {
-    atomic_or(given.refused, 1u);
-    atomic_or(has_bad, 1u);
-  }
-  sync_block();
-  return *has_bad != 0;
-}
 
 /// So many blocks have registers at a time: as many as have shared memory.
 template <bool kStaged, std::uint32_t kRows>

@@ -48,9 +48,8 @@ struct FinishLayout {
   static constexpr std::uint32_t lows = 0;                                    ///< OrderedKey[2][warps]
   static constexpr std::uint32_t highs = lows + 2 * kMostWarps * kKeyBytes;   ///< OrderedKey[2][warps]
   static constexpr std::uint32_t cells = highs + 2 * kMostWarps * kKeyBytes;  ///< two u32 for each warp
-  static constexpr std::uint32_t flags = cells + 8 * kMostWarps;              ///< u32[2], and room up to 16 bytes
   /// u32[4][threads]; when the splits are done, boxes of leaves T[threads][2][dims]
-  static constexpr std::uint32_t counters = flags + 16;
+  static constexpr std::uint32_t counters = cells + 8 * kMostWarps;
   std::uint32_t boxes = 0;            ///< T[threads / 2][2][dims], if staged
   std::uint32_t candidate_keys = 0;   ///< OrderedKey[threads]; when the splits are done, smallest indices of leaves
   std::uint32_t candidate_slots = 0;  ///< u16[threads]

@@ -46,14 +46,20 @@ __device__ __forceinline__ SplitSide<T> side_of_box(const Subtree<T, kStaged>& s
   SplitSide<T> side{first, box[first], box[subtree.dims + first]};
   if (subtree.given.shape.cycles) return side;
   T extent = side.upper - side.lower;
-#pragma unroll 1
-  for (std::uint32_t d = 1; d < subtree.dims; ++d) {
-    const T lower = box[d], upper = box[subtree.dims + d];
+  const auto offer = [&](std::uint32_t d, T lower, T upper) {
     const bool is_wider = upper - lower > extent;
     extent = is_wider ? upper - lower : extent;
     side.dim = is_wider ? d : side.dim;
     side.lower = is_wider ? lower : side.lower;
     side.upper = is_wider ? upper : side.upper;
+  };
+#pragma unroll 1
+  for (std::uint32_t d = 1; d < subtree.dims; d += 2) {  // two at a time, so that their loads are in flight together
+    const std::uint32_t other = d + 1 < subtree.dims ? d + 1 : d;
+    const T lower = box[d], upper = box[subtree.dims + d];
+    const T other_lower = box[other], other_upper = box[subtree.dims + other];
+    offer(d, lower, upper);
+    offer(other, other_lower, other_upper);
   }
   return side;
 }

@@ -34,14 +34,15 @@ __device__ __forceinline__ bool fits_in_registers(const Subtree<T, kStaged>& sub
          subtree.given.shape.geometry.points >> (32 - kPlaceBits) == 0;
 }
 
-/// Sorts a leaf; returns its smallest index. The slots are only_points of the leaf's team. All lanes of the warp.
+/// Sorts a leaf; returns its smallest index. The slots are only_points of the leaf's team, spread. All lanes of the
+/// warp.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ std::uint32_t order_in_registers(const Subtree<T, kStaged>& subtree, const FinishNode& leaf,
                                                             const LeafTeam& team, const OwnSlots<kRows>& slots) {
   std::uint32_t key[kRows];
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
-    key[k] = subtree.indices[slots.at[k]] << kPlaceBits | (team.rank + (k << team.bits));
+    key[k] = subtree.indices[slots.at[k]] << kPlaceBits | (team.rank + (spread_row<kRows>(k) << team.bits));
     if (!is_sure<kRows>(k)) key[k] = k < slots.count ? key[k] : kNoIndex;
   }
   sort_own(key);

@@ -68,7 +68,7 @@ __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtr
   }
   const LeafTeam team(depth);
   const FinishNode leaf = subtree.node(depth, team.leaf);
-  const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, leaf, team.rank, team.bits));
+  const OwnSlots<kRows> slots = only_points(load_slots<kRows, true>(subtree, leaf, team.rank, team.bits));
   T* box = room.box(depth, team.leaf);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {

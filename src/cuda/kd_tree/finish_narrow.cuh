@@ -70,7 +70,7 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
   using Key = OrderedKey<T>;
   const LaneTeam team(depth);
   const FinishNode node = subtree.node(depth, thread_number() >> team.bits);
-  const OwnSlots<kRows> slots = load_slots<kRows>(subtree, node, team.rank, team.bits);
+  const OwnSlots<kRows> slots = load_slots<kRows, true>(subtree, node, team.rank, team.bits);
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_lanes(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));

@@ -123,14 +123,20 @@ __device__ __forceinline__ std::uint32_t decide_candidates(const Subtree<T, kSta
   const Key* keys = subtree.candidate_keys + team.first_warp * kMostCandidates;
   const std::uint16_t* slots = subtree.candidate_slots + team.first_warp * kMostCandidates;
   const bool has_one = lane_number() < selection.count;
-  const Key key = has_one ? keys[lane_number()] : Key{0};
+  const Key key = has_one ? keys[lane_number()] : static_cast<Key>(~Key{0});
   const std::uint32_t slot = has_one ? slots[lane_number()] : 0;
+  constexpr std::uint32_t kAtATime = 8;  // shuffles in flight
   std::uint32_t rank = 0, equal = 0;
 #pragma unroll 1
-  for (std::uint32_t i = 0; i < selection.count; ++i) {
-    const Key other = shuffle(key, i);
-    rank += other < key ? 1 : 0;
-    equal += other == key ? 1 : 0;
+  for (std::uint32_t i = 0; i < selection.count; i += kAtATime) {
+    Key other[kAtATime];
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtATime; ++j) other[j] = shuffle(key, i + j);
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtATime; ++j) {
+      rank += other[j] < key ? 1 : 0;
+      equal += other[j] == key ? 1 : 0;
+    }
   }
   if (any_lane(has_one && equal > 1)) {  // than itself: later components decide
     rank = 0;

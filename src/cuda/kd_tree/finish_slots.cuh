@@ -18,14 +18,41 @@ __device__ __forceinline__ std::uint32_t rows_below(std::uint32_t count, std::ui
   return count > rank ? ((count - rank - 1) >> bits) + 1 : 0;
 }
 
-template <std::uint32_t kRows, typename T, bool kStaged>
+/// Lanes of several nodes, which lie at distances of many banks, load their first eight slots in different orders, so
+/// that they do not read the same row of each node at a time. So many rows of a thread are concerned:
+template <std::uint32_t kRows>
+inline constexpr std::uint32_t kSpreadRows = is_sure<kRows>(7) ? 8 : 0;
+
+/// The row of slot k of this thread, then. From one to the next it differs in one bit.
+template <std::uint32_t kRows>
+__device__ __forceinline__ std::uint32_t spread_row(std::uint32_t k) {
+  if constexpr (kSpreadRows < kRows >> 0) {
+    if (k < kSpreadRows<kRows>) return (k ^ k / 2) ^ lane_number() / 4;
+  }
+  return k;
+}
+
+/// `kSpread`: the lanes belong to several nodes; slot k of a thread is that of row spread_row(k).
+template <std::uint32_t kRows, bool kSpread = false, typename T, bool kStaged>
 __device__ __forceinline__ OwnSlots<kRows> load_slots(const Subtree<T, kStaged>& subtree, const FinishNode& node,
                                                       std::uint32_t rank, std::uint32_t bits) {
+  constexpr std::uint32_t kFirst = kSpread ? kSpreadRows<kRows> : 0;
   OwnSlots<kRows> slots;
   slots.count = rows_below(node.end - node.begin, rank, bits);
-  const std::uint16_t* from = subtree.order + (node.begin + rank);
+  if constexpr (kFirst > 0) {
+    const std::uint32_t threads = threads_per_block() >> node.depth;
+    const std::uint32_t row_bytes = threads * static_cast<std::uint32_t>(sizeof(std::uint16_t));
+    const std::uint32_t from = shared_address(subtree.order + (node.begin + rank));
+    std::uint32_t place = spread_row<kRows>(0) * row_bytes;
 #pragma unroll
-  for (std::uint32_t k = 0; k < kRows; ++k, from += 1u << bits) {
+    for (std::uint32_t k = 0; k < kFirst; ++k) {
+      slots.at[k] = *at_shared<const std::uint16_t>(from + place);
+      place ^= ((k + 1) & ~k) * row_bytes;
+    }
+  }
+  const std::uint16_t* from = subtree.order + (node.begin + rank + (kFirst << bits));
+#pragma unroll
+  for (std::uint32_t k = kFirst; k < kRows; ++k, from += 1u << bits) {
     slots.at[k] = is_sure<kRows>(k) || k < slots.count ? *from : 0;
   }
   return slots;
@@ -110,6 +137,7 @@ __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, c
   constexpr std::uint32_t kBytes = sizeof(std::uint16_t);
   std::uint32_t left_to = shared_address(subtree.order + left_place);
   std::uint32_t right_to = shared_address(subtree.order + right_place);
+  [[maybe_unused]] std::uint32_t nowhere = 0;
   const std::uint32_t moved = left | right;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
@@ -118,8 +146,12 @@ __device__ __forceinline__ void move_slots(const Subtree<T, kStaged>& subtree, c
     if ((kAll && is_sure<kRows>(k)) || (moved & bit) != 0) {
       *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(slots.at[k]);
     }
-    left_to = add_if_bit(left, bit, left_to, kBytes);
-    right_to = kAll ? add_unless_bit(left, bit, right_to, kBytes) : add_if_bit(right, bit, right_to, kBytes);
+    if constexpr (kAll) {
+      add_to_one(left, bit, left_to, right_to, kBytes);
+    } else {
+      add_to_one(left, bit, left_to, nowhere, kBytes);
+      add_to_one(right, bit, right_to, nowhere, kBytes);
+    }
   }
 }
 

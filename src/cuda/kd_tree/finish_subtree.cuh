@@ -50,7 +50,6 @@ struct Subtree {
   Key* highs;
   std::uint32_t* indices;
   TeamCells* cells;
-  std::uint32_t* flags;
   std::uint16_t* order;
   std::uint16_t* candidate_slots;
 
@@ -72,7 +71,6 @@ struct Subtree {
     highs = reinterpret_cast<Key*>(room + layout.highs);
     indices = reinterpret_cast<std::uint32_t*>(room + layout.indices);
     cells = reinterpret_cast<TeamCells*>(room + layout.cells);
-    flags = reinterpret_cast<std::uint32_t*>(room + layout.flags);
     order = reinterpret_cast<std::uint16_t*>(room + layout.order);
     candidate_slots = reinterpret_cast<std::uint16_t*>(room + layout.candidate_slots);
   }

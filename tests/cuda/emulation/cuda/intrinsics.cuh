@@ -205,11 +205,13 @@ inline float toward_zero(double value) {
   return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-inline std::uint32_t add_if_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x, std::uint32_t y) {
-  return (word & bit) != 0 ? x + y : x;
+template <typename V>
+void copy_to_shared(V* to, const V* from) {
+  *to = *from;
 }
-inline std::uint32_t add_unless_bit(std::uint32_t word, std::uint32_t bit, std::uint32_t x, std::uint32_t y) {
-  return (word & bit) != 0 ? x : x + y;
+inline void wait_for_copies() {}
+inline void add_to_one(std::uint32_t word, std::uint32_t bit, std::uint32_t& x, std::uint32_t& z, std::uint32_t y) {
+  ((word & bit) != 0 ? x : z) += y;
 }
 inline std::uint32_t add_if(bool is_so, std::uint32_t x, std::uint32_t y) { return is_so ? x + y : x; }
 
