@@ -129,13 +129,16 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
-    [[maybe_unused]] std::uint32_t slots[kEach][kTied && kDims > 0 ? kDims : 1] = {};
+    [[maybe_unused]] std::uint32_t slots[kTied && kDims > 0 ? kDims : 1][kEach] = {};
     if constexpr (kTied && kDims > 0) {
+      for_each_dim([&](std::uint32_t d) {
+        T x[kEach];
 #pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        if (!kWhole && (own + k < first || own + k >= end)) continue;
-        for_each_dim([&](std::uint32_t d) { slots[k][d] = slot_of(map, d, points.at(k, d)); });
-      }
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          x[k] = kWhole || (own + k >= first && own + k < end) ? points.at(k, d) : T(0);
+        }
+        find_slots(map, d, x, slots[d]);
+      });
     }
     const auto cell_at = [&](std::uint32_t k, std::uint32_t d, const CellScale<T>& scale, T x) {
       if constexpr (!kTied) return cell_of(scale, x);
@@ -146,8 +149,8 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         if constexpr (kDims == 0) {
           return slot_of(map, e, points.at(k, e));
         } else {
-          std::uint32_t known = slots[k][0];
-          for_each_dim([&](std::uint32_t i) { known = e == i ? slots[k][i] : known; });
+          std::uint32_t known = slots[0][k];
+          for_each_dim([&](std::uint32_t i) { known = e == i ? slots[i][k] : known; });
           return known;
         }
       };

@@ -121,12 +121,13 @@ __device__ __forceinline__ bool divide_cells(const GroupParameters<T>& p, const 
   if (d <= dims) ties.scales[d] = scales[d];
   if (d < dims) {
     const T* table = shared.tables + d * kTableValues;
-    const std::uint32_t first = values_below(table, shared.few[d], range[d]),
-                        below = values_below(table, shared.few[d], range[dims + 1 + d]);
-    const std::uint32_t end = below < shared.few[d] && table[below] == range[dims + 1 + d] ? below + 1 : below;
-    ties.first[d] = static_cast<std::uint16_t>(first);
-    ties.count[d] = static_cast<std::uint16_t>(end > first ? end - first : 0);
-    has_two = end > first + 1;
+    const T sides[2] = {range[d], range[dims + 1 + d]};
+    std::uint32_t below[2];
+    values_below(table, shared.few[d], sides, below);
+    const std::uint32_t end = below[1] + (below[1] < shared.few[d] && table[below[1]] == sides[1] ? 1 : 0);
+    ties.first[d] = static_cast<std::uint16_t>(below[0]);
+    ties.count[d] = static_cast<std::uint16_t>(end > below[0] ? end - below[0] : 0);
+    has_two = end > below[0] + 1;
   }
   if (!any_thread(has_two)) return false;
   if (d < dims) {
