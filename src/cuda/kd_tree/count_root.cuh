@@ -59,6 +59,7 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
                                            OrderedKey<T>* tight, T* range, TieShared<T>& ties) {
   const std::uint32_t sides = dims + 1;
   if (p.root_range == nullptr) {
+#pragma unroll 1
     for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
       range[i] = p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
       if (p.tied != nullptr && i < dims) ties.few[i] = p.table_counts[i];
@@ -66,6 +67,7 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
     return;
   }
   join_sampled_range(p, dims, tight, ties);
+#pragma unroll 1
   for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
     const bool is_upper = i >= sides, is_number = i == dims || i == dims + sides;
     const auto last = static_cast<T>(p.shape.geometry.points - 1);
@@ -154,6 +156,17 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
           return known;
         }
       };
+      if constexpr (kDims > 0) {
+        const TieChain& chain = shared.ties->chains[d];
+        std::uint32_t cell = chain.first, all = 1;
+#pragma unroll
+        for (std::uint32_t stage = 0; stage < kDims; ++stage) {
+          const std::uint32_t own_slot = slot(d + stage < kDims ? d + stage : d + stage - kDims);
+          cell += own_slot / 2 * chain.steps[stage];
+          all &= own_slot | (chain.steps[stage] == 0 ? 1u : 0u);
+        }
+        if (all == 1) return cell + (plain(chain.last) * chain.room >> kCellBits);
+      }
       return tied_cell<kDims>(map, d, slot, plain);
     };
     if (kWhole && p.sample_shift > 0) {
@@ -242,6 +255,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   load_range(p, slice.segment, dims, shared.tight, shared.range, *shared.ties);
   sync_block();
   const bool are_numbers_counted = counts_numbers(dims, shared.range);
+#pragma unroll 1
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
     shared.scales[d] = scale_of_range(shared.range[d], shared.range[dims + 1 + d]);
     shared.bins[d] = root_bins(p, slice.segment, d, shared.scales[d], bins);

@@ -143,6 +143,22 @@ __device__ __forceinline__ bool divide_cells(const GroupParameters<T>& p, const 
   return true;
 }
 
+/// The sum that gives the cells of dimension d, if dims are few.
+template <typename T>
+__device__ __forceinline__ void make_chain(std::uint32_t dims, std::uint32_t d, TieShared<T>& shared) {
+  TieChain chain{{}, 0, kLastCell + 1, d};
+#pragma unroll
+  for (std::uint32_t stage = 0; stage < TieChain::kMostDims; ++stage) {
+    const std::uint32_t width = stage < dims && chain.first == stage ? shared.ties.widths[d][stage] : 0;
+    if (width == 0) continue;
+    chain.steps[stage] = width + 1;
+    chain.room = width;
+    ++chain.first;
+    chain.last = stage + 1 == dims ? dims : chain.last + 1 < dims ? chain.last + 1 : 0;
+  }
+  shared.chains[d] = chain;
+}
+
 /// Whether the cells of a segment refine ties, and how, with bins over them; asked if there are tables or, at the root,
 /// twins. The counters are 0 before and afterwards. The block meets.
 template <typename T>
@@ -158,6 +174,7 @@ KITH_NOINLINE __device__ bool prepare_ties(const GroupParameters<T>& p, std::uin
     const TieMap<T> map(&shared.ties->ties, shared.ties->tables, dims);
     for (std::uint32_t d = thread_number(); d < dims; d += threads_per_block()) {
       shared.bins[d] = tied_root_bins(p, map, segment, d, bins);
+      if (dims <= TieChain::kMostDims) make_chain(dims, d, *shared.ties);
     }
     if (block_number() % p.parts == 0) note_ties(p, segment, *shared.ties);
   }
