@@ -132,42 +132,32 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
     [[maybe_unused]] std::uint32_t slots[kTied && kDims > 0 ? kDims : 1][kEach] = {};
+    bool knows_all = false;  // that is, the tables know all coordinates of the warp's points
     if constexpr (kTied && kDims > 0) {
+      std::uint32_t all = 1;
       for_each_dim([&](std::uint32_t d) {
         T x[kEach];
 #pragma unroll
         for (std::uint32_t k = 0; k < kEach; ++k) {
           x[k] = kWhole || (own + k >= first && own + k < end) ? points.at(k, d) : T(0);
         }
-        find_slots(map, d, x, slots[d]);
-      });
-    }
-    const auto cell_at = [&](std::uint32_t k, std::uint32_t d, const CellScale<T>& scale, T x) {
-      if constexpr (!kTied) return cell_of(scale, x);
-      const auto plain = [&](std::uint32_t e) {
-        return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
-      };
-      const auto slot = [&](std::uint32_t e) {
-        if constexpr (kDims == 0) {
-          return slot_of(map, e, points.at(k, e));
-        } else {
-          std::uint32_t known = slots[0][k];
-          for_each_dim([&](std::uint32_t i) { known = e == i ? slots[i][k] : known; });
-          return known;
-        }
-      };
-      if constexpr (kDims > 0) {
-        const TieChain& chain = shared.ties->chains[d];
-        std::uint32_t cell = chain.first, all = 1;
+        find_slots_nearby(map, *shared.ties, d, x, slots[d]);
 #pragma unroll
-        for (std::uint32_t stage = 0; stage < kDims; ++stage) {
-          const std::uint32_t own_slot = slot(d + stage < kDims ? d + stage : d + stage - kDims);
-          cell += own_slot / 2 * chain.steps[stage];
-          all &= own_slot | (chain.steps[stage] == 0 ? 1u : 0u);
-        }
-        if (all == 1) return cell + (plain(chain.last) * chain.room >> kCellBits);
+        for (std::uint32_t k = 0; k < kEach; ++k) all &= slots[d][k] | (map.ties->count[d] == 0 ? 1u : 0u);
+      });
+      knows_all = !any_lane(all == 0);
+    }
+    const auto plain_cell_of = [&](std::uint32_t k, std::uint32_t e) {
+      return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
+    };
+    const auto slot_at = [&](std::uint32_t k, std::uint32_t e) {
+      if constexpr (kDims == 0) {
+        return slot_of(map, e, points.at(k, e));
+      } else {
+        std::uint32_t slot = slots[0][k];
+        for_each_dim([&](std::uint32_t i) { slot = e == i ? slots[i][k] : slot; });
+        return slot;
       }
-      return tied_cell<kDims>(map, d, slot, plain);
     };
     if (kWhole && p.sample_shift > 0) {
       const std::uint32_t sample = sample_at(p, segment_first, own);
@@ -177,7 +167,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = points.at(0, d);
       }
     }
-    const auto count_column = [&](std::uint32_t d) {
+    const auto count_column = [&](std::uint32_t d, auto is_sum) {
       const CellScale<T> scale = shared.scales[d];
       const CellBins own_bins = shared.bins[d];
       std::uint32_t* counts = shared.counters + d * bins;
@@ -193,6 +183,26 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         if (is_there[k]) known = x[k];
         is_any_there = is_any_there || is_there[k];
       }
+      [[maybe_unused]] std::uint32_t tied_cells[kEach] = {};
+      if constexpr (kTied && decltype(is_sum)::value) {
+        const TieChain chain = shared.ties->chains[d];
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          tied_cells[k] = chain.first + (plain_cell_of(k, chain.last) * chain.room >> kCellBits);
+#pragma unroll
+          for (std::uint32_t stage = 0; stage < kDims; ++stage) {
+            tied_cells[k] += slot_at(k, d + stage < kDims ? d + stage : d + stage - kDims) / 2 * chain.steps[stage];
+          }
+        }
+      } else if constexpr (kTied) {
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          if (!is_there[k]) continue;
+          tied_cells[k] = tied_cell<kDims>(
+              map, d, [&](std::uint32_t e) { return slot_at(k, e); },
+              [&](std::uint32_t e) { return plain_cell_of(k, e); });
+        }
+      }
       T low = known, high = known, spoilt = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -200,7 +210,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          const std::uint32_t cell = cell_at(k, d, scale, x[k]);
+          const std::uint32_t cell = kTied ? tied_cells[k] : cell_of(scale, x[k]);
           cells[k] = static_cast<std::uint16_t>(cell);
           atomic_add(counts + bin_of(own_bins, cell), 1u);
           if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
@@ -219,8 +229,12 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
       }
       join_tight(d, low, high, spoilt);
     };
-    for_each_dim(count_column);
-    if (are_numbers_counted) count_column(dims);
+    if (kTied && kWhole && kDims > 0 && knows_all) {
+      for_each_dim([&](std::uint32_t d) { count_column(d, std::bool_constant < kTied && kWhole && (kDims > 0) > {}); });
+    } else {
+      for_each_dim([&](std::uint32_t d) { count_column(d, std::false_type{}); });
+    }
+    if (are_numbers_counted) count_column(dims, std::false_type{});
   };
   for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;

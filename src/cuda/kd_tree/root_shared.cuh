@@ -22,6 +22,7 @@ template <typename T>
 struct TieShared {
   TiedCells<T> ties;
   TieChain chains[TieChain::kMostDims];
+  std::uint16_t below[TieChain::kMostDims][kTableValues];  ///< values in the plain cells before each 256
   std::uint32_t few[kTabledDims];  ///< twins in the sample at the root, then values of the tables
   std::uint32_t firsts[kRangeSamples / kWarp];
   T tables[1];  ///< [dimension][kTableValues]
