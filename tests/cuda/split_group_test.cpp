@@ -102,6 +102,50 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   expect_the_tree_of_the_cpu(rows, dims, wanted, plan);
 }
 
+/// A build without its finish.
+template <typename T>
+class Groups {
+ public:
+  Groups(const std::vector<T>& points, std::uint32_t dims, std::uint32_t top_level, const GpuLimits& limits)
+      : scratch(lay_out_scratch<T>(shape_of(points, dims), top_level, limits, nullptr)),
+        points_(points),
+        limits_(limits),
+        top_level_(top_level),
+        shape_(shape_of(points, dims)),
+        memory_(scratch.bytes),
+        copies_{Garbage(copy_bytes<T>(shape_)), Garbage(copy_bytes<T>(shape_))},
+        boxes_(shape_.geometry.nodes() * 2 * dims),
+        split_values_(shape_.geometry.leaves()),
+        split_dims_(shape_.geometry.leaves()) {
+    scratch = lay_out_scratch<T>(shape_, top_level, limits, memory_.data());
+    std::memset(memory_.data(), 0, scratch.zero_bytes);
+  }
+
+  void run() {
+    std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
+    run_build<T>(
+        scratch, FinishPlan{.top_level = top_level_}, shape_, PointSource<T>{points_.data(), shape_.dims, 1, nullptr},
+        copies, TreeArrays<T>{nullptr, split_dims_.data(), split_values_.data(), boxes_.data(), nullptr},
+        [&](const GroupParameters<T>& group) { split_group<T>(group, limits_, run_kernel); },
+        [](const FinishParameters<T>&) {});
+  }
+
+  BuildScratch<T> scratch;
+
+ private:
+  static TreeShape shape_of(const std::vector<T>& points, std::uint32_t dims) {
+    return tree_shape<T>(points.size() / dims, dims, 16, false);
+  }
+
+  const std::vector<T>& points_;
+  GpuLimits limits_;
+  std::uint32_t top_level_;
+  TreeShape shape_;
+  Garbage memory_, copies_[2];
+  std::vector<T> boxes_, split_values_;
+  std::vector<std::uint16_t> split_dims_;
+};
+
 template <typename T>
 class SplitGroup : public testing::Test {
  protected:
@@ -162,24 +206,31 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
 
 /// Then cells refine ties, down to the numbers of the points.
 TYPED_TEST(SplitGroup, FewValuesInEveryDimension) {
-  for (const std::uint32_t values : {2u, 3u, 32u, 250u, 300u}) {  // too many for a table at last
-    for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u, 8u, 9u}) {
-      SCOPED_TRACE(testing::Message() << values << " values, " << dims << " dims");
-      const auto points = this->rows(1500, dims, [&](auto, auto) { return this->below(values) * 0.75 - 1; });
-      expect_the_tree_of_the_cpu(
-          points, dims, {.cycles = (values + dims) % 2 == 0, .top_level = dims == 3 ? 7u : 5u, .processors = 2});
-      if (this->HasFatalFailure()) return;
-    }
+  struct Case {
+    std::uint32_t values, dims, levels;
+  };
+  for (const Case& c : {Case{2, 1, 3},
+                        {2, 2, 5},
+                        {2, 3, 7},
+                        {3, 5, 4},
+                        {32, 3, 7},
+                        {32, 2, 4},
+                        {32, 4, 4},
+                        {5, 8, 4},
+                        {5, 9, 4},
+                        {250, 2, 4},
+                        {300, 3, 4}}) {  // too many dims, too many values
+    SCOPED_TRACE(testing::Message() << c.values << " values, " << c.dims << " dims");
+    const auto points = this->rows(1500, c.dims, [&](auto, auto) { return this->below(c.values) * 0.75 - 1; });
+    expect_the_tree_of_the_cpu(points, c.dims, {.cycles = c.levels == 4, .top_level = c.levels});
   }
 }
 
 TYPED_TEST(SplitGroup, FewValuesAndOthers) {
   const auto expect = [&](const char* name, auto&& make, bool is_sampled = false) {
-    for (const bool cycles : {false, true}) {
-      SCOPED_TRACE(testing::Message() << name << (cycles ? ", by turns" : ""));
-      expect_the_tree_of_the_cpu(this->rows(4000, 3, make), 3,
-                                 {.cycles = cycles, .top_level = 7, .processors = 4, .is_sampled = is_sampled});
-    }
+    SCOPED_TRACE(name);
+    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.top_level = 7, .is_sampled = is_sampled});
+    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.cycles = true, .top_level = 4, .processors = 4});
   };
   expect("in one dimension", [&](auto, auto d) { return d == 1 ? this->below(4) : this->unit(); });
   expect("in two dimensions", [&](auto, auto d) { return d == 1 ? this->unit() : 5.0 * this->below(9); });
@@ -195,17 +246,28 @@ TYPED_TEST(SplitGroup, FewValuesAndOthers) {
   });
 }
 
+/// Few enough that they are no more than those of points whose coordinates differ.
+TYPED_TEST(SplitGroup, FewValuesMakeFewCandidates) {
+  for (const std::uint32_t values : {2u, 32u, 1u << 20}) {
+    const auto points = this->rows(30000, 3, [&](auto, auto) { return this->below(values); });
+    Groups<TypeParam> groups(points, 3, 3, {.processors = 5});
+    groups.run();
+    std::uint64_t candidates = 0;
+    for (std::uint32_t heap = 1; heap < 8; ++heap) candidates += groups.scratch.groups[0].nodes[heap].candidates;
+    EXPECT_LT(candidates, points.size() / 3 / 50) << values << " values";
+  }
+}
+
 /// Sorted, so that halves of halves are equal points in a box that is none.
 TYPED_TEST(SplitGroup, FewValuesThatAreSorted) {
   const auto points = this->rows(12000, 3, [](auto i, auto d) { return (i / 1500 >> d & 1) * 2.0 - 1; });
   expect_the_tree_of_the_cpu(points, 3, {.top_level = 7, .processors = 8});
 }
 
+/// Most points are equal, but not so many that their dimensions have few values: the halves of the root have long
+/// lists, too.
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
-  const auto points = this->rows(40000, 2, [&](auto, auto) { return this->below(2); });
-  expect_the_tree_of_the_cpu(points, 2, {.leaf_size = 200, .top_level = 8, .processors = 4});
-  // The halves of the root have long lists, too.
-  const auto crowd = this->rows(36000, 2, [&](auto i, auto) { return i % 1000 == 0 ? this->unit() : 0.25; });
+  const auto crowd = this->rows(50000, 2, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
   expect_the_tree_of_the_cpu(crowd, 2, {.leaf_size = 200, .top_level = 8, .processors = 8});
 }
 
@@ -290,20 +352,9 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
         -std::numeric_limits<TypeParam>::infinity(), -std::numeric_limits<TypeParam>::quiet_NaN()}) {
     auto points = this->rows(5000, 3, [&](auto, auto) { return this->unit(); });
     points[this->below(points.size())] = bad;
-    const TreeShape shape{core::KdGeometry::of(5000, 16), 3, 4 * sizeof(TypeParam), false};
-    Garbage memory(lay_out_scratch<TypeParam>(shape, 7, {.processors = 5}, nullptr).bytes);
-    const auto scratch = lay_out_scratch<TypeParam>(shape, 7, {.processors = 5}, memory.data());
-    std::memset(memory.data(), 0, scratch.zero_bytes);
-    Garbage first(copy_bytes<TypeParam>(shape)), second(copy_bytes<TypeParam>(shape));
-    std::byte* const copies[2] = {first.data(), second.data()};
-    std::vector<TypeParam> boxes(shape.geometry.nodes() * 6), split_values(shape.geometry.leaves());
-    std::vector<std::uint16_t> split_dims(shape.geometry.leaves());
-    run_build<TypeParam>(
-        scratch, FinishPlan{.top_level = 7}, shape, PointSource<TypeParam>{points.data(), 3, 1, nullptr}, copies,
-        TreeArrays<TypeParam>{nullptr, split_dims.data(), split_values.data(), boxes.data(), nullptr},
-        [](const GroupParameters<TypeParam>& group) { split_group<TypeParam>(group, {.processors = 5}, run_kernel); },
-        [](const FinishParameters<TypeParam>&) {});
-    EXPECT_EQ(*scratch.refused, 1u) << static_cast<double>(bad);
+    Groups<TypeParam> groups(points, 3, 7, {.processors = 5});
+    groups.run();
+    EXPECT_EQ(*groups.scratch.refused, 1u) << static_cast<double>(bad);
   }
 }
 

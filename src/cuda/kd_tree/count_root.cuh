@@ -71,6 +71,7 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
                                            OrderedKey<T>* tight, T* range, TieShared<T>& ties) {
   const std::uint32_t sides = dims + 1;
   if (p.root_range == nullptr) {
+#pragma unroll 1
     for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
       range[i] = p.segment_boxes[std::uint64_t{segment} * 2 * sides + i];
       if (p.tied != nullptr && i < dims) ties.few[i] = p.table_counts[i];
@@ -78,6 +79,7 @@ __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uin
     return;
   }
   join_sampled_range(p, dims, tight, ties);
+#pragma unroll 1
   for (std::uint32_t i = thread_number(); i < 2 * sides; i += kPassThreads) {
     const bool is_upper = i >= sides, is_number = i == dims || i == dims + sides;
     const auto last = static_cast<T>(p.shape.geometry.points - 1);
@@ -141,29 +143,33 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
-    [[maybe_unused]] std::uint32_t slots[kEach][kTied && kDims > 0 ? kDims : 1] = {};
+    [[maybe_unused]] std::uint32_t slots[kTied && kDims > 0 ? kDims : 1][kEach] = {};
+    bool knows_all = false;  // that is, the tables know all coordinates of the warp's points
     if constexpr (kTied && kDims > 0) {
+      std::uint32_t all = 1;
+      for_each_dim([&](std::uint32_t d) {
+        T x[kEach];
 #pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        if (!kWhole && (own + k < first || own + k >= end)) continue;
-        for_each_dim([&](std::uint32_t d) { slots[k][d] = slot_of(map, d, points.at(k, d)); });
-      }
-    }
-    const auto cell_at = [&](std::uint32_t k, std::uint32_t d, const CellScale<T>& scale, T x) {
-      if constexpr (!kTied) return cell_of(scale, x);
-      const auto plain = [&](std::uint32_t e) {
-        return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
-      };
-      const auto slot = [&](std::uint32_t e) {
-        if constexpr (kDims == 0) {
-          return slot_of(map, e, points.at(k, e));
-        } else {
-          std::uint32_t known = slots[k][0];
-          for_each_dim([&](std::uint32_t i) { known = e == i ? slots[k][i] : known; });
-          return known;
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          x[k] = kWhole || (own + k >= first && own + k < end) ? points.at(k, d) : T(0);
         }
-      };
-      return tied_cell<kDims>(map, d, slot, plain);
+        find_slots_nearby(map, *shared.ties, d, x, slots[d]);
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) all &= slots[d][k] | (map.ties->count[d] == 0 ? 1u : 0u);
+      });
+      knows_all = !any_lane(all == 0);
+    }
+    const auto plain_cell_of = [&](std::uint32_t k, std::uint32_t e) {
+      return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
+    };
+    const auto slot_at = [&](std::uint32_t k, std::uint32_t e) {
+      if constexpr (kDims == 0) {
+        return slot_of(map, e, points.at(k, e));
+      } else {
+        std::uint32_t slot = slots[0][k];
+        for_each_dim([&](std::uint32_t i) { slot = e == i ? slots[i][k] : slot; });
+        return slot;
+      }
     };
     if (kWhole && p.sample_shift > 0) {
       const std::uint32_t sample = sample_at(p, segment_first, own);
@@ -173,7 +179,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = points.at(0, d);
       }
     }
-    const auto count_column = [&](std::uint32_t d) {
+    const auto count_column = [&](std::uint32_t d, auto is_sum) {
       const CellScale<T> scale = shared.scales[d];
       const CellBins own_bins = shared.bins[d];
       std::uint32_t* counts = shared.counters + d * bins;
@@ -189,6 +195,26 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         if (is_there[k]) known = x[k];
         is_any_there = is_any_there || is_there[k];
       }
+      [[maybe_unused]] std::uint32_t tied_cells[kEach] = {};
+      if constexpr (kTied && decltype(is_sum)::value) {
+        const TieChain chain = shared.ties->chains[d];
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          tied_cells[k] = chain.first + (plain_cell_of(k, chain.last) * chain.room >> kCellBits);
+#pragma unroll
+          for (std::uint32_t stage = 0; stage < dims; ++stage) {
+            tied_cells[k] += slot_at(k, d + stage < dims ? d + stage : d + stage - dims) / 2 * chain.steps[stage];
+          }
+        }
+      } else if constexpr (kTied) {
+#pragma unroll
+        for (std::uint32_t k = 0; k < kEach; ++k) {
+          if (!is_there[k]) continue;
+          tied_cells[k] = tied_cell<kDims>(
+              map, d, [&](std::uint32_t e) { return slot_at(k, e); },
+              [&](std::uint32_t e) { return plain_cell_of(k, e); });
+        }
+      }
       T low = known, high = known, spoilt = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -196,7 +222,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          const std::uint32_t cell = cell_at(k, d, scale, x[k]);
+          const std::uint32_t cell = kTied ? tied_cells[k] : cell_of(scale, x[k]);
           cells[k] = static_cast<std::uint16_t>(cell);
           atomic_add(counts + bin_of(own_bins, cell), 1u);
           if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
@@ -215,8 +241,12 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
       }
       join_tight(d, low, high, spoilt);
     };
-    for_each_dim(count_column);
-    if (are_numbers_counted) count_column(dims);
+    if (kTied && kWhole && kDims > 0 && knows_all) {
+      for_each_dim([&](std::uint32_t d) { count_column(d, std::bool_constant < kTied && kWhole && (kDims > 0) > {}); });
+    } else {
+      for_each_dim([&](std::uint32_t d) { count_column(d, std::false_type{}); });
+    }
+    if (are_numbers_counted) count_column(dims, std::false_type{});
   };
   for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;
@@ -251,6 +281,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   load_range(p, slice.segment, dims, shared.tight, shared.range, *shared.ties);
   sync_block();
   const bool are_numbers_counted = counts_numbers(dims, shared.range);
+#pragma unroll 1
   for (std::uint32_t d = thread_number(); d <= dims; d += kPassThreads) {
     shared.scales[d] = scale_of_range(shared.range[d], shared.range[dims + 1 + d]);
     shared.bins[d] = root_bins(p, slice.segment, d, shared.scales[d], bins);

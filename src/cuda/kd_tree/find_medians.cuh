@@ -365,8 +365,8 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
 /// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
 /// dimensions by which the halves are counted, and the scales become those of cells. The block meets.
 template <typename T>
-__device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask& task,
-                                                     const StepNode<T>& known) {
+KITH_NOINLINE __device__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask task,
+                                                   const StepNode<T> known) {
   const CandidateList list(p, task);
   const std::uint32_t dims = p.shape.dims;
 #pragma unroll 1
@@ -426,22 +426,6 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
-/// Splits a node with many candidates, with ties among a few, or in cells that refine ties. `is_clear`: the split is
-/// found. Out of the way of most nodes.
-template <typename T>
-KITH_NOINLINE __device__ void split_by_many(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each,
-                                            bool is_clear) {
-  const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
-  StepTask task(level, each);
-  task.complete<T>();
-  const StepNode<T> known(p, task, 4 * bins);
-  if (!is_clear) select_of_many<true>(p, task, known.box);
-  split_node(p, task, known, [&](const Selected<T>& split) {
-    if (step_shared().is_tied != 0) put_cells_for_values(p, task, known);
-    count_many(p, task, known, split, bins);
-  });
-}
-
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
 /// node; if there are several, the launch is a cooperative one.
 template <typename T>
@@ -473,7 +457,12 @@ __global__ void __launch_bounds__(kStepThreads, 1)
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    split_by_many(p, parent_level, each, is_clear);
+    // Many candidates, ties among a few, or cells that refine ties.
+    if (!is_clear) select_of_many<true>(p, task, known.box);
+    split_node(p, task, known, [&](const Selected<T>& split) {
+      if (step_shared().is_tied != 0) put_cells_for_values(p, task, known);
+      count_many(p, task, known, split, bins);
+    });
   }
 }
 

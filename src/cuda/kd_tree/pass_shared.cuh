@@ -28,7 +28,7 @@ struct NodeTables {
     }
   };
   Parent parents[kMost];
-  T parent_lows[kMost], parent_scales[kMost];  ///< of the cells
+  T parent_lows[kMost], parent_scales[kMost];  ///< of the cells; where they refine ties a range, see SplitNode
   Counted children[kMost];
   Counted seconds[kMost];  ///< the other way to count a child
   Exact exact[kMost / 2];
@@ -66,6 +66,12 @@ struct SideOfCells {
   template <typename Parent>
   __device__ __forceinline__ SideOfCells(const Parent& median, std::uint32_t cell)
       : is_right(cell > median.last), is_among(!is_right && cell >= median.first) {}
+
+  // In two bits.
+  static constexpr std::uint32_t kRight = 1, kAmong = 2;
+  __device__ __forceinline__ explicit SideOfCells(std::uint32_t bits)
+      : is_right((bits & kRight) != 0), is_among((bits & kAmong) != 0) {}
+  __device__ __forceinline__ std::uint32_t bits() const { return (is_right ? kRight : 0) | (is_among ? kAmong : 0); }
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.

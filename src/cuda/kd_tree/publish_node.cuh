@@ -152,16 +152,16 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
                                              const MedianCells& median, std::uint32_t needed) {
   const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
   const CellScale<T> scale = staged_scale(p, node.segment, median.dim);
+  const SplitRange<T> split = known_split_range(p, node.segment, scale, median, node.box);
   if (lane_number() == 0) {
-    SplitNode<T> split;
-    split.median = median;
-    split.scale = scale;
-    split.needed = needed;
-    p.nodes[at] = split;
+    SplitNode<T> known;
+    known.median = median;
+    known.scale = step_shared().is_tied == 0 ? scale : CellScale<T>{split.low, split.high};
+    known.needed = needed;
+    p.nodes[at] = known;
   }
   if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims, dim = median.dim;
-  const SplitRange<T> split = known_split_range(p, node.segment, scale, median, node.box);
   const WidestSide<T> other = widest_side(node.box, dims, dim);
   publish_bins_of_halves(p, &p.counted[at + node.heap], node, median, other, split);
 }

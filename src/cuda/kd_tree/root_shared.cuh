@@ -8,10 +8,21 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kRangeSampleBits = 10, kRangeSamples = 1u << kRangeSampleBits;  ///< of all points
 
+/// The cells of a dimension for points of which the tables know every coordinate: a sum.
+struct TieChain {
+  static constexpr std::uint32_t kMostDims = 4;  ///< that the compiler knows
+
+  std::uint32_t steps[kMostDims];  ///< cells from one value to the next, by component of the super-key
+  std::uint32_t first;             ///< cell of the least values
+  std::uint32_t room, last;        ///< the cells that are left to the plain cell of the last component
+};
+
 /// What a block of pass 0 knows of ties, in shared memory.
 template <typename T>
 struct TieShared {
   TiedCells<T> ties;
+  TieChain chains[TieChain::kMostDims];
+  std::uint16_t below[TieChain::kMostDims][kTableValues];  ///< values in the plain cells before each 256
   std::uint32_t few[kTabledDims];  ///< twins in the sample at the root, then values of the tables
   std::uint32_t firsts[kRangeSamples / kWarp];
   T tables[1];  ///< [dimension][kTableValues]

@@ -63,6 +63,41 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
+/// Where the points of a thread lie, seen from the medians of their nodes, if cells refine ties: two bits each. Only
+/// those between the values among which the split of their node lies need their cell.
+template <std::uint32_t kEach, typename T, typename PlaceOf, typename IsInside>
+__device__ __forceinline__ std::uint32_t sides_by_ties(const GroupParameters<T>& p, std::uint32_t segment,
+                                                       const std::uint32_t (&node)[kEach], const PlaceOf& place_of,
+                                                       const IsInside& is_inside) {
+  const NodeTables<T>& tables = node_tables<T>();
+  const std::uint32_t dims = p.shape.dims, parents = 1u << (p.levels - 1);
+  std::uint32_t sides = 0, open = 0, nodes[2] = {};
+  T x[kEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const std::uint32_t parent = node[k] - parents, dim = tables.parent_dim(parent);
+    nodes[k / 4] |= parent << (8 * (k % 4));
+    x[k] = 0;
+    if (is_inside(k)) x[k] = coordinate(p.source, dims, place_of(k), dim);
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const std::uint32_t parent = node[k] - parents;
+    const bool is_right = x[k] > tables.parent_scales[parent], is_left = x[k] < tables.parent_lows[parent];
+    if (is_right) sides |= SideOfCells::kRight << (2 * k);
+    if (is_inside(k) && !is_right && !is_left) open |= 1u << k;
+  }
+#pragma unroll 1
+  for (; open != 0; open &= open - 1) {
+    const std::uint32_t k = lowest_bit(open), parent = nodes[k / 4] >> (8 * (k % 4)) & 0xff;
+    const auto& median = tables.parents[parent];
+    const std::uint32_t cell =
+        tied_cell_at(p, segment, tables.parent_dim(parent), place_of(k), median.first, median.last);
+    sides |= SideOfCells(median, cell).bits() << (2 * k);
+  }
+  return sides;
+}
+
 /// Moves the points [low, end) of a segment in the tile that begins at `tile`. `kWhole`: the tile is full. `kTied`:
 /// cells refine ties.
 template <bool kWhole, bool kTied, typename T, std::uint32_t kDims, Layout kLayout>
@@ -111,15 +146,9 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) node[k] = decided_heap(p, parents, place_of(k), node[k]);
   }
-  [[maybe_unused]] std::uint32_t tied_cells[kEach];
+  [[maybe_unused]] std::uint32_t tied_sides = 0;
   if constexpr (kTied) {  // before there are coordinates to be kept meanwhile
-#pragma unroll
-    for (std::uint32_t k = 0; k < kEach; ++k) {
-      const auto& median = tables.parents[node[k] - parents];
-      tied_cells[k] = !is_inside(k) ? 0
-                                    : tied_cell_at(p, segment, NodeTables<T>::dim_of(median.pick), place_of(k),
-                                                   median.first, median.last);
-    }
+    tied_sides = sides_by_ties<kEach>(p, segment, node, place_of, is_inside);
     load_points();
   }
   sync_warp();
@@ -136,14 +165,11 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       const std::uint32_t parent = parent_nodes[i], dim = tables.parent_dim(parent);
       T x = 0;
       if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
-      const auto& median = tables.parents[parent];
-      std::uint32_t cell = 0;
-      if constexpr (kTied) {
-        cell = tied_cells[k];
-      } else {
-        cell = cell_of(CellScale<T>{tables.parent_lows[parent], tables.parent_scales[parent]}, x);
-      }
-      const SideOfCells side(median, cell);
+      const SideOfCells side = [&] {
+        if constexpr (kTied) return SideOfCells(tied_sides >> (2 * k));
+        const CellScale<T> scale{tables.parent_lows[parent], tables.parent_scales[parent]};
+        return SideOfCells(tables.parents[parent], cell_of(scale, x));
+      }();
       const bool is_candidate = is_inside(k) && side.is_among;
       if (is_candidate) candidates |= 1u << i;
       const bool moves = is_inside(k) && !is_candidate;

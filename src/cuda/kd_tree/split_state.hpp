@@ -58,7 +58,7 @@ struct MedianCells {
 template <typename T>
 struct SplitNode {
   MedianCells median;
-  CellScale<T> scale;             ///< of that coordinate
+  CellScale<T> scale;             ///< of that coordinate; where cells refine ties, the range in which its split lies
   std::uint32_t needed = 0;       ///< how many points of those cells go left
   std::uint32_t candidates = 0;   ///< points of those cells found so far
   std::uint32_t split_place = 0;  ///< of the first point of the right half

@@ -29,22 +29,40 @@ struct TieMap {
   }
 };
 
-/// How many of the first `count` values of a table are less than x.
-template <typename T>
-__device__ __forceinline__ std::uint32_t values_below(const T* values, std::uint32_t count, T x) {
-  std::uint32_t below = 0;
+/// How many of the first `count` values of a table are less than each x. They are looked up side by side.
+template <std::uint32_t kEach, typename T>
+__device__ __forceinline__ void values_below(const T* values, std::uint32_t count, const T (&x)[kEach],
+                                             std::uint32_t (&below)[kEach]) {
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) below[k] = 0;
 #pragma unroll 1
-  for (; count > 1; count -= count / 2) below += values[below + count / 2 - 1] < x ? count / 2 : 0;
-  return below + (count > 0 && values[below] < x ? 1 : 0);
+  for (; count > 1; count -= count / 2) {
+    const T* middle = values + count / 2 - 1;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) below[k] += middle[below[k]] < x[k] ? count / 2 : 0;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) below[k] += count > 0 && values[below[k]] < x[k] ? 1 : 0;
 }
 
-/// Where x lies among the values of its dimension: 2 i + 1 if it is value i, 2 i if it lies before that.
-template <typename T>
-__device__ __forceinline__ std::uint32_t slot_of(const TieMap<T>& map, std::uint32_t d, T x) {
+/// Where each x lies among the values of its dimension: 2 i + 1 if it is value i, 2 i if it lies before that.
+template <std::uint32_t kEach, typename T>
+__device__ __forceinline__ void find_slots(const TieMap<T>& map, std::uint32_t d, const T (&x)[kEach],
+                                           std::uint32_t (&slots)[kEach]) {
   const std::uint32_t count = map.ties->count[d];
   const T* values = map.values(d);
-  const std::uint32_t below = values_below(values, count, x);
-  return 2 * below + (below < count && values[below] == x ? 1 : 0);
+  values_below(values, count, x, slots);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    slots[k] = 2 * slots[k] + (slots[k] < count && values[slots[k]] == x[k] ? 1 : 0);
+  }
+}
+template <typename T>
+__device__ __forceinline__ std::uint32_t slot_of(const TieMap<T>& map, std::uint32_t d, T x) {
+  const T one[1] = {x};
+  std::uint32_t slots[1];
+  find_slots(map, d, one, slots);
+  return slots[0];
 }
 
 /// The first cell of a slot, if each value has `width` of them.

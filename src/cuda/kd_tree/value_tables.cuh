@@ -121,12 +121,13 @@ __device__ __forceinline__ bool divide_cells(const GroupParameters<T>& p, const 
   if (d <= dims) ties.scales[d] = scales[d];
   if (d < dims) {
     const T* table = shared.tables + d * kTableValues;
-    const std::uint32_t first = values_below(table, shared.few[d], range[d]),
-                        below = values_below(table, shared.few[d], range[dims + 1 + d]);
-    const std::uint32_t end = below < shared.few[d] && table[below] == range[dims + 1 + d] ? below + 1 : below;
-    ties.first[d] = static_cast<std::uint16_t>(first);
-    ties.count[d] = static_cast<std::uint16_t>(end > first ? end - first : 0);
-    has_two = end > first + 1;
+    const T sides[2] = {range[d], range[dims + 1 + d]};
+    std::uint32_t below[2];
+    values_below(table, shared.few[d], sides, below);
+    const std::uint32_t end = below[1] + (below[1] < shared.few[d] && table[below[1]] == sides[1] ? 1 : 0);
+    ties.first[d] = static_cast<std::uint16_t>(below[0]);
+    ties.count[d] = static_cast<std::uint16_t>(end > below[0] ? end - below[0] : 0);
+    has_two = end > below[0] + 1;
   }
   if (!any_thread(has_two)) return false;
   if (d < dims) {
@@ -140,6 +141,65 @@ __device__ __forceinline__ bool divide_cells(const GroupParameters<T>& p, const 
   }
   sync_block();
   return true;
+}
+
+/// How many values of dimension d lie before 256 plain cells, number `part` of so many.
+template <typename T>
+__device__ __forceinline__ std::uint32_t values_before_cells(const TieMap<T>& map, std::uint32_t d,
+                                                             std::uint32_t part) {
+  const T* values = map.values(d);
+  std::uint32_t first = 0, end = map.ties->count[d];
+#pragma unroll 1
+  while (first < end) {
+    const std::uint32_t middle = (first + end) / 2;
+    const bool is_before = cell_of(map.ties->scales[d], values[middle]) >> 8 < part;
+    first = is_before ? middle + 1 : first;
+    end = is_before ? end : middle;
+  }
+  return first;
+}
+
+/// See find_slots; values are looked for where the plain cells of their neighbours are.
+template <std::uint32_t kEach, typename T>
+__device__ __forceinline__ void find_slots_nearby(const TieMap<T>& map, const TieShared<T>& shared, std::uint32_t d,
+                                                  const T (&x)[kEach], std::uint32_t (&slots)[kEach]) {
+  const std::uint32_t count = map.ties->count[d];
+  const CellScale<T> scale = map.ties->scales[d];
+  const T* values = map.values(d);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) slots[k] = shared.below[d][cell_of(scale, x[k]) >> 8];
+  bool is_equal[kEach], goes_on = true;
+#pragma unroll 1
+  while (goes_on) {
+    goes_on = false;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const bool is_value = slots[k] < count;
+      const T value = values[is_value ? slots[k] : 0];
+      const bool is_less = is_value && value < x[k];
+      is_equal[k] = is_value && value == x[k];
+      slots[k] += is_less ? 1 : 0;
+      goes_on = goes_on || is_less;
+    }
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) slots[k] = 2 * slots[k] + (is_equal[k] ? 1 : 0);
+}
+
+/// The sum that gives the cells of dimension d, if dims are few.
+template <typename T>
+__device__ __forceinline__ void make_chain(std::uint32_t dims, std::uint32_t d, TieShared<T>& shared) {
+  TieChain chain{{}, 0, kLastCell + 1, d};
+#pragma unroll
+  for (std::uint32_t stage = 0; stage < TieChain::kMostDims; ++stage) {
+    const std::uint32_t width = stage < dims && chain.first == stage ? shared.ties.widths[d][stage] : 0;
+    if (width == 0) continue;
+    chain.steps[stage] = width + 1;
+    chain.room = width;
+    ++chain.first;
+    chain.last = stage + 1 == dims ? dims : chain.last + 1 < dims ? chain.last + 1 : 0;
+  }
+  shared.chains[d] = chain;
 }
 
 /// Whether the cells of a segment refine ties, and how, with bins over them; asked if there are tables or, at the root,
@@ -157,6 +217,12 @@ KITH_NOINLINE __device__ bool prepare_ties(const GroupParameters<T>& p, std::uin
     const TieMap<T> map(&shared.ties->ties, shared.ties->tables, dims);
     for (std::uint32_t d = thread_number(); d < dims; d += threads_per_block()) {
       shared.bins[d] = tied_root_bins(p, map, segment, d, bins);
+      if (dims <= TieChain::kMostDims) make_chain(dims, d, *shared.ties);
+    }
+    for (std::uint32_t i = thread_number(); i < dims * kTableValues && dims <= TieChain::kMostDims;
+         i += threads_per_block()) {
+      shared.ties->below[i / kTableValues][i % kTableValues] =
+          static_cast<std::uint16_t>(values_before_cells(map, i / kTableValues, i % kTableValues));
     }
     if (block_number() % p.parts == 0) note_ties(p, segment, *shared.ties);
   }
