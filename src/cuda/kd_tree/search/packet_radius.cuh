@@ -146,11 +146,8 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   Room& room_;
 };
 
-/// Blocks that a processor should have room for: more would have too few registers, and there is no room for them.
-inline constexpr std::uint32_t kRadiusBlocks = 16;
-
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, kRadiusBlocks)
+__global__ void __launch_bounds__(kPacketWarps* kWarp)
     count_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
@@ -159,7 +156,7 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, kRadiusBlocks)
 }
 
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, kRadiusBlocks)
+__global__ void __launch_bounds__(kPacketWarps* kWarp)
     list_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketListRoom<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
