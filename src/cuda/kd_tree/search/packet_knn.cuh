@@ -142,10 +142,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
         pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
-          std::uint32_t found = 0;
-#pragma unroll
-          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
-          const std::uint32_t at = atomic_add(counter, found);
+          const std::uint32_t at = atomic_add(counter, Walk::count_found(is_found));
           std::uint32_t to = buffer + (at < Room::kBuffer ? at : Room::kBuffer) * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {

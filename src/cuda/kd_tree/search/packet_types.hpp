@@ -169,6 +169,8 @@ constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims =
 /// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
 /// where the walk has left what it does not need any more, and the names of each query's points.
 struct CollectLayout {
+  static constexpr std::uint32_t kSpare = 4;  ///< names behind the last: as many as are put down together
+
   std::uint32_t chains_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
@@ -180,7 +182,7 @@ struct CollectLayout {
         numbers_at(chains_at + room * static_cast<std::uint32_t>(value_bytes)),
         order_at(numbers_at + room * 4),
         names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
-        names_stride(room + 2),
+        names_stride(room + kSpare + 2),
         bytes(names_at + kPacketQueries * names_stride * 2) {}
 };
 

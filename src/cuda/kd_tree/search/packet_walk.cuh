@@ -373,6 +373,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     found(sums, name, is_found);
   }
 
+  __device__ __forceinline__ static std::uint32_t count_found(const bool (&is_found)[kAtOnce]) {
+    std::uint32_t count = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) count = add_if(is_found[j], count, 1);
+    return count;
+  }
+
   /// 2 * bits, and one more if sum <= radius; neither is negative.
   __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
     return add_with_carry(bits, bits, std::bit_cast<std::uint32_t>(radius) + 1, ~std::bit_cast<std::uint32_t>(sum));
