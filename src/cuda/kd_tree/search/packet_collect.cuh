@@ -189,8 +189,15 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   __device__ bool empties_history() const { return false; }
 };
 
+/// As packet_blocks in packet_knn.cuh.
+template <typename T>
+constexpr std::uint32_t collecting_blocks(CollectedLists lists) {
+  if (sizeof(T) == 4) return lists == CollectedLists::by_warp ? 10 : 8;
+  return 5;
+}
+
 template <typename T, std::uint32_t kDims, CollectedLists kLists>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, collecting_blocks<T>(kLists))
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
