@@ -32,7 +32,7 @@ struct alignas(16) PacketPlace {
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 192;       ///< as many are worked off before more come
+  static constexpr std::uint32_t kPairs = 160;       ///< as many are worked off before more come
   static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
 
   T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
