@@ -323,6 +323,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
     std::uint32_t within = 0;
+#pragma unroll 2
     for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
