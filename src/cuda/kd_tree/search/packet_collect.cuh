@@ -16,7 +16,7 @@
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100.
+// and by hand: guess 90, walk and pairs 450, looking up 300, choosing and sorting 500, writing 90.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
