@@ -189,15 +189,15 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   bool is_bounded_ = false;  ///< by the search's own bound, not by a guess
 };
 
-/// Blocks that a processor should have room for, which bounds the registers of a thread.
+/// Blocks that a processor should have room for, which bounds the registers of a thread: as many as spill none.
 template <typename T>
-constexpr std::uint32_t packet_blocks(std::uint32_t kept) {
-  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 ? 12 : 10;
+constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 && dims == 3 ? 12 : 10;
   return kept <= 10 ? 10 : 8;
 }
 
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept))
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
