@@ -193,7 +193,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
 template <typename T>
 constexpr std::uint32_t collecting_blocks(CollectedLists lists) {
   if (sizeof(T) == 4) return lists == CollectedLists::by_warp ? 10 : 8;
-  return 5;
+  return lists == CollectedLists::by_warp ? 8 : 5;
 }
 
 template <typename T, std::uint32_t kDims, CollectedLists kLists>
