@@ -156,13 +156,15 @@ class CollectedByWarp
   /// The first k of a list.
   __device__ __forceinline__ void write_row(std::uint32_t asking, std::uint32_t entries, const std::uint8_t* order) {
     const std::uint32_t k = task_.knn.k;
-    const std::uint64_t row_at = shuffle(row_, asking) * k;
+    const std::uint64_t at = shuffle(row_, asking) * k + lane_number();
+    std::uint32_t* indices = task_.knn.indices + at;
+    T* chains = task_.knn.chains + at;
 #pragma unroll 2
-    for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
+    for (std::uint32_t place = lane_number(); place < k; place += kWarp, indices += kWarp, chains += kWarp) {
       const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
       const bool is_point = place < entries;
-      task_.knn.indices[row_at + place] = is_point ? entry.index : missing();
-      task_.knn.chains[row_at + place] = is_point ? entry.distance : std::numeric_limits<T>::infinity();
+      *indices = is_point ? entry.index : missing();
+      *chains = is_point ? entry.distance : std::numeric_limits<T>::infinity();
     }
   }
 
@@ -201,12 +203,13 @@ class CollectedByWarp
     list.scale = steps_within(room_.queries[kDims][asking]);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = room_.queries[d][asking];
-    constexpr std::uint32_t kAtFirst = kRows == kLong ? kMiddle : kRows;
-    look_up_rows<0, kAtFirst>(list, keys);
+    // As many as there are in most lists: of k = 50 three rows, of k = 100 five.
+    look_up_rows<0, kRows == kShort ? 2 : 3>(list, keys);
+    if constexpr (kRows == kMiddle) look_up_rows<3, 1>(list, keys);
     if constexpr (kRows == kLong) {
-      look_up_rows<kMiddle, 1>(list, keys);
-      look_up_rows<kMiddle + 1, 1>(list, keys);
-      look_up_rows<kMiddle + 2, 2>(list, keys);
+      look_up_rows<3, 2>(list, keys);
+      look_up_rows<5, 1>(list, keys);
+      look_up_rows<6, 2>(list, keys);
     }
   }
 

@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
 
+#include <bit>
 #include <limits>
 
 namespace kith::cuda {
@@ -178,7 +179,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) staged_key(lane_number(), i) = keys_[i];
     sync_warp();
-    // Where a lane too many may have a neighbour.
+    // First the lists in which an entry that has no lane may be a neighbour.
     std::uint32_t asking =
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
     for (; asking != 0; asking &= asking - 1) settle_end(lowest_bit(asking));

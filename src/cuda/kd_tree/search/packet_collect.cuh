@@ -16,7 +16,7 @@
 // times, or the packet reaches too many leaves.
 //
 // Warp instructions per query of 10M uniform points in 3 dims for k = 100 (about 130 collected), counted in the code
-// and by hand: guess 90, walk and pairs 600, looking up 300, choosing and sorting 500, writing 100.
+// and by hand: guess 90, walk and pairs 450, looking up 300, choosing and sorting 500, writing 90.
 #pragma once
 
 #include "cuda/kd_tree/search/chain_histogram.cuh"
@@ -170,20 +170,34 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   /// Points without room are counted, so that the next radius is right.
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      std::uint32_t within = Walk::points_within(pair);
-      if (within == 0) return;
-      const std::uint32_t asking = pair & 31;
-      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-      std::uint16_t* names = names_of(asking);
-      for (; within != 0 && at < task_.room; within &= within - 1, ++at) names[at] = Walk::first_name(pair, within);
+      const std::uint32_t asking = pair & 31, names = shared_address(names_of(asking));
+      std::uint32_t* const counter = &room_.counts[asking];
+      static_assert(CollectLayout::kSpare >= Walk::kAtOnce);
+      Walk::measure_points(pair,
+                           [&](const T(&)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
+                             const std::uint32_t at = atomic_add(counter, Walk::count_found(is_found));
+                             std::uint32_t to = names + (at < task_.room ? at : task_.room) * sizeof(std::uint16_t);
+#pragma unroll
+                             for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+                               if (is_found[j]) *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(name + j);
+                               if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, sizeof(std::uint16_t));
+                             }
+                           });
     });
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
 };
 
+/// As packet_blocks in packet_knn.cuh.
+template <typename T>
+constexpr std::uint32_t collecting_blocks(CollectedLists lists) {
+  if (sizeof(T) == 4) return lists == CollectedLists::by_warp ? 10 : 8;
+  return lists == CollectedLists::by_warp ? 8 : 5;
+}
+
 template <typename T, std::uint32_t kDims, CollectedLists kLists>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, collecting_blocks<T>(kLists))
     knn_by_collecting(const __grid_constant__ PacketTask<T> task, CollectLayout layout) {
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;

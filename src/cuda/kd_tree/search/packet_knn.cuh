@@ -143,10 +143,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
         pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
-          std::uint32_t found = 0;
-#pragma unroll
-          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) found = add_if(is_found[j], found, 1);
-          const std::uint32_t at = atomic_add(counter, found);
+          const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
           std::uint32_t to = at + found > Room::kBuffer ? too_many : buffer + at * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
@@ -193,10 +190,10 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   bool is_bounded_ = false;  ///< by the search's own bound, not by a guess
 };
 
-/// Blocks that a processor should have room for, which bounds the registers of a thread.
+/// Blocks that a processor should have room for, which bounds the registers of a thread: as many as spill none.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
-  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : kept <= 18 ? 12 : 10;
+  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : kept <= 18 && dims == 3 ? 12 : 10;
   return kept <= 10 ? 10 : 8;
 }
 

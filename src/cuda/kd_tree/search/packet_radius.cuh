@@ -147,7 +147,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
 };
 
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 16 : 12)
     count_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp)
 }
 
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 14 : 12)
     list_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
   auto& room = reinterpret_cast<PacketListRoom<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {

@@ -170,18 +170,20 @@ constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims =
 /// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
 /// where the walk has left what it does not need any more, and the names of each query's points.
 struct CollectLayout {
+  static constexpr std::uint32_t kSpare = 4;  ///< names behind the last: as many as are put down together
+
   std::uint32_t chains_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
 
-  /// All of these are multiples of 16: the room of the walk and where its free part begins, and how many points a query
-  /// has room for.
+  /// The room of the walk and where its free part begins, both multiples of 16, and how many points a query has room
+  /// for, a multiple of 4.
   CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t room)
       : chains_at(static_cast<std::uint32_t>(free_at)),
         numbers_at(chains_at + room * static_cast<std::uint32_t>(value_bytes)),
         order_at(numbers_at + room * 4),
         names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
-        names_stride(room + 2),
+        names_stride(room + kSpare + 2),
         bytes(names_at + kPacketQueries * names_stride * 2) {}
 };
 
@@ -193,7 +195,8 @@ void plan_collecting(PacketTask<T>& task, double more_expected = 3) {
     return count + static_cast<std::uint32_t>(deviations * std::sqrt(static_cast<double>(count)));
   };
   task.expected = with_margin(task.wanted, more_expected);
-  task.room = std::min((with_margin(task.expected, 3.5) + 15) / 16 * 16, kMostCollected);
+  constexpr std::uint32_t kSpare = CollectLayout::kSpare;  // rounded up with it: 7 blocks per processor for k = 100
+  task.room = std::min((with_margin(task.expected, 3.5) + kSpare + 7) / 8 * 8 - kSpare, kMostCollected);
   task.expected = std::min(task.expected, (task.wanted + task.room) / 2);
   const core::KdGeometry& geometry = task.knn.tree.geometry;
   task.guess_levels = guess_levels(geometry, kCollectGuessRows);

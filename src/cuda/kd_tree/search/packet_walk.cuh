@@ -32,7 +32,7 @@ struct alignas(16) PacketPlace {
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
 struct PacketWalkRoom {
   static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 192;       ///< as many are worked off before more come
+  static constexpr std::uint32_t kPairs = 160;       ///< as many are worked off before more come
   static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
 
   T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
@@ -328,6 +328,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
     const T radius = room_.queries[kDims][asking];
     std::uint32_t within = 0;
+#pragma unroll 2
     for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
@@ -392,6 +393,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     }
     measure_batch(rest + count + 1 - most_);
     found(sums, name, is_found);
+  }
+
+  __device__ __forceinline__ static std::uint32_t count_found(const bool (&is_found)[kAtOnce]) {
+    std::uint32_t count = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) count = add_if(is_found[j], count, 1);
+    return count;
   }
 
   /// 2 * bits, and one more if sum <= radius; neither is negative.
