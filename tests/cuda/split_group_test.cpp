@@ -229,8 +229,8 @@ TYPED_TEST(SplitGroup, FewValuesInEveryDimension) {
 TYPED_TEST(SplitGroup, FewValuesAndOthers) {
   const auto expect = [&](const char* name, auto&& make, bool is_sampled = false) {
     SCOPED_TRACE(name);
-    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.top_level = 7, .is_sampled = is_sampled});
-    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.cycles = true, .top_level = 4, .processors = 4});
+    expect_the_tree_of_the_cpu(this->rows(2000, 3, make), 3, {.top_level = 7, .is_sampled = is_sampled});
+    expect_the_tree_of_the_cpu(this->rows(2000, 3, make), 3, {.cycles = true, .top_level = 4, .processors = 4});
   };
   expect("in one dimension", [&](auto, auto d) { return d == 1 ? this->below(4) : this->unit(); });
   expect("in two dimensions", [&](auto, auto d) { return d == 1 ? this->unit() : 5.0 * this->below(9); });
