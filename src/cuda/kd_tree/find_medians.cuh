@@ -64,7 +64,9 @@ __device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const 
   const auto full = static_cast<std::uint32_t>((p.shape.geometry.points >> p.first_level) * kShares / bins);
   bool is_full = false;
   for (std::uint32_t i = thread_number(); i < p.shape.dims * bins; i += threads_per_block()) {
-    is_full = is_full || rows[i] > full;
+    // At the root the outer ones hold what the sample did not reach, too: some points in a thousand, no matter where.
+    const bool is_outer = ((i + 1) & (bins - 1)) < 2;
+    is_full = is_full || (rows[i] > full && !(is_outer && p.root_range != nullptr));
   }
   return any_thread(is_full);
 }
