@@ -227,18 +227,20 @@ TYPED_TEST(SplitGroup, FewValuesInEveryDimension) {
 }
 
 TYPED_TEST(SplitGroup, FewValuesAndOthers) {
-  const auto expect = [&](const char* name, auto&& make, bool is_sampled = false) {
+  const Plan two_groups{.top_level = 7}, by_turns{.cycles = true, .top_level = 4, .processors = 4};
+  const auto expect = [&](const char* name, const Plan& plan, auto&& make) {
     SCOPED_TRACE(name);
-    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.top_level = 7, .is_sampled = is_sampled});
-    expect_the_tree_of_the_cpu(this->rows(2500, 3, make), 3, {.cycles = true, .top_level = 4, .processors = 4});
+    expect_the_tree_of_the_cpu(this->rows(2000, 3, make), 3, plan);
   };
-  expect("in one dimension", [&](auto, auto d) { return d == 1 ? this->below(4) : this->unit(); });
-  expect("in two dimensions", [&](auto, auto d) { return d == 1 ? this->unit() : 5.0 * this->below(9); });
-  expect("values that no sample has",
+  const auto one = [&](auto, auto d) { return d == 1 ? this->below(4) : this->unit(); };
+  expect("in one dimension", two_groups, one);
+  expect("in one dimension, by turns", by_turns, one);
+  expect("in two dimensions", by_turns, [&](auto, auto d) { return d == 1 ? this->unit() : 5.0 * this->below(9); });
+  expect("values that no sample has", two_groups,
          [&](auto i, auto) { return i % 40 == 0 ? 36 * this->unit() - 2 : static_cast<double>(this->below(32)); });
-  expect(
-      "most are 0", [&](auto, auto) { return std::floor(20 * std::pow(this->unit(), 6)); }, true);
-  expect("denormal and huge", [&](auto, auto) {
+  expect("most are 0", {.top_level = 7, .is_sampled = true},
+         [&](auto, auto) { return std::floor(20 * std::pow(this->unit(), 6)); });
+  expect("denormal and huge", by_turns, [&](auto, auto) {
     constexpr double kValues[] = {
         std::numeric_limits<TypeParam>::denorm_min(), -0.0, 0.0, 1e-30, -1e30, std::numeric_limits<TypeParam>::max(),
         std::numeric_limits<TypeParam>::lowest()};

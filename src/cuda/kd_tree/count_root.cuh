@@ -202,7 +202,8 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         for (std::uint32_t k = 0; k < kEach; ++k) {
           tied_cells[k] = chain.first + (plain_cell_of(k, chain.last) * chain.room >> kCellBits);
 #pragma unroll
-          for (std::uint32_t stage = 0; stage < dims; ++stage) {
+          for (std::uint32_t stage = 0; stage < TieChain::kMostDims; ++stage) {
+            if (stage >= dims) break;
             tied_cells[k] += slot_at(k, d + stage < dims ? d + stage : d + stage - dims) / 2 * chain.steps[stage];
           }
         }

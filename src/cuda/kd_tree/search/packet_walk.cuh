@@ -62,6 +62,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// Whether the last coordinate is loaded only of points that the others leave within the radius: in 5 dims it costs a
   /// load more, and most points are farther.
   static constexpr bool kLastApart = kDims == 5;
+  static constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Room& room)
@@ -369,7 +370,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const auto measure_batch = [&](std::uint32_t there) {
 #pragma unroll
       for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        sums[j] = measure < kLastApart ? kDims - 1 : kDims > (query, batch[j]);
+        sums[j] = measure<kLoadedAtOnce>(query, batch[j]);
         is_found[j] = j < there && sums[j] <= radius;
       }
       if constexpr (kLastApart) {
