@@ -171,12 +171,13 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
       const std::uint32_t asking = pair & 31, names = shared_address(names_of(asking));
+      const std::uint32_t too_many = shared_address(names_of(lane_number()) + task_.room);
       std::uint32_t* const counter = &room_.counts[asking];
       static_assert(CollectLayout::kSpare >= Walk::kAtOnce);
       Walk::measure_points(pair,
                            [&](const T(&)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
-                             const std::uint32_t at = atomic_add(counter, Walk::count_found(is_found));
-                             std::uint32_t to = names + (at < task_.room ? at : task_.room) * sizeof(std::uint16_t);
+                             const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
+                             std::uint32_t to = at + found > task_.room ? too_many : names + at * sizeof(std::uint16_t);
 #pragma unroll
                              for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
                                if (is_found[j]) *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(name + j);
