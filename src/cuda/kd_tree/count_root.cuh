@@ -41,12 +41,13 @@ __device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, 
       const Key first = ordered_key(x[d][0]), second = ordered_key(x[d][1]);
       const Key least = min_of_warp(first < second ? first : second);
       const Key greatest = max_of_warp(first > second ? first : second);
-      const std::uint32_t twins = count_bits(ballot((match_lanes(folded(first)) & lanes_before) != 0)) +
-                                  count_bits(ballot((match_lanes(folded(second)) & lanes_before) != 0));
       if (lane_number() == 0) {
         atomic_max(&tight[base + d], static_cast<Key>(~least));
         atomic_max(&tight[dims + 1 + base + d], greatest);
-        if (twins > 0 && p.tied != nullptr) atomic_add(&ties.few[base + d], twins);
+      }
+      if (warp_number() < kTwinWarps && p.tied != nullptr) {
+        const std::uint32_t twins = count_bits(ballot((match_lanes(folded(first)) & lanes_before) != 0));
+        if (lane_number() == 0 && twins > 0) atomic_add(&ties.few[base + d], twins);
       }
     }
   }

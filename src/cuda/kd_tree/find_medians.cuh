@@ -148,12 +148,12 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     const std::uint32_t target = left_size(p, segment, 0, 1);
     const KnownNode<T> root{segment, 0, 1, box, 0, nullptr};
     if (is_uncounted) {
-      publish_node(p, root, MedianCells{dim, 0, kLastCell}, target);
+      publish_node<true>(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
       const CellBins used = shared.is_tied != 0 ? tied_root_bins(p, TieMap<T>(p, segment), segment, dim, bins)
                                                 : root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
-      publish_node(p, root, cells_of(used, found.bin), target - found.below);
+      publish_node<true>(p, root, cells_of(used, found.bin), target - found.below);
     }
   }
   if (p.parts > 1) clear_counters(all, (dims + 1) * bins, kWarp);
@@ -365,8 +365,8 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
 /// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
 /// dimensions by which the halves are counted, and the scales become those of cells. The block meets.
 template <typename T>
-KITH_NOINLINE __device__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask task,
-                                                   const StepNode<T> known) {
+__device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask& task,
+                                                     const StepNode<T>& known) {
   const CandidateList list(p, task);
   const std::uint32_t dims = p.shape.dims;
 #pragma unroll 1
@@ -388,7 +388,7 @@ KITH_NOINLINE __device__ void put_cells_for_values(const GroupParameters<T>& p, 
 
 /// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
 /// its halves, and the bins of their medians are found.
-template <typename T, typename Count>
+template <bool kMayBeTied, typename T, typename Count>
 __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
                                            Count&& count) {
   const std::uint32_t dims = p.shape.dims, level = task.level + 1, bins = bins_at(level, dims, p.most_bins);
@@ -420,10 +420,25 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     const FoundBin found =
         find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
     const CellBins* const counted = &known.counted[side].slots[shared.slots[side]];
-    publish_node(p, {task.segment, level, half_heap, half, side, counted}, cells_of(*counted, found.bin),
-                 target - found.below);
+    publish_node<kMayBeTied>(p, {task.segment, level, half_heap, half, side, counted}, cells_of(*counted, found.bin),
+                             target - found.below);
   }
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
+}
+
+/// Splits a node whose cells refine ties. `is_clear`: the split is found. Out of the way of other nodes.
+template <typename T>
+KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each,
+                                              bool is_clear) {
+  const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
+  StepTask task(level, each);
+  task.complete<T>();
+  const StepNode<T> known(p, task, 4 * bins);
+  if (!is_clear) select_of_many<true, true>(p, task, known.box);
+  split_node<true>(p, task, known, [&](const Selected<T>& split) {
+    put_cells_for_values(p, task, known);
+    count_many(p, task, known, split, bins);
+  });
 }
 
 /// The splits of level `parent_level` of the group, then the bins of the medians of their halves. `each` blocks for a
@@ -452,17 +467,15 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   sync_block();
   task.complete<T>();
   const bool is_clear = find_clear_split(p, task);
-  if (is_clear && step_shared().is_tied == 0) [[likely]] {
-    split_node(p, task, known, [&](const Selected<T>& split) {
+  if (step_shared().is_tied != 0) {
+    split_tied_node(p, parent_level, each, is_clear);
+  } else if (is_clear) [[likely]] {
+    split_node<false>(p, task, known, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    // Many candidates, ties among a few, or cells that refine ties.
-    if (!is_clear) select_of_many<true>(p, task, known.box);
-    split_node(p, task, known, [&](const Selected<T>& split) {
-      if (step_shared().is_tied != 0) put_cells_for_values(p, task, known);
-      count_many(p, task, known, split, bins);
-    });
+    select_of_many<true, false>(p, task, known.box);
+    split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
   }
 }
 

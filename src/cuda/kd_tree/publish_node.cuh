@@ -68,13 +68,19 @@ __device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::ui
   sync_warp();
 }
 
+/// Whether the cells of the step's segment refine ties; `kMayBeTied`: false if it is known that they do not.
+template <bool kMayBeTied>
+__device__ __forceinline__ bool is_step_tied() {
+  return kMayBeTied && step_shared().is_tied != 0;
+}
+
 /// Where the split of a node lies for certain, in a step.
-template <typename T>
+template <bool kMayBeTied, typename T>
 __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters<T>& p, std::uint32_t segment,
                                                            const CellScale<T>& scale, const MedianCells& median,
                                                            const T* box) {
   const T low = box[median.dim], high = box[p.shape.dims + 1 + median.dim];
-  if (step_shared().is_tied != 0) return tied_split_range(p, segment, median, low, high);
+  if (is_step_tied<kMayBeTied>()) return tied_split_range(p, segment, median, low, high);
   return split_range(scale, median, low, high);
 }
 
@@ -89,7 +95,7 @@ struct KnownNode {
 
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
-template <typename T>
+template <bool kMayBeTied, typename T>
 __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>& p, CountedBins* halves,
                                                        const KnownNode<T>& node, const MedianCells& median,
                                                        const WidestSide<T>& other, const SplitRange<T>& split) {
@@ -136,7 +142,7 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   const std::uint32_t level = node.level + 1;
   const std::uint32_t bins =
       used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
-  if (step_shared().is_tied != 0) {
+  if (is_step_tied<kMayBeTied>()) {
     half.slots[slot] =
         tied_bins_of_half(p, node.segment, {median, split, node.counted, box, is_right}, way, low, high, bins);
   } else {
@@ -147,23 +153,23 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
 }
 
 /// Makes known a node with the cells of its median.
-template <typename T>
+template <bool kMayBeTied, typename T>
 __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const KnownNode<T>& node,
                                              const MedianCells& median, std::uint32_t needed) {
   const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
   const CellScale<T> scale = staged_scale(p, node.segment, median.dim);
-  const SplitRange<T> split = known_split_range(p, node.segment, scale, median, node.box);
+  const SplitRange<T> split = known_split_range<kMayBeTied>(p, node.segment, scale, median, node.box);
   if (lane_number() == 0) {
     SplitNode<T> known;
     known.median = median;
-    known.scale = step_shared().is_tied == 0 ? scale : CellScale<T>{split.low, split.high};
+    known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
     known.needed = needed;
     p.nodes[at] = known;
   }
   if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims, dim = median.dim;
   const WidestSide<T> other = widest_side(node.box, dims, dim);
-  publish_bins_of_halves(p, &p.counted[at + node.heap], node, median, other, split);
+  publish_bins_of_halves<kMayBeTied>(p, &p.counted[at + node.heap], node, median, other, split);
 }
 
 }  // namespace kith::cuda

@@ -452,7 +452,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
     p.out_indices[to] = own_number;
   } else {
-    select_of_many<false>(p, task, known.box);
+    select_of_many<false, true>(p, task, known.box);
     const Selected<T> split(dims, task.dim);
     note(split);
     move_many(p, task, split);

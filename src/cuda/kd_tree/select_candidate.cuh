@@ -417,7 +417,7 @@ __device__ __forceinline__ bool is_ranked_at_once(const StepTask& task) {
 }
 
 /// Finds the split, however many candidates there are, if those that are ranked at once are known to be tied.
-template <bool kHasValues, typename T>
+template <bool kHasValues, bool kMayBeTied, typename T>
 __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
   using Key = OrderedKey<T>;
   const SplitNode<T>& node = step_node<T>();
@@ -428,7 +428,7 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   }
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {
-    const SplitRange<T> range = known_split_range(p, task.segment, node.scale, node.median, box);
+    const SplitRange<T> range = known_split_range<kMayBeTied>(p, task.segment, node.scale, node.median, box);
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }

@@ -7,7 +7,8 @@
 
 namespace kith::cuda {
 
-inline constexpr std::uint32_t kTwins = kRangeSamples / 32;  ///< samples of a warp that are equal: worth a look
+/// Warps that look for twins, equal samples among 32, which takes long; and how many twins are worth a closer look.
+inline constexpr std::uint32_t kTwinWarps = 4, kTwins = 4;
 
 /// The place of a sample of all points: at no regular distance, a lattice would be seen through a sieve. All points, if
 /// they are fewer.

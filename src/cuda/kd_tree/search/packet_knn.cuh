@@ -193,7 +193,8 @@ class Packet : PacketAnswer<T, kDims, kKept> {
 /// Blocks that a processor should have room for, which bounds the registers of a thread: as many as spill none.
 template <typename T>
 constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
-  if (sizeof(T) == 4 && dims < 5) return kept <= 10 ? 14 : kept <= 18 && dims == 3 ? 12 : 10;
+  if (dims == 5) return kept <= 10 ? 9 : 8;
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 && dims == 3 ? 12 : 10;
   return kept <= 10 ? 10 : 8;
 }
 

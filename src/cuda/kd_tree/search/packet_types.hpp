@@ -70,19 +70,20 @@ enum class CollectedLists { by_warp, by_lanes };
 /// The most neighbours for which lanes sort, which may find a dozen more.
 inline constexpr std::uint32_t kMostInLanes = 16;
 
-/// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points. The
-/// fewer, the more packets run at a time.
+/// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points, but
+/// for the shortest list in 5 dims. The fewer, the more packets run at a time.
 constexpr std::uint32_t buffered_keys(std::uint32_t kept, std::uint32_t dims) {
-  return dims == 5 ? 64 : kept <= 10 ? 32 : kept <= 18 ? 43 : 58;
+  if (dims == 5) return kept <= 10 ? 48 : 64;
+  return kept <= 10 ? 32 : kept <= 18 ? 43 : 58;
 }
 
 /// Keys that a list keeps for so many neighbours: two more, so that ties of truncated keys are seen. 0: points are
 /// collected.
 template <typename T>
-std::uint32_t kept_keys(std::uint32_t wanted, std::uint32_t dims) {
+std::uint32_t kept_keys(std::uint32_t wanted, const SearchTree<T>& tree) {
   if (wanted > kMostByKeys<T>) return 0;
   if (wanted > 16) return 34;
-  return dims < 5 && wanted <= 8 ? 10 : 18;
+  return wanted <= 8 && tree.geometry.most_per_leaf() <= buffered_keys(10, tree.dims) ? 10 : 18;
 }
 
 /// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
@@ -213,7 +214,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.failed_count = scratch;
   task.failed = scratch + PacketScratch::kZeroWords;
-  const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree.dims);
+  const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree);
   const PacketCut cut(knn.tree, knn.queries, kept == 0);
   task.packets = cut.packets;
   task.packets_per_node = cut.per_node;
@@ -221,10 +222,11 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
     plan_collecting(task);
     return task;
   }
-  // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain. In 5 dims most of
-  // the points around a query lie outside the part of the tree that is looked at.
+  // Fewer fail more often, and a query that fails costs as much as ten; more are looked at in vain. In 5 dims a radius
+  // soon shrinks, and at the sides of the points, where most queries are, it holds but a part of what it does
+  // elsewhere.
   task.expected = task.wanted <= 2     ? 6
-                  : knn.tree.dims == 5 ? task.wanted + task.wanted / 2 + 4
+                  : knn.tree.dims == 5 ? 2 * task.wanted + 8
                   : task.wanted <= 16  ? task.wanted + task.wanted / 2 + 10
                                        : task.wanted + task.wanted / 3 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);

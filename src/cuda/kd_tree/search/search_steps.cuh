@@ -102,9 +102,9 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
            kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
   };
-  switch (kept_keys<T>(task.wanted, task.knn.tree.dims)) {
+  switch (kept_keys<T>(task.wanted, task.knn.tree)) {
     case 10:
-      if constexpr (kDims < 5) run(std::integral_constant<std::uint32_t, 10>{});
+      run(std::integral_constant<std::uint32_t, 10>{});
       break;
     case 18:
       run(std::integral_constant<std::uint32_t, 18>{});
