@@ -6,9 +6,9 @@
 #pragma once
 
 #include "cuda/kd_tree/decide_nodes.cuh"
-#include "cuda/kd_tree/find_medians.cuh"
 #include "cuda/kd_tree/found_candidates.cuh"
 #include "cuda/kd_tree/loaded_points.cuh"
+#include "cuda/kd_tree/step_node.cuh"
 
 namespace kith::cuda {
 

@@ -11,6 +11,7 @@
 #include "cuda/kd_tree/build_plan.hpp"
 #include "cuda/kd_tree/count_level.cuh"
 #include "cuda/kd_tree/count_root.cuh"
+#include "cuda/kd_tree/find_medians.cuh"
 #include "cuda/kd_tree/scatter_points.cuh"
 
 namespace kith::cuda {
