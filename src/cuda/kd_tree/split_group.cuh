@@ -12,6 +12,7 @@
 #include "cuda/kd_tree/count_level.cuh"
 #include "cuda/kd_tree/count_root.cuh"
 #include "cuda/kd_tree/find_medians.cuh"
+#include "cuda/kd_tree/place_candidates.cuh"
 #include "cuda/kd_tree/scatter_points.cuh"
 
 namespace kith::cuda {
