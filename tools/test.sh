@@ -68,17 +68,18 @@ stage_release() {
   end
 }
 
-# Runs one test program and looks for leaks at its end; its status goes to a file. Left out is what takes long and calls
-# nothing that other tests do not call.
-look_for_leaks() {
-  local log=build-asan/leaks-${1##*/}.log status=0
-  local repeated='*OnRandomCases*:*RealData*:*RealCloud*:*ThreadCount*:*ThreadsDoNotChange*'
-  ASAN_OPTIONS=detect_leaks=1 "$1" --gtest_filter="-$repeated" >"$log" 2>&1 || status=$?
-  printf '%d\n' "$status" >"$log.status"
-}
+# Runs a test program in as many parts at a time as there are cores, and looks for leaks at the end of each.
 has_no_leaks() {
-  local log=build-asan/leaks-${1##*/}.log
-  [[ $(<"$log.status") == 0 ]] || { tail -n 60 "$log"; return 1; }
+  local log=build-asan/leaks-${1##*/} part parts=() status=0
+  for ((part = 0; part < jobs; ++part)); do
+    ASAN_OPTIONS=detect_leaks=1 GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part \
+      "$1" --gtest_filter='-*OnRandomCases*' >"$log-$part.log" 2>&1 &
+    parts+=($!)
+  done
+  for ((part = 0; part < jobs; ++part)); do
+    wait "${parts[part]}" || { status=1; tail -n 60 "$log-$part.log"; }
+  done
+  return "$status"
 }
 
 stage_asan() {
@@ -87,17 +88,10 @@ stage_asan() {
   export UBSAN_OPTIONS=print_stacktrace=1
   # The search for leaks takes seconds per process on some machines: once per program then, not once per test.
   ASAN_OPTIONS=detect_leaks=0 run_tests build-asan
-  local program programs=()
-  while read -r program; do  # the largest first: they take the longest
-    if [[ $program != */cli_tests ]]; then programs+=("$program"); fi
-  done < <(ls -S build-asan/bin/*_tests)
-  for program in "${programs[@]}"; do
-    rm -f "build-asan/leaks-${program##*/}.log.status"
-    while (($(jobs -rp | wc -l) >= jobs)); do wait -n || true; done
-    look_for_leaks "$program" &
+  local program
+  for program in build-asan/bin/*_tests; do
+    if [[ $program != */cli_tests ]]; then check has_no_leaks "$program"; fi
   done
-  wait
-  for program in "${programs[@]}"; do check has_no_leaks "$program"; done
   printf '   no leaks\n'
   end
 }
