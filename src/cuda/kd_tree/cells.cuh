@@ -78,6 +78,13 @@ __device__ __forceinline__ CellBins bins_over(std::uint32_t first, std::uint32_t
   return {first, scale < 1 ? 1 : scale < kMost ? scale : kMost, dim, count};
 }
 
+/// Bins over the cells of a median, such that none of these is in an outer bin, which holds all that lies outside.
+__device__ __forceinline__ CellBins bins_around(const MedianCells& median, std::uint32_t count) {
+  const std::uint32_t outer = (median.last - median.first + 1) / (count - 2) + 1;
+  return bins_over(median.first > outer ? median.first - outer : 0,
+                   median.last + outer < kLastCell ? median.last + outer : kLastCell, median.dim, count);
+}
+
 __device__ __forceinline__ std::uint32_t bin_of(const CellBins& bins, std::uint32_t cell) {
   const std::uint32_t last = bins.count - 1;
   const std::uint32_t bin = (cell > bins.low ? cell - bins.low : 0) * bins.scale >> kCellBits;
@@ -90,7 +97,7 @@ __device__ __forceinline__ CellBins root_bins(const GroupParameters<T>& p, std::
                                               const CellScale<T>& scale, std::uint32_t count) {
   if (p.segment_windows == nullptr || d == p.shape.dims) return bins_over(0, kLastCell, d, count);
   const T* window = p.segment_windows + std::uint64_t{segment} * 2 * (p.shape.dims + 1) + d;
-  return bins_over(cell_of(scale, window[0]), cell_of(scale, window[p.shape.dims + 1]), d, count);
+  return bins_around({d, cell_of(scale, window[0]), cell_of(scale, window[p.shape.dims + 1])}, count);
 }
 
 /// The cells of a bin.

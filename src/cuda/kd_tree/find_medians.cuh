@@ -146,13 +146,15 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   if (guesses || bins > kPartBins) sync_block();
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
-    const KnownNode<T> root{segment, 0, 1, box, 0, nullptr};
+    KnownNode<T> root{segment, 0, 1, box, 0, target, nullptr, nullptr};
     if (is_uncounted) {
       publish_node<true>(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
       const CellBins used = shared.is_tied != 0 ? tied_root_bins(p, TieMap<T>(p, segment), segment, dim, bins)
                                                 : root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
+      root.histogram = row;
+      root.bins = &used;
       publish_node<true>(p, root, cells_of(used, found.bin), target - found.below);
     }
   }
@@ -307,11 +309,11 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   }
   if (side < 2) {
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
-    const FoundBin found =
-        find_bin(side == 0 ? left : right, side == 0 ? left_bins : right_bins, shared.part_sums[side], target);
+    const std::uint32_t* const row = side == 0 ? left : right;
     const CellBins* const counted = &known.counted[side].slots[shared.slots[side]];
-    publish_node<kMayBeTied>(p, {task.segment, level, half_heap, half, side, counted}, cells_of(*counted, found.bin),
-                             target - found.below);
+    const FoundBin found = find_bin(row, counted->count, shared.part_sums[side], target);
+    publish_node<kMayBeTied>(p, {task.segment, level, half_heap, half, side, target, row, counted},
+                             cells_of(*counted, found.bin), target - found.below);
   }
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }

@@ -2,11 +2,8 @@
 // and how those of its halves are counted there. Each function is the work of one warp.
 #pragma once
 
-#include "cuda/kd_tree/cells.cuh"
-#include "cuda/kd_tree/node_samples.cuh"
-#include "cuda/kd_tree/segment_slice.cuh"
+#include "cuda/kd_tree/narrow_bins.cuh"
 #include "cuda/kd_tree/super_key.cuh"
-#include "cuda/kd_tree/tied_cells.cuh"
 
 namespace kith::cuda {
 
@@ -68,12 +65,6 @@ __device__ __forceinline__ void cut_box(const T* box, T* half, T* known, std::ui
   sync_warp();
 }
 
-/// Whether the cells of the step's segment refine ties; `kMayBeTied`: false if it is known that they do not.
-template <bool kMayBeTied>
-__device__ __forceinline__ bool is_step_tied() {
-  return kMayBeTied && step_shared().is_tied != 0;
-}
-
 /// Where the split of a node lies for certain, in a step.
 template <bool kMayBeTied, typename T>
 __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters<T>& p, std::uint32_t segment,
@@ -83,15 +74,6 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
   if (is_step_tied<kMayBeTied>()) return tied_split_range(p, segment, median, low, high);
   return split_range(scale, median, low, high);
 }
-
-/// A node that is made known: where it lies, its box and its samples.
-template <typename T>
-struct KnownNode {
-  std::uint32_t segment, level, heap;
-  const T* box;
-  std::uint32_t sampled;    ///< its number among the nodes of NodeSamples
-  const CellBins* counted;  ///< the bins in which its median was found; null: they are over all cells
-};
 
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
@@ -120,35 +102,24 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
     is_second = false;
     ways[0] = dims;
   }
-  const std::uint32_t way = slot == 0 && is_first ? ways[0] : ways[1];
-  T low = way == dim && is_right ? split.low : box[way];
-  T high = way == dim && !is_right ? split.high : box[dims + 1 + way];
-  const std::uint32_t used = is_first && is_second ? 2 : 1;
-  if (step_shared().samples[node.sampled] > 0 && dim < dims) {
-    const std::uint32_t guessed = ballot(lane_number() < 4 && slot < used && way < dims);
-    const T middle = split.low + (split.high - split.low) / 2;
-#pragma unroll 1
-    for (std::uint32_t lanes = guessed; lanes != 0; lanes &= lanes - 1) {
-      const std::uint32_t lane = lowest_bit(lanes);
-      const GuessedRange<T> range = guess_median(dims, node.sampled, dim, middle, lane >= 2, shuffle(way, lane));
-      if (range.is_known && lane_number() == lane) {
-        low = range.low;
-        high = range.high;
-      }
-    }
+  const std::uint32_t used = is_first && is_second ? 2 : 1, level = node.level + 1;
+  const std::uint32_t bins =
+      used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
+  WayToCount<T> way{slot == 0 && is_first ? ways[0] : ways[1], 0, 0, bins, lane_number() < 4 && slot < used, is_right};
+  way.low = way.dim == dim && is_right ? split.low : box[way.dim];
+  way.high = way.dim == dim && !is_right ? split.high : box[dims + 1 + way.dim];
+  CellBins counted;
+  if (is_step_tied<kMayBeTied>()) {
+    counted = narrow_tied_bins(p, node, dim, split, way);
+  } else if (step_shared().samples[node.sampled] > 0) {
+    counted = narrow_uneven_bins(p, node, dim, split, way);
+  } else {
+    const CellScale<T> scale = staged_scale(p, node.segment, way.dim);
+    counted = bins_over(cell_of(scale, way.low), cell_of(scale, way.high), way.dim, bins);
   }
   if (lane_number() >= 4) return;
   CountedBins& half = halves[is_right ? 1 : 0];
-  const std::uint32_t level = node.level + 1;
-  const std::uint32_t bins =
-      used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
-  if (is_step_tied<kMayBeTied>()) {
-    half.slots[slot] =
-        tied_bins_of_half(p, node.segment, {median, split, node.counted, box, is_right}, way, low, high, bins);
-  } else {
-    const CellScale<T> scale = staged_scale(p, node.segment, way);
-    half.slots[slot] = bins_over(cell_of(scale, low), cell_of(scale, high), way, bins);
-  }
+  half.slots[slot] = counted;
   (slot == 0 ? half.used : half.unused) = slot == 0 ? used : 0;
 }
 

@@ -106,11 +106,9 @@ KITH_NOINLINE __device__ std::uint32_t tied_cell_at(const GroupParameters<T>& p,
   return tied_cell<0>(map, d, slot, plain, first, last);
 }
 
-/// Bins over the cells of a box, `side(e, is_upper)`, in dimension d, as far as they lie between two cells: from the
-/// cell of its lower corner to that of the upper one.
+/// The cells of a box, `side(e, is_upper)`, in dimension d: from that of its lower corner to that of the upper one.
 template <typename T, typename Side>
-__device__ __forceinline__ CellBins tied_bins_over(const TieMap<T>& map, std::uint32_t d, const Side& side,
-                                                   std::uint32_t count, std::uint32_t first, std::uint32_t last) {
+__device__ __forceinline__ MedianCells tied_cells_of_box(const TieMap<T>& map, std::uint32_t d, const Side& side) {
   std::uint32_t cells[2];
 #pragma unroll 1
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -118,7 +116,7 @@ __device__ __forceinline__ CellBins tied_bins_over(const TieMap<T>& map, std::ui
         map, d, [&](std::uint32_t e) { return slot_of(map, e, side(e, i == 1)); },
         [&](std::uint32_t e) { return cell_of(map.ties->scales[e], side(e, i == 1)); });
   }
-  return bins_over(cells[0] > first ? cells[0] : first, cells[1] < last ? cells[1] : last, d, count);
+  return {d, cells[0], cells[1]};
 }
 
 /// The bins of a segment in pass 0; see root_bins.
@@ -130,40 +128,26 @@ KITH_NOINLINE __device__ CellBins tied_root_bins(const GroupParameters<T>& p, co
     const T* box = e == d ? p.segment_windows : p.segment_boxes;
     return box[std::uint64_t{segment} * 2 * (map.dims + 1) + (is_upper ? map.dims + 1 : 0) + e];
   };
-  return tied_bins_over(map, d, side, count, 0, kLastCell);
+  const MedianCells cells = tied_cells_of_box(map, d, side);
+  return bins_over(cells.first, cells.last, d, count);
 }
 
 /// Half of a node whose split is known but for some cells.
 template <typename T>
 struct HalfOfNode {
-  MedianCells median;
-  SplitRange<T> split;      ///< where it lies for certain
-  const CellBins* counted;  ///< the bins in which the median was found; null: they are over all cells
-  const T* box;             ///< of the node
-  bool is_right;
+  std::uint32_t dim;    ///< of the split
+  SplitRange<T> range;  ///< of the half, in that dimension
+  const T* box;         ///< of the node
 };
 
-/// The bins of a half in dimension `way`, from `low` to `high`.
+/// The cells of a half in dimension d.
 template <typename T>
-KITH_NOINLINE __device__ CellBins tied_bins_of_half(const GroupParameters<T>& p, std::uint32_t segment,
-                                                    const HalfOfNode<T> half, std::uint32_t way, T low, T high,
-                                                    std::uint32_t count) {
-  const auto side = [&](std::uint32_t e, bool is_upper) {
-    if (e == way) return is_upper ? high : low;
-    if (e == half.median.dim && is_upper != half.is_right) return is_upper ? half.split.high : half.split.low;
-    return half.box[(is_upper ? p.shape.dims + 1 : 0) + e];
-  };
-  // In the dimension of the node's own split, values say less than cells.
-  std::uint32_t first = 0, last = kLastCell;
-  if (way == half.median.dim) {
-    if (half.counted != nullptr) {
-      first = half.counted->low;
-      last = first + to_unsigned(rough_quotient(static_cast<float>(half.counted->count << kCellBits),
-                                                static_cast<float>(half.counted->scale)));
-    }
-    (half.is_right ? first : last) = half.is_right ? half.median.first : half.median.last;
-  }
-  return tied_bins_over(TieMap<T>(p, segment), way, side, count, first, last);
+KITH_NOINLINE __device__ MedianCells tied_cells_of_half(const TieMap<T>& map, const HalfOfNode<T>& half,
+                                                        std::uint32_t d) {
+  return tied_cells_of_box(map, d, [&](std::uint32_t e, bool is_upper) {
+    if (e == half.dim) return is_upper ? half.range.high : half.range.low;
+    return half.box[(is_upper ? map.dims + 1 : 0) + e];
+  });
 }
 
 /// See split_range.

@@ -1,0 +1,64 @@
+// Cells that refine ties, of one dimension seen as those of another.
+//
+// Where all points of a node have the same coordinates in dimension d, in w and in those between, the super-keys of d
+// and of w order them alike, and so does their number if all dimensions are such. What is known of their median in
+// cells of d is then known in cells of w, too.
+#pragma once
+
+#include "cuda/kd_tree/tied_cells.cuh"
+
+namespace kith::cuda {
+
+/// Whether the super-keys of dimensions `from` and `to` (dims: the number) order points alike that are equal in `from`,
+/// given how wide their box is in the others, `side(d)`.
+template <typename Side>
+__device__ __forceinline__ bool are_ordered_alike(std::uint32_t dims, std::uint32_t from, std::uint32_t to,
+                                                  const Side& side) {
+  if (from == dims) return false;
+  bool is_alike = true;
+  for (std::uint32_t stage = 1; stage < dims; ++stage) {
+    const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
+    if (d == to) break;
+    is_alike = is_alike && !(side(d) > 0);
+  }
+  return is_alike;
+}
+
+struct RecodedCell {
+  std::uint32_t cell;
+  bool is_known;
+};
+
+/// The cell of dimension `to` that is the first or the last one of those that belong to a cell of dimension `from`.
+template <typename T>
+KITH_NOINLINE __device__ RecodedCell recode_cell(const TieMap<T>& map, std::uint32_t from, std::uint32_t to,
+                                                 std::uint32_t cell, bool is_last) {
+  const std::uint32_t dims = map.dims;
+  std::uint32_t slots[kTabledDims];
+  std::uint32_t rest = cell, room = kLastCell + 1;
+#pragma unroll 1
+  for (std::uint32_t stage = 0; stage < dims; ++stage) {
+    const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
+    room = map.ties->widths[from][stage];
+    const std::uint32_t value = rest / (room + 1), within = rest - value * (room + 1);
+    if (room == 0 || within == 0 || (to < dims && map.ties->widths[to][stage] == 0)) return {0, false};
+    slots[d] = 2 * value + 1;
+    rest = within - 1;
+  }
+  const std::uint32_t number = is_last ? (((rest + 1) << kCellBits) - 1) / room : (rest << kCellBits) / room;
+  return {tied_cell<0>(
+              map, to, [&](std::uint32_t d) { return slots[d]; }, [&](std::uint32_t) { return number; }),
+          true};
+}
+
+/// Makes cells of dimension `to` of others. False if that cannot be done.
+template <typename T>
+__device__ __forceinline__ bool recode_cells(const TieMap<T>& map, std::uint32_t to, MedianCells& cells) {
+  const RecodedCell first = recode_cell(map, cells.dim, to, cells.first, false);
+  const RecodedCell last = recode_cell(map, cells.dim, to, cells.last, true);
+  if (!first.is_known || !last.is_known || first.cell > last.cell) return false;
+  cells = {to, first.cell, last.cell};
+  return true;
+}
+
+}  // namespace kith::cuda
