@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 0);
   const std::uint32_t dims = p.shape.dims;
   start_next();
+  clear_own_bins();
   begin_samples<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
   if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
-  store_candidate(own);
+  store_candidate(p, own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
   task.complete<T>();
@@ -168,7 +169,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     sync_block();
     guess_child_windows(p, task, split);
   };
-  if (find_clear_split(p, task)) [[likely]] {
+  if (find_clear_split(p, task, own)) [[likely]] {
     const Selected<T> split(dims, task.dim);
     note(split);
     const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
