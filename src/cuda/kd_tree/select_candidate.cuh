@@ -1,8 +1,9 @@
 // Which of the candidates of a node is the first point of its right half: the one of a given rank by the super-key.
 //
-// A few are ranked by comparing all pairs. Of more, rounds of a histogram over the ordered keys leave a few; candidates
-// that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times
-// the rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
+// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells. Of many, and of those
+// that are tied, rounds of a histogram over the ordered keys leave a few; candidates that are equal in one component of
+// the super-key go on with the next one, so that ties cost at most dims + 1 times the rounds. A long list may be worked
+// on by several blocks, which then meet after each look at the list.
 //
 // What is found lies in StepShared.
 #pragma once
