@@ -33,7 +33,7 @@ FoundSplit<T> find_split(const std::vector<OrderedKey<T>>& keys, const SplitNode
   emulation::run_grid(1, kStepThreads, StepLayout<T>(kDims, 0, false, kStepThreads).bytes,
                       emulation::Residence::one_by_one, [&] {
                         StepTask task(0, 1);
-                        clear_own_bins();
+                        begin_step<T>(p);
                         OwnCandidate<T> own;
                         if (thread_number() < keys.size()) {
                           own.key = keys[thread_number()];

@@ -340,8 +340,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
   start_next();
-  clear_own_bins();
-  begin_samples<T>(p);
+  begin_step<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;

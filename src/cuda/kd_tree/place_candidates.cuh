@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 0);
   const std::uint32_t dims = p.shape.dims;
   start_next();
-  clear_own_bins();
-  begin_samples<T>(p);
+  begin_step<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);

@@ -2,10 +2,18 @@
 // split if it is found among these.
 #pragma once
 
+#include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/select_candidate.cuh"
 #include "cuda/kd_tree/select_own.cuh"
 
 namespace kith::cuda {
+
+/// What a step can do before the kernel before has ended. The block has to meet.
+template <typename T>
+__device__ __forceinline__ void begin_step(const GroupParameters<T>& p) {
+  clear_own_bins();
+  begin_samples<T>(p);
+}
 
 /// Copies an object word by word, with as many threads, beginning with thread `first`.
 template <typename V>

@@ -21,6 +21,7 @@ struct OwnBins {
   std::uint32_t counts[kOwnBins];
   std::uint16_t threads[kOwnBins][kOwnSlots];  ///< whose candidates they are, the first of each bin
 };
+static_assert(sizeof(OwnBins) <= 4 * kSelectBins);
 
 /// The shared memory of a block that works on a node. Behind it lie the node, boxes, the candidates of its threads, and
 /// histograms of its halves.
