@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -38,6 +39,7 @@ struct Plan {
   std::uint32_t capacity = 256;
   std::uint32_t processors = 2;  ///< of the device that is pretended
   bool is_sampled = false;       ///< however few points there are
+  std::uint32_t most_bins = kMostBins;
 };
 
 GpuLimits limits_of(const Plan& plan) {
@@ -63,7 +65,8 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
   const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
   Garbage memory(lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), nullptr).bytes);
-  const auto scratch = lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), memory.data());
+  auto scratch = lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), memory.data());
+  for (GroupParameters<T>& group : scratch.groups) group.most_bins = std::min(group.most_bins, wanted.most_bins);
   std::memset(memory.data(), 0, scratch.zero_bytes);
   Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
@@ -271,6 +274,27 @@ TYPED_TEST(SplitGroup, FewValuesThatAreSorted) {
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
   const auto crowd = this->rows(50000, 2, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
   expect_the_tree_of_the_cpu(crowd, 2, {.leaf_size = 200, .top_level = 8, .processors = 8});
+}
+
+/// So few bins that lists are too long for comparing all pairs, but no longer than a block has threads.
+TYPED_TEST(SplitGroup, CandidatesForManyThreads) {
+  const auto expect = [&](const char* name, std::uint32_t dims, auto&& make) {
+    SCOPED_TRACE(testing::Message() << name << ", " << dims << " dims");
+    expect_the_tree_of_the_cpu(
+        this->rows(5000, dims, make), dims,
+        {.leaf_size = 100, .cycles = dims == 2, .top_level = 2, .capacity = 2048, .processors = 3, .most_bins = 12});
+  };
+  for (const std::uint32_t dims : {1u, 2u, 3u, 5u, 33u}) {
+    expect("all differ", dims, [&](auto, auto) { return this->unit() - 0.5; });
+  }
+  expect("some ties", 3, [&](auto, auto) { return this->below(1500); });
+  expect("many ties", 9, [&](auto, auto) { return this->below(20); });
+  expect("crowds", 3, [&](auto, auto) { return static_cast<double>(this->below(300)) + 1e-6 * this->unit(); });
+  expect("all equal", 3, [](auto, auto) { return 0.5; });
+  expect("zeros", 2, [&](auto, auto) {
+    return this->below(64) > 0 ? this->unit() - 0.5 : this->below(2) > 0 ? 0.0 : -0.0;
+  });
+  expect("huge", 2, [&](auto, auto) { return (this->unit() - 0.5) * std::numeric_limits<TypeParam>::max(); });
 }
 
 TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {

@@ -58,14 +58,14 @@ template <typename T>
 __device__ __forceinline__ void stage_scales(const GroupParameters<T>& p, std::uint32_t segment) {
   const std::uint32_t dims = p.shape.dims, d = threads_per_block() - 1 - thread_number();
   if (dims > kStagedDims || d > dims) return;
-  reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false).scales)[d] =
+  reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false, 0).scales)[d] =
       cell_scale(p, segment, d);
 }
 template <typename T>
 __device__ __forceinline__ CellScale<T> staged_scale(const GroupParameters<T>& p, std::uint32_t segment,
                                                      std::uint32_t d) {
   if (p.shape.dims > kStagedDims) return distant_scale(p, segment, d);
-  return reinterpret_cast<const CellScale<T>*>(shared_memory() + StepLayout<T>(p.shape.dims, 0, false).scales)[d];
+  return reinterpret_cast<const CellScale<T>*>(shared_memory() + StepLayout<T>(p.shape.dims, 0, false, 0).scales)[d];
 }
 
 /// Bins over the cells from `first` to `last`; others fall into the first or the last. At most one for each cell.

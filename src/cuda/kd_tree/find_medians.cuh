@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   wait_for_previous();
   const std::uint32_t segment = block_number();
   const std::uint32_t dims = p.shape.dims, bins = bins_at(0, dims, p.most_bins);
-  const StepLayout<T> layout(dims, (dims + 1) * bins, p.sample_shift > 0);
+  const StepLayout<T> layout(dims, (dims + 1) * bins, p.sample_shift > 0, 0);
   std::uint32_t* const all = p.histogram + std::uint64_t{segment} * p.segment_counters;
   auto* rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
   T* known = box_of(p, segment, 1);
@@ -272,8 +272,8 @@ __device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p
     }
   }
   if (thread_number() < dims) {
-    reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false).scales)[thread_number()] = {T(0),
-                                                                                                                T(1)};
+    reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false, 0).scales)[thread_number()] = {
+        T(0), T(1)};
   }
   sync_block();
 }
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const std::uint32_t bins = bins_at(parent_level + 1, p.shape.dims, p.most_bins);
   const StepNode<T> known(p, task, 4 * bins);
   start_next();
-  begin_samples<T>(p);
+  begin_step<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
@@ -354,11 +354,11 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
   if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
-  store_candidate(own);
+  store_candidate(p, own);
   fetched.store(known.rows);
   sync_block();
   task.complete<T>();
-  const bool is_clear = find_clear_split(p, task);
+  const bool is_clear = find_clear_split(p, task, own);
   if (step_shared().is_tied != 0) {
     split_tied_node(p, parent_level, each, is_clear);
   } else if (is_clear) [[likely]] {

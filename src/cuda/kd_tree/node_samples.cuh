@@ -44,7 +44,7 @@ struct NodeSamples {
 
   __device__ __forceinline__ explicit NodeSamples(std::uint32_t of_dims)
       : counts(step_shared().samples),
-        values(reinterpret_cast<T*>(shared_memory() + StepLayout<T>(of_dims, 0, true).samples)),
+        values(reinterpret_cast<T*>(shared_memory() + StepLayout<T>(of_dims, 0, true, 0).samples)),
         scratch(values + 2 * kNodeSamples * of_dims),
         dims(of_dims) {}
 

@@ -130,6 +130,30 @@ __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const Ste
   }
 }
 
+/// Notes a split that is found, and makes known what the next group asks of its halves. The block may meet.
+template <typename T>
+__device__ __forceinline__ void note_last_split(const GroupParameters<T>& p, const StepTask& task,
+                                                const StepNode<T>& known, const Selected<T>& split, bool guesses) {
+  if (task.block != 0) return;
+  if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
+  cut_child_boxes(p, task, known, split);
+  if (!guesses) return;
+  sync_block();
+  guess_child_windows(p, task, split);
+}
+
+/// Splits a node whose candidates are many or tied. Out of the way of other nodes.
+template <typename T>
+KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, std::uint32_t each, bool guesses) {
+  StepTask task(p.levels - 1, each);
+  task.complete<T>();
+  const StepNode<T> known(p, task, 0);
+  select_of_many<false, true>(p, task, known.box);
+  const Selected<T> split(p.shape.dims, task.dim);
+  note_last_split(p, task, known, split, guesses);
+  move_many(p, task, split);
+}
+
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1)
@@ -138,7 +162,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   const StepNode<T> known(p, task, 0);
   const std::uint32_t dims = p.shape.dims;
   start_next();
-  begin_samples<T>(p);
+  begin_step<T>(p);
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
@@ -147,7 +171,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
   if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
-  store_candidate(own);
+  store_candidate(p, own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
   task.complete<T>();
@@ -160,32 +184,18 @@ __global__ void __launch_bounds__(kStepThreads, 1)
     }
     own_number = p.source.index(own.place);
   }
-  const auto note = [&](const Selected<T>& split) {
-    if (task.block != 0) return;
-    if (thread_number() == threads_per_block() - 1) note_split(p, task, known, split);
-    cut_child_boxes(p, task, known, split);
-    if (!guesses) return;
-    sync_block();
-    guess_child_windows(p, task, split);
-  };
-  if (find_clear_split(p, task)) [[likely]] {
-    const Selected<T> split(dims, task.dim);
-    note(split);
-    const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
-    if (!is_there) return;
+  if (!find_clear_split(p, task, own)) return place_many(p, each, guesses);
+  const Selected<T> split(dims, task.dim);
+  note_last_split(p, task, known, split, guesses);
+  const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
+  if (!is_there) return;
 #pragma unroll
-    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
-      if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
-    }
-#pragma unroll 1
-    for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
-    p.out_indices[to] = own_number;
-  } else {
-    select_of_many<false, true>(p, task, known.box);
-    const Selected<T> split(dims, task.dim);
-    note(split);
-    move_many(p, task, split);
+  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+    if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
   }
+#pragma unroll 1
+  for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
+  p.out_indices[to] = own_number;
 }
 
 }  // namespace kith::cuda

@@ -1,8 +1,9 @@
 // Which of the candidates of a node is the first point of its right half: the one of a given rank by the super-key.
 //
-// A few are ranked by comparing all pairs. Of more, rounds of a histogram over the ordered keys leave a few; candidates
-// that are equal in one component of the super-key go on with the next one, so that ties cost at most dims + 1 times
-// the rounds. A long list may be worked on by several blocks, which then meet after each look at the list.
+// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells. Of many, and of those
+// that are tied, rounds of a histogram over the ordered keys leave a few; candidates that are equal in one component of
+// the super-key go on with the next one, so that ties cost at most dims + 1 times the rounds. A long list may be worked
+// on by several blocks, which then meet after each look at the list.
 //
 // What is found lies in StepShared.
 #pragma once
@@ -65,6 +66,31 @@ __device__ __forceinline__ ListCells& shared_cells(const GroupParameters<T>& p, 
   return p.lists[above + (task.segment << task.level) + (task.heap - (1u << task.level))];
 }
 
+/// The candidates of the threads of a block, in shared memory.
+template <typename T>
+struct StoredCandidates {
+  OrderedKey<T>* keys;
+  std::uint32_t* places;
+
+  __device__ __forceinline__ explicit StoredCandidates(const GroupParameters<T>& p) {
+    const StepLayout<T> layout(p.shape.dims, 0, p.sample_shift > 0, threads_per_block());
+    keys = reinterpret_cast<OrderedKey<T>*>(shared_memory() + layout.keys);
+    places = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.places);
+  }
+};
+
+/// The component of the super-key that the keys of a list hold at first.
+template <typename T>
+__device__ __forceinline__ std::uint32_t first_stage(const GroupParameters<T>& p, std::uint32_t dim) {
+  return dim < p.shape.dims ? 0 : p.shape.dims;
+}
+
+/// What the key of that component says: a coordinate, or the number of a point.
+template <typename T>
+__device__ __forceinline__ T first_value(OrderedKey<T> key, bool is_coordinate) {
+  return is_coordinate ? value_of_key<T>(key) : static_cast<T>(static_cast<std::uint32_t>(key - 1));
+}
+
 /// The split of a node: its first point to the right.
 template <typename T>
 struct Selected {
@@ -77,8 +103,7 @@ struct Selected {
     const StepShared& cells = step_shared();
     key = static_cast<OrderedKey<T>>(cells.split_key);
     const bool is_first = cells.split_stage == (dim < dims ? 0 : dims);
-    const OrderedKey<T> first = is_first ? key : static_cast<OrderedKey<T>>(cells.split_first);
-    value = dim < dims ? value_of_key<T>(first) : static_cast<T>(static_cast<std::uint32_t>(first - 1));
+    value = first_value<T>(is_first ? key : static_cast<OrderedKey<T>>(cells.split_first), dim < dims);
     place = cells.split_place;
     stage = cells.split_stage;
   }
@@ -90,6 +115,19 @@ __device__ __forceinline__ bool is_right_tie(const GroupParameters<T>& p, std::u
                                              std::uint32_t place) {
   return place == split.place ||
          !precedes(p.source, p.shape.dims, place, std::uint64_t{split.place}, dim, split.stage + 1);
+}
+
+/// Notes a key that `less` others precede, if it is the one of the rank, and its place, unless `equal`, itself
+/// included, are equal to it.
+__device__ __forceinline__ void note_if_ranked(std::uint64_t key, std::uint32_t less, std::uint32_t equal,
+                                               std::uint32_t rank, std::uint32_t stage, const std::uint32_t& place) {
+  if (rank - less >= equal) return;  // so it is, too, if the rank is less than `less`
+  StepShared& cells = step_shared();
+  cells.split_key = key;
+  cells.split_stage = stage;
+  cells.split_equal = equal;
+  cells.split_rank = rank - less;
+  if (equal == 1) cells.split_place = place;
 }
 
 /// Finds the key that `rank` others precede, and its place, unless others are equal to it. The block has to meet.
@@ -111,15 +149,7 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
     sync_warp();
     sums += shuffle_xor(sums, 1);
     sums += shuffle_xor(sums, 2);
-    const std::uint32_t less = sums & 0xffffu, equal = sums >> 16;
-    if (i % 4 == 0 && a < count && rank - less < equal) {  // not if the rank is less than `less`
-      StepShared& cells = step_shared();
-      cells.split_key = own;
-      cells.split_stage = stage;
-      cells.split_equal = equal;
-      cells.split_rank = rank - less;
-      if (equal == 1) cells.split_place = places[a];
-    }
+    if (i % 4 == 0 && a < count) note_if_ranked(own, sums & 0xffffu, sums >> 16, rank, stage, places[a]);
   }
 }
 
@@ -171,11 +201,11 @@ class CandidateSelection {
   /// The candidate that `rank` of `remaining` precede; their keys lie in [low, high].
   __device__ __forceinline__ void run(std::uint32_t rank, std::uint32_t remaining, Key low, Key high) {
     StepShared& cells = step_shared();
-    const std::uint32_t first_stage = dim_ < p_.shape.dims ? 0 : p_.shape.dims;
-    std::uint32_t stage = first_stage;
+    const std::uint32_t first = first_stage(p_, dim_);
+    std::uint32_t stage = first;
     while (remaining > kFew) {
       if (low == high) {
-        if (stage == first_stage && thread_number() == 0) cells.split_first = low;
+        if (stage == first && thread_number() == 0) cells.split_first = low;
         ++stage;
         go_on_with(stage, low, high);
       } else {
@@ -423,8 +453,8 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
   const SplitNode<T>& node = step_node<T>();
   const std::uint32_t dims = p.shape.dims, dim = task.dim;
   if (is_ranked_at_once(task)) {
-    StepShared& cells = step_shared();
-    return break_tie(p.source, dims, dim, reinterpret_cast<Key*>(cells.few_keys), cells.few_places, task.count);
+    const StoredCandidates<T> stored(p);
+    return break_tie(p.source, dims, dim, stored.keys, stored.places, task.count);
   }
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
   if (dim < dims) {

@@ -30,7 +30,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   const std::uint32_t dims = group.shape.dims;
   const bool has_samples = group.sample_shift > 0;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
-         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins), has_samples).bytes, false, group);
+         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins), has_samples, 0).bytes, false, group);
   // A list may be as long as its node; all blocks should be there at a time, and the registers of a multiprocessor are
   // enough for kStepThreads.
   const auto threads_for = [&](std::uint32_t parents) {
@@ -46,8 +46,9 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", points * (cells + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
-    launch("medians", 0, find_medians<T>, parents * each, threads_for(parents),
-           StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins), has_samples).bytes, each > 1, group,
+    const std::uint32_t threads = threads_for(parents);
+    launch("medians", 0, find_medians<T>, parents * each, threads,
+           StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins), has_samples, threads).bytes, each > 1, group,
            level - 1, each);
   }
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
@@ -57,8 +58,9 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
          scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
-  launch("medians", 0, place_candidates<T>, parents * each, threads_for(parents),
-         StepLayout<T>(dims, 0, has_samples).bytes, each > 1, group, each);
+  const std::uint32_t threads = threads_for(parents);
+  launch("medians", 0, place_candidates<T>, parents * each, threads, StepLayout<T>(dims, 0, has_samples, threads).bytes,
+         each > 1, group, each);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>

@@ -1,20 +1,19 @@
 // What a block of a step has of its node: the node and its box in shared memory, a candidate for each thread, and the
-// split if it is found among a few.
+// split if it is found among these.
 #pragma once
 
+#include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/select_candidate.cuh"
+#include "cuda/kd_tree/select_own.cuh"
 
 namespace kith::cuda {
 
-inline constexpr std::uint32_t kOwnDims = 4;  ///< coordinates that a thread fetches with its candidate
-
-/// The candidate of a thread, if the list has one for it.
+/// What a step can do before the kernel before has ended. The block has to meet.
 template <typename T>
-struct OwnCandidate {
-  OrderedKey<T> key = 0;
-  std::uint32_t place = 0;
-  T values[kOwnDims] = {};  ///< if there are any
-};
+__device__ __forceinline__ void begin_step(const GroupParameters<T>& p) {
+  clear_own_bins();
+  begin_samples<T>(p);
+}
 
 /// Copies an object word by word, with as many threads, beginning with thread `first`.
 template <typename V>
@@ -39,7 +38,7 @@ struct StepNode {
 
   __device__ __forceinline__ StepNode(const GroupParameters<T>& p, const StepTask& task, std::uint32_t counters) {
     const std::uint32_t sides = 2 * (p.shape.dims + 1);
-    const StepLayout<T> layout(p.shape.dims, counters, p.sample_shift > 0);
+    const StepLayout<T> layout(p.shape.dims, counters, p.sample_shift > 0, threads_per_block());
     node = &step_node<T>();
     counted = reinterpret_cast<CountedBins*>(shared_memory() + layout.counted);
     rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
@@ -63,6 +62,16 @@ __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const St
   copy_words(const_cast<T*>(known.box), box_of(p, task.segment, task.heap), 2 * (p.shape.dims + 1), kWarp);
 }
 
+inline constexpr std::uint32_t kOwnDims = 4;  ///< coordinates that a thread fetches with its candidate
+
+/// The candidate of a thread, if the list has one for it.
+template <typename T>
+struct OwnCandidate {
+  OrderedKey<T> key = 0;
+  std::uint32_t place = 0;
+  T values[kOwnDims] = {};  ///< if there are any
+};
+
 /// Fetches the first of `count` candidates, one for each thread.
 template <bool kHasValues, typename T>
 __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task,
@@ -81,24 +90,30 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
   return own;
 }
 
-/// To where a few are ranked; of many, those that are left are gathered there later.
+/// To where those of all threads are ranked; of many, a few that are left are gathered elsewhere later.
 template <typename T>
-__device__ __forceinline__ void store_candidate(const OwnCandidate<T>& own) {
+__device__ __forceinline__ void store_candidate(const GroupParameters<T>& p, const OwnCandidate<T>& own) {
   if (thread_number() == 0) step_shared().few = 0;
-  if (thread_number() >= kFew) return;
-  reinterpret_cast<OrderedKey<T>*>(step_shared().few_keys)[thread_number()] = own.key;
-  step_shared().few_places[thread_number()] = own.place;
+  const StoredCandidates<T> stored(p);
+  stored.keys[thread_number()] = own.key;
+  stored.places[thread_number()] = own.place;
 }
 
-/// Finds the split of a node with a few candidates, if no others are equal to it.
+/// Finds the split of a node with no more candidates than there are threads, if no others are equal to it. The block
+/// meets.
 template <typename T>
-__device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task) {
-  const StepShared& cells = step_shared();
-  if (!is_ranked_at_once(task)) return false;
-  rank_all_pairs(reinterpret_cast<const OrderedKey<T>*>(cells.few_keys), cells.few_places, task.count,
-                 step_node<T>().needed, task.dim < p.shape.dims ? 0 : p.shape.dims);
-  sync_block();
-  return cells.split_equal == 1;
+__device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task,
+                                                 const OwnCandidate<T>& own) {
+  if (is_ranked_at_once(task)) {
+    const StoredCandidates<T> stored(p);
+    rank_all_pairs(stored.keys, stored.places, task.count, step_node<T>().needed, first_stage(p, task.dim));
+    sync_block();
+  } else if (is_binned_at_once(task)) {
+    rank_own_bins(p, task, own.key);
+  } else {
+    return false;
+  }
+  return step_shared().split_equal == 1;
 }
 
 /// Notes a split in the tree. The work of one thread.

@@ -13,8 +13,18 @@ struct FoundBin {
   std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
 };
 
-/// The shared memory of a block that works on a node. Behind it lie the node, boxes, and histograms of
-/// its halves.
+inline constexpr std::uint32_t kOwnBins = kPartBins;  ///< over the candidates that threads have of their own
+inline constexpr std::uint32_t kOwnSlots = 14;        ///< candidates of a bin that are noted
+
+/// A histogram of the candidates of the threads of a block.
+struct OwnBins {
+  std::uint32_t counts[kOwnBins];
+  std::uint16_t threads[kOwnBins][kOwnSlots];  ///< whose candidates they are, the first of each bin
+};
+static_assert(sizeof(OwnBins) <= 4 * kSelectBins);
+
+/// The shared memory of a block that works on a node. Behind it lie the node, boxes, the candidates of its threads, and
+/// histograms of its halves.
 struct StepShared {
   std::uint64_t least[kWarp], greatest[kWarp];  ///< keys, by warp
   std::uint64_t found_least, found_greatest;    ///< of all keys in the bins
@@ -34,7 +44,10 @@ struct StepShared {
   std::uint32_t is_tied;     ///< whether the cells of the segment refine ties
   std::uint32_t part_sums[2][kMostBins / kPartBins];
   std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
-  std::uint32_t histogram[kSelectBins];
+  union {
+    std::uint32_t histogram[kSelectBins];
+    OwnBins own_bins;  ///< before there is need for the other one
+  };
 };
 
 __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<StepShared*>(shared_memory()); }
@@ -47,17 +60,19 @@ inline constexpr std::size_t kSampleBytes = 2 * kNodeSamples * sizeof(T);
 /// Where the parts behind StepShared begin.
 template <typename T>
 struct StepLayout {
-  std::size_t node, counted, scales, boxes, samples, rows, bytes;
+  std::size_t node, counted, scales, boxes, samples, keys, places, rows, bytes;
 
-  /// `counters` of histograms; `has_samples`: there is room for them.
-  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, bool has_samples) {
+  /// `counters` of histograms; `has_samples`: there is room for them; `threads` that have a candidate of their own.
+  KITH_HOST_DEVICE StepLayout(std::uint32_t dims, std::uint32_t counters, bool has_samples, std::uint32_t threads) {
     const auto round = [](std::size_t bytes_of) { return (bytes_of + 15) / 16 * 16; };
     node = round(sizeof(StepShared));
     counted = node + round(sizeof(SplitNode<T>));
     scales = counted + round(2 * sizeof(CountedBins));
     boxes = scales + (dims <= kStagedDims ? round(sizeof(CellScale<T>) * (dims + 1)) : 0);
     samples = boxes + (dims <= kStagedDims ? round(3 * 2 * sizeof(T) * (dims + 1)) : 0);
-    rows = samples + (has_samples ? round(kSampleBytes<T> * (dims + 1)) : 0);
+    keys = samples + (has_samples ? round(kSampleBytes<T> * (dims + 1)) : 0);
+    places = keys + round(sizeof(OrderedKey<T>) * threads);
+    rows = places + round(4 * std::size_t{threads});
     bytes = rows + round(4 * std::size_t{counters});
   }
 };
@@ -65,7 +80,7 @@ struct StepLayout {
 /// The node that the block works on.
 template <typename T>
 __device__ __forceinline__ SplitNode<T>& step_node() {
-  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, false).node);
+  return *reinterpret_cast<SplitNode<T>*>(shared_memory() + StepLayout<T>(0, 0, false, 0).node);
 }
 
 /// Inclusive sum over the lanes of a warp.
