@@ -22,6 +22,7 @@ struct FoundSplit {
   bool is_clear = false;
   OrderedKey<T> key = 0;
   std::uint32_t place = 0;
+  T value = 0;
 };
 
 /// The split of the candidates `keys` of a node, the one at entry i lying at place 3 i + 5.
@@ -45,11 +46,11 @@ FoundSplit<T> find_split(const std::vector<OrderedKey<T>>& keys, const SplitNode
                           step_shared().is_tied = is_tied ? 1 : 0;
                         }
                         sync_block();
-                        task.complete<T>();
+                        task.complete(p);
                         const bool is_clear = find_clear_split(p, task, own);
                         if (thread_number() != 0) return;
                         const Selected<T> split(kDims, task.dim);
-                        found = {is_clear, split.key, split.place};
+                        found = {is_clear, split.key, split.place, split.value};
                       });
   return found;
 }
@@ -123,6 +124,22 @@ TYPED_TEST(SelectOwn, TellsNumbersApart) {
   const auto found = find_split(keys, node);
   EXPECT_TRUE(found.is_clear);
   this->expect_rank(keys, 123, found);
+}
+
+/// Where cells refine ties, and the candidates are equal: the split has their coordinate, whatever its number is.
+TYPED_TEST(SelectOwn, TellsEqualPointsApartByTheirNumbers) {
+  for (const std::uint32_t count : {100u, 300u}) {
+    std::vector<OrderedKey<TypeParam>> keys(count);  // number + 1
+    for (std::uint32_t i = 0; i < count; ++i) keys[i] = 5000 + i * 77 % count * 3;
+    SplitNode<TypeParam> node = node_with<TypeParam>(count, count / 3, 1);
+    node.scale = {TypeParam(0.25), TypeParam(0.25)};
+    node.first_number = 4990;
+    node.last_number = 4999 + 3 * count;
+    const auto found = find_split(keys, node, true);
+    EXPECT_TRUE(found.is_clear);
+    EXPECT_EQ(found.value, TypeParam(0.25));
+    this->expect_rank(keys, count / 3, found);
+  }
 }
 
 /// The outer cells hold all that lies beyond them, whatever the distance.

@@ -289,6 +289,7 @@ TYPED_TEST(SplitGroup, CandidatesForManyThreads) {
   }
   expect("some ties", 3, [&](auto, auto) { return this->below(1500); });
   expect("many ties", 9, [&](auto, auto) { return this->below(20); });
+  expect("many equal ones", 3, [&](auto, auto) { return this->below(2); });
   expect("crowds", 3, [&](auto, auto) { return static_cast<double>(this->below(300)) + 1e-6 * this->unit(); });
   expect("all equal", 3, [](auto, auto) { return 0.5; });
   expect("zeros", 2, [&](auto, auto) {
@@ -302,6 +303,12 @@ TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {
   const auto points =
       this->rows(30000, 3, [&](auto i, auto) { return i % 500 == 0 ? 400 * this->unit() : this->unit(); });
   expect_the_tree_of_the_cpu(points, 3, {.leaf_size = 200, .top_level = 7, .capacity = 256, .processors = 2});
+}
+
+TYPED_TEST(SplitGroup, SeveralEqualCandidatesForEachThread) {
+  const auto points = this->rows(20000, 2, [&](auto i, auto) { return i % 3000 == 7 ? 0.5 : this->below(2); });
+  expect_the_tree_of_the_cpu(points, 2,
+                             {.leaf_size = 200, .top_level = 4, .capacity = 2048, .processors = 5, .most_bins = 8});
 }
 
 TYPED_TEST(SplitGroup, ManyPointsForEachBlock) {  // then histograms use all their room

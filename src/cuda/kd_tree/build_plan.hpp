@@ -147,7 +147,10 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.other_cells = other_cells;
     group.cell_stride = cell_stride(shape);
     group.tables = tables;
-    if (has_tables) group.ties = parts.take<TiedCells<T>>(segments);
+    if (has_tables) {
+      group.ties = parts.take<TiedCells<T>>(segments);
+      group.tied_points = parts.take<TiedPoint<T>>(segments * kHeap);
+    }
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins>(segments * kHeap);
     if (group.sample_shift > 0) {

@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if (!has_many) return note_few_candidates<kRoom>(p, slice.segment, level - 1, listed, nodes, own, found);
     const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
-    note_candidates<kRoom, true>(p, slice.segment, level - 1, listed, node, value, own, found);
+    note_candidates<kRoom, true, true>(p, slice.segment, level - 1, listed, node, value, own, found);
   };
   for (std::uint32_t tile = first_tile; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;

@@ -324,7 +324,7 @@ KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::
                                               bool is_clear) {
   const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
   StepTask task(level, each);
-  task.complete<T>();
+  task.complete(p);
   const StepNode<T> known(p, task, 4 * bins);
   if (!is_clear) select_of_many<true, true>(p, task, known.box);
   split_node<true>(p, task, known, [&](const Selected<T>& split) {
@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   store_candidate(p, own);
   fetched.store(known.rows);
   sync_block();
-  task.complete<T>();
+  task.complete(p);
   const bool is_clear = find_clear_split(p, task, own);
   if (step_shared().is_tied != 0) {
     split_tied_node(p, parent_level, each, is_clear);

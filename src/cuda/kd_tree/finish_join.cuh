@@ -94,7 +94,7 @@ __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree, c
   }
 }
 
-/// Each warp joins what it has written; then the first one joins the rest.
+/// Each warp joins what it has written; then the first one joins the rest, as it lies in the tree.
 template <bool kShared, typename T, bool kStaged>
 __device__ __forceinline__ void join_by_warps(const Subtree<T, kStaged>& subtree) {
   const std::uint32_t each = thread_bits_at(0) - (31 - leading_zeros(kWarp));  // depth that has a node for each warp
@@ -104,11 +104,15 @@ __device__ __forceinline__ void join_by_warps(const Subtree<T, kStaged>& subtree
 #pragma unroll 1
   for (;;) {
     if (crew.top <= bottom) {
-      if constexpr (kShared) {
-        if (bottom == subtree.levels) write_leaf_boxes(subtree, crew);
+      if (bottom == subtree.levels) {
+        if constexpr (kShared) {
+          write_leaf_boxes(subtree, crew);
+          sync_warp();
+        }
+        join_nodes<kShared>(subtree, crew, bottom);
+      } else {
+        join_nodes<false>(subtree, crew, bottom);
       }
-      sync_warp();
-      join_nodes<kShared>(subtree, crew, bottom);
       bottom = crew.top;
     }
     if (crew.top == 0) return;

@@ -54,9 +54,16 @@ KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::
   sync_warp();
 }
 
+/// The dimension whose coordinates are the keys of a node's candidates; `kMayBeTied`: cells may refine ties.
+template <bool kMayBeTied, typename T>
+__device__ __forceinline__ std::uint32_t key_dim(const GroupParameters<T>& p, std::uint32_t node) {
+  const NodeTables<T>& tables = node_tables<T>();
+  return kMayBeTied && tables.are_equal(node) ? p.shape.dims : tables.parent_dim(node);
+}
+
 /// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
 /// `place` and on. `nodes` count from the first of their level; `value(k, d)` is coordinate d of point k.
-template <std::uint32_t kRoom, bool kWithValues, typename T, std::uint32_t kEach, typename Value>
+template <std::uint32_t kRoom, bool kWithValues, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
 __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                 std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
                                                 const Value& value, std::uint32_t place, std::uint32_t& found) {
@@ -72,7 +79,7 @@ __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std
   OrderedKey<T> keys[kEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {  // all are on their way before the first is put down
-    const std::uint32_t dim = node_tables<T>().parent_dim(nodes[k]);
+    const std::uint32_t dim = key_dim<kMayBeTied>(p, nodes[k]);
     keys[k] = 0;
     if ((candidates >> k & 1) == 0) continue;
     keys[k] =
@@ -110,7 +117,7 @@ __device__ __forceinline__ void note_few_candidates(const GroupParameters<T>& p,
     if (candidates != 0) {
       const std::uint32_t k = lowest_bit(candidates), node = nodes >> (8 * k) & 0xff;
       const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
-      const std::uint32_t dim = node_tables<T>().parent_dim(node);
+      const std::uint32_t dim = key_dim<true>(p, node);
       warp.keys[i] = dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1
                                          : ordered_key(p.source.at(place + k, dim));
       warp.places[i] = place + k;

@@ -36,6 +36,7 @@ struct NodeTables {
   // A pick tells which dimension is looked at, and whether there is another way, too. Its lower half picks one of four
   // numbers of 16 bits: permute_bytes knows how.
   static constexpr std::uint32_t kHasSecond = 1u << 31;
+  static constexpr std::uint32_t kAreEqual = 1u << 31;  ///< of a parent: its candidates are, but for their numbers
 
   __device__ __forceinline__ static std::uint32_t pick_of(std::uint32_t dim) {
     return dim << 16 | 0x7600u | (dim < 4 ? (2 * dim + 1) << 4 | 2 * dim : 0);
@@ -43,8 +44,10 @@ struct NodeTables {
   __device__ __forceinline__ static std::uint32_t dim_of(std::uint32_t pick) { return pick << 1 >> 17; }
 
   __device__ __forceinline__ std::uint32_t parent_dim(std::uint32_t node) const { return dim_of(parents[node].pick); }
+  __device__ __forceinline__ bool are_equal(std::uint32_t node) const { return (parents[node].pick & kAreEqual) != 0; }
   __device__ void set_parent(std::uint32_t node, const SplitNode<T>& known) {
-    parents[node] = {known.median.first, known.median.last, pick_of(known.median.dim)};
+    parents[node] = {known.median.first, known.median.last,
+                     pick_of(known.median.dim) | (known.are_equal() ? kAreEqual : 0)};
     parent_lows[node] = known.scale.low;
     parent_scales[node] = known.scale.scale;
   }

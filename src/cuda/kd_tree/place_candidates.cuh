@@ -146,7 +146,7 @@ __device__ __forceinline__ void note_last_split(const GroupParameters<T>& p, con
 template <typename T>
 KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, std::uint32_t each, bool guesses) {
   StepTask task(p.levels - 1, each);
-  task.complete<T>();
+  task.complete(p);
   const StepNode<T> known(p, task, 0);
   select_of_many<false, true>(p, task, known.box);
   const Selected<T> split(p.shape.dims, task.dim);
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   store_candidate(p, own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   sync_block();
-  task.complete<T>();
+  task.complete(p);
   const bool is_there = thread_number() < task.count;
   std::uint32_t own_number = 0;
   if (is_there) {  // on their way while the split is found

@@ -75,6 +75,21 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
   return split_range(scale, median, low, high);
 }
 
+/// Notes to which point all candidates of a node are equal, if they are, and between which numbers theirs lie. The work
+/// of one thread.
+template <typename T>
+KITH_NOINLINE __device__ void note_tied_point(const GroupParameters<T>& p, std::uint32_t segment, std::uint64_t at,
+                                              SplitNode<T>& node) {
+  const TieMap<T> map(p, segment);
+  const TiedPoint<T> point = find_tied_point(map, node.median);
+  p.tied_points[at] = point;
+  if (point.first > point.last) return;
+  const auto last = static_cast<T>(p.shape.geometry.points - 1);
+  const SplitRange<T> range = split_range(map.ties->scales[map.dims], {map.dims, point.first, point.last}, T(0), last);
+  node.first_number = to_unsigned(range.low);
+  node.last_number = to_unsigned(range.high < last ? range.high : last);
+}
+
 /// Publishes how the points of the halves of a node are counted before its split is known: by each dimension that may
 /// be the one in which a half is split, at most two. `other` is the widest dimension but that of the node's own split.
 template <bool kMayBeTied, typename T>
@@ -135,6 +150,7 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
     known.median = median;
     known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
     known.needed = needed;
+    if (is_step_tied<kMayBeTied>()) note_tied_point(p, node.segment, at, known);
     p.nodes[at] = known;
   }
   if (node.level + 1 >= p.levels) return;

@@ -22,6 +22,7 @@ struct StepTask {
   std::uint32_t block, blocks;  ///< of those that share the list
   std::uint32_t count;          ///< of candidates
   std::uint32_t dim;            ///< by which they are told apart
+  std::uint32_t stage;          ///< the component of the super-key that their keys hold at first
 
   __device__ __forceinline__ StepTask(std::uint32_t level_of_nodes, std::uint32_t blocks_each)
       : level(level_of_nodes), each(blocks_each) {
@@ -39,10 +40,11 @@ struct StepTask {
 
   /// When the node is in shared memory.
   template <typename T>
-  __device__ __forceinline__ void complete() {
+  __device__ __forceinline__ void complete(const GroupParameters<T>& p) {
     const SplitNode<T>& node = step_node<T>();
     count = node.candidates;
     dim = node.median.dim;
+    stage = dim < p.shape.dims && !node.are_equal() ? 0 : p.shape.dims;
     blocks = count > kLongList ? each : 1;
   }
 };
@@ -79,13 +81,7 @@ struct StoredCandidates {
   }
 };
 
-/// The component of the super-key that the keys of a list hold at first.
-template <typename T>
-__device__ __forceinline__ std::uint32_t first_stage(const GroupParameters<T>& p, std::uint32_t dim) {
-  return dim < p.shape.dims ? 0 : p.shape.dims;
-}
-
-/// What the key of that component says: a coordinate, or the number of a point.
+/// What the key of a first component says: a coordinate, or the number of a point.
 template <typename T>
 __device__ __forceinline__ T first_value(OrderedKey<T> key, bool is_coordinate) {
   return is_coordinate ? value_of_key<T>(key) : static_cast<T>(static_cast<std::uint32_t>(key - 1));
@@ -195,17 +191,17 @@ class CandidateSelection {
         list_(p, task),
         shared_(task.blocks > 1 ? &shared_cells(p, task) : nullptr),
         dim_(task.dim),
+        first_stage_(task.stage),
         block_(task.block),
         blocks_(task.blocks) {}
 
   /// The candidate that `rank` of `remaining` precede; their keys lie in [low, high].
   __device__ __forceinline__ void run(std::uint32_t rank, std::uint32_t remaining, Key low, Key high) {
     StepShared& cells = step_shared();
-    const std::uint32_t first = first_stage(p_, dim_);
-    std::uint32_t stage = first;
+    std::uint32_t stage = first_stage_;
     while (remaining > kFew) {
       if (low == high) {
-        if (stage == first && thread_number() == 0) cells.split_first = low;
+        if (stage == first_stage_ && thread_number() == 0) cells.split_first = low;
         ++stage;
         go_on_with(stage, low, high);
       } else {
@@ -437,7 +433,7 @@ class CandidateSelection {
   const GroupParameters<T>& p_;
   CandidateList list_;
   ListCells* shared_;
-  std::uint32_t dim_, block_, blocks_;
+  std::uint32_t dim_, first_stage_, block_, blocks_;
   std::uint32_t meetings_ = 0;
 };
 
@@ -457,7 +453,10 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
     return break_tie(p.source, dims, dim, stored.keys, stored.places, task.count);
   }
   Key low = 1, high = static_cast<Key>(p.shape.geometry.points);  // of numbers
-  if (dim < dims) {
+  if (kMayBeTied && node.are_equal()) {
+    low = static_cast<Key>(node.first_number) + 1;
+    high = static_cast<Key>(node.last_number) + 1;
+  } else if (dim < dims) {
     const SplitRange<T> range = known_split_range<kMayBeTied>(p, task.segment, node.scale, node.median, box);
     low = ordered_key(range.low);
     high = ordered_key(range.high);

@@ -9,9 +9,11 @@
 
 namespace kith::cuda {
 
-/// Whether a node's candidates are ranked so. Where cells refine ties they say nothing of values.
+/// Whether a node's candidates are ranked so. Where cells refine ties they say nothing of values that differ.
+template <typename T>
 __device__ __forceinline__ bool is_binned_at_once(const StepTask& task) {
-  return task.count > kFew && task.count <= threads_per_block() && step_shared().is_tied == 0;
+  return task.count > kFew && task.count <= threads_per_block() &&
+         (step_shared().is_tied == 0 || step_node<T>().are_equal());
 }
 
 /// For rank_own_bins. The block has to meet.
@@ -33,10 +35,19 @@ __device__ __forceinline__ std::uint32_t own_bin_of(const SplitNode<T>& node, T 
   return bin < kOwnBins ? bin : kOwnBins - 1;
 }
 
+/// The same for one of equal points, by its number.
+template <typename T>
+__device__ __forceinline__ std::uint32_t own_bin_of_number(const SplitNode<T>& node, std::uint32_t number) {
+  const float bins_in_number =
+      rough_quotient(static_cast<float>(kOwnBins), static_cast<float>(node.last_number - node.first_number) + 1.0f);
+  const std::uint32_t bin = to_unsigned(static_cast<float>(number - node.first_number) * bins_in_number);
+  return bin < kOwnBins ? bin : kOwnBins - 1;
+}
+
 /// Ranks the candidates of the bin in which the split lies; split_equal is 0 if there are more than were noted. The
 /// work of one warp.
 template <typename T>
-__device__ __forceinline__ void rank_bin_of_split(const GroupParameters<T>& p, std::uint32_t dim) {
+__device__ __forceinline__ void rank_bin_of_split(const GroupParameters<T>& p, std::uint32_t stage) {
   using Key = OrderedKey<T>;
   StepShared& cells = step_shared();
   const StoredCandidates<T> stored(p);
@@ -57,7 +68,7 @@ __device__ __forceinline__ void rank_bin_of_split(const GroupParameters<T>& p, s
     less += other < key ? 1 : 0;
     equal += other == key ? 1 : 0;
   }
-  if (is_there) note_if_ranked(key, less, equal, needed - found.below, first_stage(p, dim), place);
+  if (is_there) note_if_ranked(key, less, equal, needed - found.below, stage, place);
 }
 
 /// Finds the split, each thread with the key of its own candidate. The block meets.
@@ -65,12 +76,14 @@ template <typename T>
 __device__ __forceinline__ void rank_own_bins(const GroupParameters<T>& p, const StepTask& task, OrderedKey<T> key) {
   OwnBins& bins = step_shared().own_bins;
   if (thread_number() < task.count) {
-    const std::uint32_t bin = own_bin_of(step_node<T>(), first_value<T>(key, task.dim < p.shape.dims));
+    const SplitNode<T>& node = step_node<T>();
+    const std::uint32_t bin = node.are_equal() ? own_bin_of_number(node, static_cast<std::uint32_t>(key - 1))
+                                               : own_bin_of(node, first_value<T>(key, task.dim < p.shape.dims));
     const std::uint32_t slot = atomic_add(&bins.counts[bin], 1u);
     if (slot < kOwnSlots) bins.threads[bin][slot] = static_cast<std::uint16_t>(thread_number());
   }
   sync_block();
-  if (warp_number() == 0) rank_bin_of_split(p, task.dim);
+  if (warp_number() == 0) rank_bin_of_split(p, task.stage);
   sync_block();
 }
 

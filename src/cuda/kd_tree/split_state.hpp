@@ -40,6 +40,13 @@ struct TiedCells {
   std::uint16_t first[kTabledDims], count[kTabledDims];  ///< the values of a table that lie in the range
 };
 
+/// Where cells refine ties: the point to which all candidates of a node are equal, if there is one.
+template <typename T>
+struct TiedPoint {
+  T values[kTabledDims];
+  std::uint32_t first = 1, last = 0;  ///< plain cells of their numbers; none: there is no such point
+};
+
 /// Bins of some cells each. Dimension `dims` stands for the number of the point.
 struct CellBins {
   std::uint32_t low = 0;    ///< the first cell
@@ -63,6 +70,10 @@ struct SplitNode {
   std::uint32_t candidates = 0;   ///< points of those cells found so far
   std::uint32_t split_place = 0;  ///< of the first point of the right half
   T split_value = 0;              ///< its coordinate, in the dimension of the cells
+  /// If all points of those cells are equal, their numbers lie between these and tell them apart; else there are none.
+  std::uint32_t first_number = 1, last_number = 0;
+
+  KITH_HOST_DEVICE bool are_equal() const { return first_number <= last_number; }
 };
 
 /// How the points of a node are counted before its box is known exactly: by the one or two dimensions that can win.
@@ -122,6 +133,7 @@ struct GroupParameters {
   std::uint32_t* table_counts = nullptr;  ///< [dimension]: values in its table; 0: there is none
   std::uint32_t* tied = nullptr;          ///< [segment]: whether its cells refine ties
   TiedCells<T>* ties = nullptr;           ///< [segment]: how, if so
+  TiedPoint<T>* tied_points = nullptr;    ///< [segment][heap]: of its nodes, if so
 
   // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided

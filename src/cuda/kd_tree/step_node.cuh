@@ -104,11 +104,13 @@ __device__ __forceinline__ void store_candidate(const GroupParameters<T>& p, con
 template <typename T>
 __device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task,
                                                  const OwnCandidate<T>& own) {
+  const SplitNode<T>& node = step_node<T>();
+  if (node.are_equal() && thread_number() == 0) step_shared().split_first = ordered_key(node.scale.low);
   if (is_ranked_at_once(task)) {
     const StoredCandidates<T> stored(p);
-    rank_all_pairs(stored.keys, stored.places, task.count, step_node<T>().needed, first_stage(p, task.dim));
+    rank_all_pairs(stored.keys, stored.places, task.count, node.needed, task.stage);
     sync_block();
-  } else if (is_binned_at_once(task)) {
+  } else if (is_binned_at_once<T>(task)) {
     rank_own_bins(p, task, own.key);
   } else {
     return false;

@@ -24,6 +24,34 @@ __device__ __forceinline__ bool are_ordered_alike(std::uint32_t dims, std::uint3
   return is_alike;
 }
 
+/// What a cell of a dimension says of the points in it, if it says all: their values, as slots, and between which plain
+/// cells their numbers lie.
+struct DecodedCell {
+  std::uint32_t slots[kTabledDims];
+  std::uint32_t first_number, last_number;
+  bool is_known;
+};
+
+template <typename T>
+KITH_NOINLINE __device__ void decode_cell(const TieMap<T>& map, std::uint32_t from, std::uint32_t cell,
+                                          DecodedCell& decoded) {
+  const std::uint32_t dims = map.dims;
+  std::uint32_t rest = cell, room = 0;
+  decoded.is_known = false;
+#pragma unroll 1
+  for (std::uint32_t stage = 0; stage < dims; ++stage) {
+    const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
+    room = map.ties->widths[from][stage];
+    const std::uint32_t value = rest / (room + 1), within = rest - value * (room + 1);
+    if (room == 0 || within == 0) return;
+    decoded.slots[d] = 2 * value + 1;
+    rest = within - 1;
+  }
+  decoded.first_number = ((rest << kCellBits) + room - 1) / room;
+  decoded.last_number = (((rest + 1) << kCellBits) - 1) / room;
+  decoded.is_known = true;
+}
+
 struct RecodedCell {
   std::uint32_t cell;
   bool is_known;
@@ -33,21 +61,16 @@ struct RecodedCell {
 template <typename T>
 KITH_NOINLINE __device__ RecodedCell recode_cell(const TieMap<T>& map, std::uint32_t from, std::uint32_t to,
                                                  std::uint32_t cell, bool is_last) {
-  const std::uint32_t dims = map.dims;
-  std::uint32_t slots[kTabledDims];
-  std::uint32_t rest = cell, room = kLastCell + 1;
+  DecodedCell decoded;
+  decode_cell(map, from, cell, decoded);
 #pragma unroll 1
-  for (std::uint32_t stage = 0; stage < dims; ++stage) {
-    const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
-    room = map.ties->widths[from][stage];
-    const std::uint32_t value = rest / (room + 1), within = rest - value * (room + 1);
-    if (room == 0 || within == 0 || (to < dims && map.ties->widths[to][stage] == 0)) return {0, false};
-    slots[d] = 2 * value + 1;
-    rest = within - 1;
+  for (std::uint32_t stage = 0; to < map.dims && stage < map.dims; ++stage) {
+    decoded.is_known = decoded.is_known && map.ties->widths[to][stage] != 0;
   }
-  const std::uint32_t number = is_last ? (((rest + 1) << kCellBits) - 1) / room : (rest << kCellBits) / room;
+  if (!decoded.is_known) return {0, false};
+  const std::uint32_t number = is_last ? decoded.last_number : decoded.first_number;
   return {tied_cell<0>(
-              map, to, [&](std::uint32_t d) { return slots[d]; }, [&](std::uint32_t) { return number; }),
+              map, to, [&](std::uint32_t d) { return decoded.slots[d]; }, [&](std::uint32_t) { return number; }),
           true};
 }
 
@@ -59,6 +82,26 @@ __device__ __forceinline__ bool recode_cells(const TieMap<T>& map, std::uint32_t
   if (!first.is_known || !last.is_known || first.cell > last.cell) return false;
   cells = {to, first.cell, last.cell};
   return true;
+}
+
+/// The point to which all points in some cells are equal, if there is one.
+template <typename T>
+KITH_NOINLINE __device__ TiedPoint<T> find_tied_point(const TieMap<T>& map, const MedianCells& median) {
+  TiedPoint<T> point;
+  if (median.dim == map.dims) return point;
+  DecodedCell first, last;
+  decode_cell(map, median.dim, median.first, first);
+  decode_cell(map, median.dim, median.last, last);
+  bool is_one = first.is_known && last.is_known;
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < map.dims && is_one; ++d) {
+    is_one = first.slots[d] == last.slots[d];
+    point.values[d] = map.values(d)[first.slots[d] / 2];
+  }
+  if (!is_one) return point;
+  point.first = first.first_number;
+  point.last = last.last_number;
+  return point;
 }
 
 }  // namespace kith::cuda
