@@ -149,7 +149,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.tables = tables;
     if (has_tables) {
       group.ties = parts.take<TiedCells<T>>(segments);
-      group.tied_points = parts.take<TiedPoint<T>>(segments * kHeap);
+      group.tied_bounds = parts.take<TiedBounds<T>>(segments);
     }
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins>(segments * kHeap);

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
   for (; goes_on_with(depth, kWarp); ++depth) split_with_team<kRows>(subtree, depth);
   for (; goes_on_with(depth, 2); ++depth) split_with_lanes<kRows>(subtree, depth);
   for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);
-  sync_block();
+  sync_after_teams();
   find_leaf_boxes<kRows>(subtree);
   write_leaves<kRows>(subtree);
   join_subtree(subtree);

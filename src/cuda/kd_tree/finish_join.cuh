@@ -116,7 +116,7 @@ __device__ __forceinline__ void join_by_warps(const Subtree<T, kStaged>& subtree
       bottom = crew.top;
     }
     if (crew.top == 0) return;
-    sync_block();
+    sync_after_teams();
     if (warp_number() > 0) return;
     crew = JoinCrew::warp(0, 0);
   }

@@ -188,6 +188,7 @@ __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree)
   if (width > kWarp) {
     sync_block();  // nobody looks for boxes in what is sorted now
     sort_leaves(subtree, width);
+    sync_after_teams();
 #pragma unroll 1
     for (std::uint32_t leaf = own.first; leaf < own.end; ++leaf) {
       const std::uint32_t smallest = writer.write_sorted(subtree.node(subtree.levels, leaf), lane_number(), kWarp);

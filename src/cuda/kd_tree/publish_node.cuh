@@ -4,6 +4,7 @@
 
 #include "cuda/kd_tree/narrow_bins.cuh"
 #include "cuda/kd_tree/super_key.cuh"
+#include "cuda/kd_tree/tied_bounds.cuh"
 
 namespace kith::cuda {
 
@@ -75,17 +76,23 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
   return split_range(scale, median, low, high);
 }
 
-/// Notes to which point all candidates of a node are equal, if they are, and between which numbers theirs lie. The work
-/// of one thread.
+/// Notes what the cells of the median of a node say of its candidates: for the scatter, if it is one of the last level,
+/// and between which numbers theirs lie, if they are all equal. The work of one thread.
 template <typename T>
-KITH_NOINLINE __device__ void note_tied_point(const GroupParameters<T>& p, std::uint32_t segment, std::uint64_t at,
-                                              SplitNode<T>& node) {
-  const TieMap<T> map(p, segment);
-  const TiedPoint<T> point = find_tied_point(map, node.median);
-  p.tied_points[at] = point;
-  if (point.first > point.last) return;
+KITH_NOINLINE __device__ void note_candidate_bounds(const GroupParameters<T>& p, const KnownNode<T>& known,
+                                                    SplitNode<T>& node) {
+  const TieMap<T> map(p, known.segment);
+  const MedianCells& median = node.median;
+  TiedBound<T> bounds[2];
+  find_tied_bound(map, median.dim, median.first, bounds[0]);
+  find_tied_bound(map, median.dim, median.last, bounds[1]);
+  if (known.level + 1 == p.levels) {
+    note_tied_bounds(p.tied_bounds[known.segment], map.dims, known.heap - (1u << known.level), bounds);
+  }
+  if (median.dim == map.dims || !bound_one_point(map.dims, bounds)) return;
   const auto last = static_cast<T>(p.shape.geometry.points - 1);
-  const SplitRange<T> range = split_range(map.ties->scales[map.dims], {map.dims, point.first, point.last}, T(0), last);
+  const SplitRange<T> range =
+      split_range(map.ties->scales[map.dims], {map.dims, bounds[0].first, bounds[1].last}, T(0), last);
   node.first_number = to_unsigned(range.low);
   node.last_number = to_unsigned(range.high < last ? range.high : last);
 }
@@ -150,7 +157,7 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
     known.median = median;
     known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
     known.needed = needed;
-    if (is_step_tied<kMayBeTied>()) note_tied_point(p, node.segment, at, known);
+    if (is_step_tied<kMayBeTied>()) note_candidate_bounds(p, node, known);
     p.nodes[at] = known;
   }
   if (node.level + 1 >= p.levels) return;

@@ -8,7 +8,7 @@
 #include "cuda/kd_tree/decide_nodes.cuh"
 #include "cuda/kd_tree/found_candidates.cuh"
 #include "cuda/kd_tree/loaded_points.cuh"
-#include "cuda/kd_tree/tied_cells.cuh"
+#include "cuda/kd_tree/tied_bounds.cuh"
 
 namespace kith::cuda {
 
@@ -58,74 +58,84 @@ __device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment
   if (lane_number() == 0) cells.staged = before;
 }
 
-/// The points to which the candidates of the last level's nodes are equal, where cells refine ties.
+/// What a block knows of ties.
 template <typename T, std::uint32_t kDims>
-struct TiedTables {
-  static constexpr std::uint32_t kMost = NodeTables<T>::kMost;
+struct TiesInTile {
+  static constexpr std::uint32_t kMostDims = kDims > 0 ? kDims : kTabledDims;
 
-  T values[kDims > 0 ? kDims : kTabledDims][kMost];  ///< see NodeTables: lanes do not wait for each other
-  std::uint32_t first[kMost], last[kMost];
-  CellScale<T> number_scale;
+  TiedBounds<T, kMostDims> bounds;
+  CellScale<T> scales[kMostDims + 1];
 };
 
 template <typename T, std::uint32_t kDims>
-inline constexpr std::size_t kScatterTies = kScatterStage<T, kDims> +
-                                            sizeof(T) * kScatterEach<T, kDims>* kScatterThreads;
+inline constexpr std::size_t kScatterTies = (kScatterStage<T, kDims> +
+                                             sizeof(T) * kScatterEach<T, kDims> * kScatterThreads + 15) /
+                                            16 * 16;
 
 template <typename T, std::uint32_t kDims>
 KITH_HOST_DEVICE std::size_t scatter_shared_bytes() {
-  return kScatterTies<T, kDims> + sizeof(TiedTables<T, kDims>);
+  return kScatterTies<T, kDims> + sizeof(TiesInTile<T, kDims>);
 }
 
 template <typename T, std::uint32_t kDims>
-__device__ __forceinline__ TiedTables<T, kDims>& tied_tables() {
-  return *reinterpret_cast<TiedTables<T, kDims>*>(shared_memory() + kScatterTies<T, kDims>);
+__device__ __forceinline__ TiesInTile<T, kDims>& ties_in_tile() {
+  return *reinterpret_cast<TiesInTile<T, kDims>*>(shared_memory() + kScatterTies<T, kDims>);
 }
 
 /// The block has to meet.
 template <std::uint32_t kDims, typename T>
-__device__ __forceinline__ void load_tied_tables(const GroupParameters<T>& p, std::uint32_t segment) {
-  TiedTables<T, kDims>& tables = tied_tables<T, kDims>();
-  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, parents = 1u << (p.levels - 1), t = thread_number();
-  if (t < parents) {
-    const TiedPoint<T>& point = p.tied_points[std::uint64_t{segment} * kHeap + parents + t];
-    for (std::uint32_t d = 0; d < dims; ++d) tables.values[d][t] = point.values[d];
-    tables.first[t] = point.first;
-    tables.last[t] = point.last;
+__device__ __forceinline__ void load_ties(const GroupParameters<T>& p, std::uint32_t segment) {
+  constexpr std::uint32_t kNodes = TiedBounds<T>::kNodes;
+  TiesInTile<T, kDims>& ties = ties_in_tile<T, kDims>();
+  const TiedBounds<T>& from = p.tied_bounds[segment];
+  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, node = thread_number() % kNodes;
+  const bool exists = node < 1u << (p.levels - 1);
+  for (std::uint32_t row = thread_number() / kNodes; exists && row < 2 * dims; row += kScatterThreads / kNodes) {
+    const std::uint32_t side = row / dims, stage = row - side * dims;
+    ties.bounds.low[side][stage][node] = from.low[side][stage][node];
+    ties.bounds.high[side][stage][node] = from.high[side][stage][node];
   }
-  if (t == TiedTables<T, kDims>::kMost) tables.number_scale = p.ties[segment].scales[dims];
+  if (exists && thread_number() < 2 * kNodes) {
+    const std::uint32_t side = thread_number() / kNodes;
+    ties.bounds.stages[side][node] = from.stages[side][node];
+    ties.bounds.dim[side][node] = from.dim[side][node];
+    ties.bounds.cell[side][node] = from.cell[side][node];
+  }
+  if (thread_number() <= dims) ties.scales[thread_number()] = p.ties[segment].scales[thread_number()];
 }
 
-/// Where a point at a place, with coordinates `value(d)`, lies, seen from the median in dimension `dim` of a node whose
-/// candidates are all equal to a known point.
-template <std::uint32_t kDims, typename T, typename Value>
-__device__ __forceinline__ SideOfCells side_of_tied_point(const GroupParameters<T>& p, std::uint32_t parent,
-                                                          std::uint32_t dim, std::uint32_t place, const Value& value) {
-  const TiedTables<T, kDims>& tables = tied_tables<T, kDims>();
-  const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims;
-  std::uint32_t less = 0, greater_ones = 0;  // a bit for each dimension
-#pragma unroll(kDims > 0 ? kDims : 1)
-  for (std::uint32_t d = 0; d < dims; ++d) {
-    const T x = value(d), other = tables.values[d][parent];
-    less |= (x < other ? 1u : 0u) << d;
-    greater_ones |= (x > other ? 1u : 0u) << d;
-  }
-  // The first component of the super-key in which it differs decides.
-  const auto from_dim = [&](std::uint32_t bits) { return (bits | bits << dims) >> dim; };
-  const std::uint32_t before = from_dim(less), after = from_dim(greater_ones), differ = before | after;
-  if (differ != 0) return SideOfCells((differ & (0 - differ) & after) != 0 ? SideOfCells::kRight : 0);
-  const std::uint32_t cell = cell_of(tables.number_scale, static_cast<T>(p.source.index(place)));
-  return SideOfCells(cell > tables.last[parent]     ? SideOfCells::kRight
-                     : cell >= tables.first[parent] ? SideOfCells::kAmong
-                                                    : 0);
+/// Where the point at a place lies, seen from the median of a node, `parent`, if cells refine ties: two bits.
+template <std::uint32_t kDims, typename T>
+KITH_NOINLINE __device__ std::uint32_t side_by_ties(const PointSource<T>& source, std::uint32_t of_dims,
+                                                    std::uint32_t parent, std::uint32_t place) {
+  constexpr std::uint32_t kNear = kDims > 0 ? kDims : 4;  // coordinates that are on their way together
+  const TiesInTile<T, kDims>& ties = ties_in_tile<T, kDims>();
+  const std::uint32_t dims = kDims > 0 ? kDims : of_dims, dim = node_tables<T>().parent_dim(parent);
+  T near[kNear];
+#pragma unroll
+  for (std::uint32_t d = 0; d < kNear; ++d) near[d] = d < dims ? source.at(place, d) : T(0);
+  const auto number = static_cast<T>(source.index(place));
+  const auto coordinate_of = [&](std::uint32_t d) {
+    if (d == dims) return number;
+    if (kDims == 0 && d >= kNear) return source.at(place, d);
+    T x = near[0];
+#pragma unroll
+    for (std::uint32_t i = 1; i < kNear; ++i) x = d == i ? near[i] : x;
+    return x;
+  };
+  const auto at = [&](std::uint32_t stage) {
+    return coordinate_of(dim + stage < dims ? dim + stage : dim + stage - dims);
+  };
+  const auto plain = [&](std::uint32_t d) { return cell_of(ties.scales[d], coordinate_of(d)); };
+  if (is_outside<0>(ties.bounds, parent, at, plain)) return 0;
+  return is_outside<1>(ties.bounds, parent, at, plain) ? SideOfCells::kRight : SideOfCells::kAmong;
 }
 
-/// Where those points of a thread lie, seen from the medians of their nodes, whose node's candidates are not all equal:
-/// two bits each. Only those between the values among which the split of their node lies need their cell.
-template <std::uint32_t kEach, typename T, typename PlaceOf, typename IsInside>
-__device__ __forceinline__ std::uint32_t sides_by_cells(const GroupParameters<T>& p, std::uint32_t segment,
-                                                        const std::uint32_t (&node)[kEach], const PlaceOf& place_of,
-                                                        const IsInside& is_inside) {
+/// The same for the points of a thread. Only those between the values among which the split of their node lies need a
+/// closer look.
+template <std::uint32_t kDims, std::uint32_t kEach, typename T, typename PlaceOf, typename IsInside>
+__device__ __forceinline__ std::uint32_t sides_by_ties(const GroupParameters<T>& p, const std::uint32_t (&node)[kEach],
+                                                       const PlaceOf& place_of, const IsInside& is_inside) {
   const NodeTables<T>& tables = node_tables<T>();
   const std::uint32_t dims = p.shape.dims, parents = 1u << (p.levels - 1);
   std::uint32_t sides = 0, open = 0, nodes[2] = {};
@@ -135,25 +145,19 @@ __device__ __forceinline__ std::uint32_t sides_by_cells(const GroupParameters<T>
     const std::uint32_t parent = node[k] - parents, dim = tables.parent_dim(parent);
     nodes[k / 4] |= parent << (8 * (k % 4));
     x[k] = 0;
-    if (!is_inside(k) || tables.are_equal(parent)) continue;
-    open |= 1u << k;
-    x[k] = coordinate(p.source, dims, place_of(k), dim);
+    if (is_inside(k)) x[k] = coordinate(p.source, dims, place_of(k), dim);
   }
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
     const std::uint32_t parent = node[k] - parents;
-    if ((open >> k & 1) == 0) continue;
     const bool is_right = x[k] > tables.parent_scales[parent], is_left = x[k] < tables.parent_lows[parent];
     if (is_right) sides |= SideOfCells::kRight << (2 * k);
-    if (is_right || is_left) open &= ~(1u << k);
+    if (is_inside(k) && !is_right && !is_left) open |= 1u << k;
   }
 #pragma unroll 1
   for (; open != 0; open &= open - 1) {
-    const std::uint32_t k = lowest_bit(open), parent = nodes[k / 4] >> (8 * (k % 4)) & 0xff;
-    const auto& median = tables.parents[parent];
-    const std::uint32_t cell =
-        tied_cell_at(p, segment, tables.parent_dim(parent), place_of(k), median.first, median.last);
-    sides |= SideOfCells(median, cell).bits() << (2 * k);
+    const std::uint32_t k = lowest_bit(open);
+    sides |= side_by_ties<kDims>(p.source, dims, nodes[k / 4] >> (8 * (k % 4)) & 0xff, place_of(k)) << (2 * k);
   }
   return sides;
 }
@@ -198,7 +202,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       node[k] = p.levels > 1 && is_inside(k) ? heap[i] : parents;
     }
   }
-  if constexpr (kTied) load_tied_tables<kDims>(p, segment);
+  if constexpr (kTied) load_ties<kDims>(p, segment);
   load_tables(p, segment, p.levels);
   bool is_undecided = false;
 #pragma unroll
@@ -209,7 +213,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
   }
   [[maybe_unused]] std::uint32_t tied_sides = 0;
   if constexpr (kTied) {  // before there are coordinates to be kept meanwhile
-    tied_sides = sides_by_cells<kEach>(p, segment, node, place_of, is_inside);
+    tied_sides = sides_by_ties<kDims>(p, node, place_of, is_inside);
     load_points();
   }
   sync_warp();
@@ -227,10 +231,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       T x = 0;
       if (is_inside(k)) x = dim == dims ? static_cast<T>(p.source.index(place_of(k))) : value(k, dim);
       const SideOfCells side = [&] {
-        if constexpr (kTied) {
-          if (!is_inside(k) || !tables.are_equal(parent)) return SideOfCells(tied_sides >> (2 * k));
-          return side_of_tied_point<kDims>(p, parent, dim, place_of(k), [&](std::uint32_t d) { return value(k, d); });
-        }
+        if constexpr (kTied) return SideOfCells(tied_sides >> (2 * k));
         const CellScale<T> scale{tables.parent_lows[parent], tables.parent_scales[parent]};
         return SideOfCells(tables.parents[parent], cell_of(scale, x));
       }();

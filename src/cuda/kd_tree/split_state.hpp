@@ -40,11 +40,17 @@ struct TiedCells {
   std::uint16_t first[kTabledDims], count[kTabledDims];  ///< the values of a table that lie in the range
 };
 
-/// Where cells refine ties: the point to which all candidates of a node are equal, if there is one.
-template <typename T>
-struct TiedPoint {
-  T values[kTabledDims];
-  std::uint32_t first = 1, last = 0;  ///< plain cells of their numbers; none: there is no such point
+/// Where cells refine ties: what the first and the last cell of the medians of a segment's last level say of the points
+/// in them, by node; tied_bounds.cuh tells more. A node's words lie in a row of their own: lanes that look up different
+/// nodes do not wait for each other.
+template <typename T, std::uint32_t kMostDims = kTabledDims>
+struct TiedBounds {
+  static constexpr std::uint32_t kNodes = kHeap / 2;
+
+  T low[2][kMostDims][kNodes], high[2][kMostDims][kNodes];
+  std::uint32_t stages[2][kNodes];
+  std::uint32_t dim[2][kNodes];
+  std::uint32_t cell[2][kNodes];
 };
 
 /// Bins of some cells each. Dimension `dims` stands for the number of the point.
@@ -133,7 +139,7 @@ struct GroupParameters {
   std::uint32_t* table_counts = nullptr;  ///< [dimension]: values in its table; 0: there is none
   std::uint32_t* tied = nullptr;          ///< [segment]: whether its cells refine ties
   TiedCells<T>* ties = nullptr;           ///< [segment]: how, if so
-  TiedPoint<T>* tied_points = nullptr;    ///< [segment][heap]: of its nodes, if so
+  TiedBounds<T>* tied_bounds = nullptr;   ///< [segment]: of its last level, if so
 
   // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided

@@ -84,24 +84,4 @@ __device__ __forceinline__ bool recode_cells(const TieMap<T>& map, std::uint32_t
   return true;
 }
 
-/// The point to which all points in some cells are equal, if there is one.
-template <typename T>
-KITH_NOINLINE __device__ TiedPoint<T> find_tied_point(const TieMap<T>& map, const MedianCells& median) {
-  TiedPoint<T> point;
-  if (median.dim == map.dims) return point;
-  DecodedCell first, last;
-  decode_cell(map, median.dim, median.first, first);
-  decode_cell(map, median.dim, median.last, last);
-  bool is_one = first.is_known && last.is_known;
-#pragma unroll 1
-  for (std::uint32_t d = 0; d < map.dims && is_one; ++d) {
-    is_one = first.slots[d] == last.slots[d];
-    point.values[d] = map.values(d)[first.slots[d] / 2];
-  }
-  if (!is_one) return point;
-  point.first = first.first_number;
-  point.last = last.last_number;
-  return point;
-}
-
 }  // namespace kith::cuda
