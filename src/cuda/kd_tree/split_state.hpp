@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this ma
 inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
 inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
 inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
-inline constexpr std::uint32_t kSamples = 4096;      ///< points of a segment that medians are guessed from, at most
+inline constexpr std::uint32_t kSamples = 16384;     ///< points of a segment that medians are guessed from, at most
 inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
 
 inline constexpr std::uint32_t kTableValues = 256;  ///< of a dimension that has few, at most

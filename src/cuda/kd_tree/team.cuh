@@ -52,7 +52,7 @@ struct StepShared {
 
 __device__ __forceinline__ StepShared& step_shared() { return *reinterpret_cast<StepShared*>(shared_memory()); }
 
-inline constexpr std::uint32_t kNodeSamples = 4 * kWarp;  ///< of a node, at most
+inline constexpr std::uint32_t kNodeSamples = 8 * kWarp;  ///< of a node, at most
 /// Room for the samples of two nodes: for one dimension, and as much once more for what is made of them.
 template <typename T>
 inline constexpr std::size_t kSampleBytes = 2 * kNodeSamples * sizeof(T);
