@@ -1,9 +1,10 @@
 // The steps of a build and the memory that they need, before anything is allocated.
 //
-// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each, of which one
-// becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest, boxes and splits of the tree
-// and histograms, is small against that. Cells lie where numbers and boxes will be; if leaves are so large that there
-// are few boxes, they take 2 for each dim but two.
+// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each (f64: + 8), of
+// which one becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest is small against
+// that: boxes and splits of the tree, histograms, samples (up to (D * T + 1) / 8, where segments are smallest) and
+// bounds of tied points. Cells lie where numbers and boxes will be; if leaves are so large that there are few boxes,
+// they take 2 for each dim but two.
 #pragma once
 
 #include "cuda/kd_tree/finish.hpp"

@@ -1,6 +1,6 @@
-// A sample of the points of each segment, by which the region of a node's median is guessed: its histogram then has
-// fine bins where they matter, however unevenly the points lie in the box. Any guess is right; a good one leaves few
-// candidates.
+// A sample of the points of each segment, by which the region of a node's median is guessed where no histogram tells it
+// (narrow_bins.cuh): its own histogram then has fine bins where they matter, however unevenly the points lie in the
+// box. Any guess is right; a good one leaves few candidates.
 //
 // Pass 0 copies the coordinates of the samples, each pass notes the node of each, the step after it gathers those of
 // its node.

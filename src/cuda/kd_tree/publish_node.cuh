@@ -1,5 +1,6 @@
-// What is made known of a node once the cells of its median are found: how its points are told apart in the next pass,
-// and how those of its halves are counted there. Each function is the work of one warp.
+// What is made known of a node once the cells of its median are found: how its points are told apart in the next pass
+// or in the scatter, and how those of its halves are counted in the pass. Functions are the work of one warp, unless
+// they say otherwise.
 #pragma once
 
 #include "cuda/kd_tree/narrow_bins.cuh"

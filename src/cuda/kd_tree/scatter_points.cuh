@@ -1,8 +1,9 @@
 // Moves the points of a segment to the nodes `levels` below it, coordinate by coordinate, in runs.
 //
 // A tile of points is ranked by node in shared memory, room is reserved once per tile and node, and each coordinate is
-// staged so that neighbouring lanes write neighbouring words. Points in a median's bin wait for its exact split:
-// place_candidates.cuh moves them.
+// staged so that neighbouring lanes write neighbouring words. Points in a median's cells wait for its exact split:
+// place_candidates.cuh moves them. Where cells refine ties, points are compared with what the cells of the median say,
+// tied_bounds.cuh, and nobody looks for their own.
 #pragma once
 
 #include "cuda/kd_tree/decide_nodes.cuh"

@@ -41,8 +41,8 @@ struct TiedCells {
 };
 
 /// Where cells refine ties: what the first and the last cell of the medians of a segment's last level say of the points
-/// in them, by node; tied_bounds.cuh tells more. A node's words lie in a row of their own: lanes that look up different
-/// nodes do not wait for each other.
+/// in them, by node; tied_bounds.cuh tells more. As many nodes lie in a row as there are lanes: those that look up
+/// different ones do not wait for each other.
 template <typename T, std::uint32_t kMostDims = kTabledDims>
 struct TiedBounds {
   static constexpr std::uint32_t kNodes = kHeap / 2;

@@ -3,8 +3,11 @@
 // The cells of a dimension need to follow the order of the super-key only, (x_d, x_(d+1), …, number). Where a dimension
 // has few values, a table of them gives each one that lies in the range of the segment as many cells of its own, and a
 // cell between two neighbours to whatever the table does not know. Among the cells of a value the next component
-// decides by the same rule, and after the last one the number of the point. So ties are spread over cells as if they
-// were not, and a table that is wrong costs time, nothing else.
+// decides by the same rule, or by its plain cell for want of a table or of room, and after the last one the number of
+// the point. So ties are spread over cells as if they were none, and a table that is wrong costs time, nothing else.
+//
+// Pass 0 finds the cells of all points. What a cell says of the points in it is told by tied_bounds.cuh, what it is in
+// another dimension by tied_recode.cuh.
 #pragma once
 
 #include "cuda/kd_tree/cells.cuh"

@@ -1,8 +1,8 @@
 // Cells that refine ties, of one dimension seen as those of another.
 //
-// Where all points of a node have the same coordinates in dimension d, in w and in those between, the super-keys of d
-// and of w order them alike, and so does their number if all dimensions are such. What is known of their median in
-// cells of d is then known in cells of w, too.
+// Where all points of a half have the same coordinate in dimension d, and in each of those between d and w, the
+// super-keys of d and of w order them alike, and so does their number if all dimensions are such. What is known of
+// their median in cells of d is then known in cells of w, too.
 #pragma once
 
 #include "cuda/kd_tree/tied_cells.cuh"
