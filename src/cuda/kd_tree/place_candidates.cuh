@@ -5,6 +5,7 @@
 #include "cuda/kd_tree/loaded_points.cuh"
 #include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/publish_node.cuh"
+#include "cuda/kd_tree/select_many.cuh"
 #include "cuda/kd_tree/step_node.cuh"
 
 namespace kith::cuda {
