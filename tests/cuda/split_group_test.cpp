@@ -383,11 +383,13 @@ TYPED_TEST(SplitGroup, WhatIsNotFiniteIsRefused) {
   for (const TypeParam bad :
        {std::numeric_limits<TypeParam>::quiet_NaN(), std::numeric_limits<TypeParam>::infinity(),
         -std::numeric_limits<TypeParam>::infinity(), -std::numeric_limits<TypeParam>::quiet_NaN()}) {
-    auto points = this->rows(5000, 3, [&](auto, auto) { return this->unit(); });
-    points[this->below(points.size())] = bad;
-    Groups<TypeParam> groups(points, 3, 7, {.processors = 5});
-    groups.run();
-    EXPECT_EQ(*groups.scratch.refused, 1u) << static_cast<double>(bad);
+    for (const std::uint32_t values : {0u, 2u}) {  // all differ, or cells refine ties
+      auto points = this->rows(5000, 3, [&](auto, auto) { return values == 0 ? this->unit() : this->below(values); });
+      points[this->below(points.size())] = bad;
+      Groups<TypeParam> groups(points, 3, 7, {.processors = 5});
+      groups.run();
+      EXPECT_EQ(*groups.scratch.refused, 1u) << static_cast<double>(bad) << ", " << values << " values";
+    }
   }
 }
 
