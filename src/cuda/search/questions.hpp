@@ -1,0 +1,61 @@
+// What a search on the GPU is asked: the metric, the filters, the queries, and where the answers go. Plain data, for
+// host and device; all arrays are in device memory.
+#pragma once
+
+#include "core/host_device.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Stands for "no point" where a number is expected.
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;
+
+/// How distances are measured; known at run time only.
+template <typename T>
+struct SearchMetric {
+  Metric::Kind kind = Metric::Kind::l2;
+  double p = 2;
+  const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
+
+  /// Cosine, too, is searched by L2.
+  bool is_plain_l2() const { return (kind == Metric::Kind::l2 || kind == Metric::Kind::cosine) && lengths == nullptr; }
+};
+
+/// Which points a query may find: engine::PointFilter in device memory.
+struct SearchFilter {
+  bool exclude_self = false;
+  bool earlier_only = false;
+  const std::uint32_t* below = nullptr;    ///< per row of the answer
+  const std::uint64_t* allowed = nullptr;  ///< a bit per point
+
+  KITH_HOST_DEVICE bool is_open() const {
+    return !exclude_self && !earlier_only && below == nullptr && allowed == nullptr;
+  }
+  /// Points from this number on are not for the query `number`, whose answer is in `row`.
+  KITH_HOST_DEVICE std::uint32_t end(std::uint32_t number, std::uint64_t row) const {
+    std::uint32_t end = below == nullptr ? kNoNumber : below[row];
+    if (earlier_only && number < end) end = number;
+    return end;
+  }
+  KITH_HOST_DEVICE bool admits(std::uint32_t number, std::uint32_t end, std::uint32_t point) const {
+    if (exclude_self && point == number) return false;
+    return point < end && (allowed == nullptr || (allowed[point / 64] >> (point % 64) & 1) != 0);
+  }
+};
+
+/// The queries of one launch. Those of a self-search are points: a tree knows them by their places in its order, a scan
+/// by their numbers; their answers go to rows by number, `first` to row 0. Other queries lie in rows.
+template <typename T>
+struct QuerySource {
+  const T* rows = nullptr;  ///< null: a self-search
+  std::uint64_t row_stride = 0;
+  std::uint64_t count = 0;
+  const std::uint32_t* chosen = nullptr;        ///< the rows or places to search, in this order; null: all
+  const std::uint32_t* chosen_count = nullptr;  ///< how many, if only the device knows; `count` is the most then
+  std::uint32_t first = 0;
+};
+
+}  // namespace kith::cuda
