@@ -1,5 +1,5 @@
 // Queries and answers on the GPU, the kernels run on the host: the bytes that the host's own preparation gives.
-#include "cuda/kd_tree/search/array_queries.cuh"
+#include "cuda/search/array_queries.cuh"
 
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"
@@ -213,7 +213,7 @@ class ArraysByPackets {
   /// Few blocks, however many a GPU would get; scans need theirs.
   static constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
                                      auto... arguments) {
-    const std::uint32_t few = threads == cuda::kScanThreads ? blocks : std::min(blocks, 2u);
+    const std::uint32_t few = threads == cuda::kSumThreads ? blocks : std::min(blocks, 2u);
     cuda::emulation::run_grid(few, threads, shared_bytes, cuda::emulation::Residence::one_by_one,
                               [&] { kernel(arguments...); });
   };

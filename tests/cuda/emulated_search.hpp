@@ -19,7 +19,7 @@ namespace kith::test {
 /// Few blocks, however many a GPU would get; scans need theirs.
 inline constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
                                    auto... arguments) {
-  const std::uint32_t few = threads == cuda::kScanThreads ? blocks : std::min(blocks, 2u);
+  const std::uint32_t few = threads == cuda::kSumThreads ? blocks : std::min(blocks, 2u);
   cuda::emulation::run_grid(few, threads, shared_bytes, cuda::emulation::Residence::one_by_one,
                             [&] { kernel(arguments...); });
 };

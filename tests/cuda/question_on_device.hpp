@@ -2,8 +2,9 @@
 #pragma once
 
 #include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
+#include "cuda/kd_tree/search/tree_engine.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
+#include "cuda/search/batch_search.hpp"
 #include "cuda/search_question.hpp"
 
 #include <kith/index.hpp>
@@ -23,11 +24,13 @@ struct OnDevice {
   cuda::DeviceScope scope{0};
   cuda::Stream stream;
   cuda::DeviceTree<T> tree;
+  cuda::TreeEngine<T> engine;
   cuda::BatchSearch<T> search;
 
   OnDevice(const SearchQuestion<T>& question, std::uint64_t budget)
       : tree(cuda::copy_tree_to_device(question.tree, stream, {})),
-        search(tree, question.metric, std::span<const T>(question.period), stream, {budget}) {
+        engine(tree),
+        search(engine, question.metric, std::span<const T>(question.period), stream, {budget}) {
     stream.synchronize();
   }
 };

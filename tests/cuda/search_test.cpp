@@ -57,9 +57,9 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
   } else {
     cuda::launch_count_steps(task, kLaunch);
   }
-  std::vector<std::uint64_t> starts(counts.size() + 1), sums(cuda::scan_tiles_of(counts.size()) + 2);
-  cuda::launch_scan_steps(static_cast<const std::uint32_t*>(counts.data()), counts.size(), sums.data(), starts.data(),
-                          true, kLaunch);
+  std::vector<std::uint64_t> starts(counts.size() + 1), sums(cuda::sum_tiles_of(counts.size()) + 2);
+  cuda::launch_sums_before(static_cast<const std::uint32_t*>(counts.data()), counts.size(), sums.data(), starts.data(),
+                           true, kLaunch);
   expect_same_bytes(starts, expected.offsets, "offset");
   if (testing::Test::HasFatalFailure()) return;
   std::vector<std::uint32_t> indices(starts.back(), 0xdeadbeef);

@@ -6,9 +6,10 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/check_tree.hpp"
-#include "cuda/kd_tree/search/array_search.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
+#include "cuda/kd_tree/search/tree_engine.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
+#include "cuda/search/array_search.hpp"
+#include "cuda/search/batch_search.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
 #include "engine/kd_tree/validate_tree.hpp"
@@ -40,8 +41,9 @@ class KdSearch final : public Searcher<T> {
         tree_(std::move(tree)),
         metric_(metric),
         period_(std::move(period)),
-        search_(tree_, metric_, period_, stream_),
-        array_search_(search_.tree(), metric_, search_.metric(), stream_.device()),
+        engine_(tree_),
+        search_(engine_, metric_, period_, stream_),
+        array_search_(engine_, metric_, search_.metric(), stream_.device()),
         origin_(origin) {}
 
   /// The tree is on the host already: nothing needs to be copied.
@@ -107,6 +109,7 @@ class KdSearch final : public Searcher<T> {
   DeviceTree<T> tree_;
   Metric metric_;
   std::vector<T> period_;
+  TreeEngine<T> engine_;
   BatchSearch<T> search_;
   ArraySearch<T> array_search_;
   const char* origin_;  ///< "built" or "checked"

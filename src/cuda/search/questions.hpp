@@ -58,4 +58,45 @@ struct QuerySource {
   std::uint32_t first = 0;
 };
 
+/// The k nearest: rows of k entries; missing ones get the number of points and infinity.
+template <typename T>
+struct KnnQuestion {
+  SearchMetric<T> metric;
+  SearchFilter filter;
+  QuerySource<T> queries;
+  std::uint32_t k = 0;
+  T bound = 0;                ///< no chain value above it is reported
+  const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
+  std::uint32_t* indices = nullptr;
+  T* chains = nullptr;
+};
+
+/// Everything within a bound: first how many, then what.
+template <typename T>
+struct RadiusQuestion {
+  SearchMetric<T> metric;
+  SearchFilter filter;
+  QuerySource<T> queries;
+  T bound = 0;
+  const T* bounds = nullptr;              ///< per row of the answer; null: `bound` for all
+  std::uint32_t* counts = nullptr;        ///< written by the first question
+  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
+  std::uint64_t starts_base = 0;          ///< subtracted from `starts`
+  std::uint32_t* indices = nullptr;
+  T* chains = nullptr;
+};
+
+/// Points in boxes, faces included: first how many, then which.
+template <typename T>
+struct BoxQuestion {
+  SearchFilter filter;       ///< `allowed` and `below` only
+  const T* lower = nullptr;  ///< count x dims
+  const T* upper = nullptr;
+  std::uint64_t count = 0;
+  std::uint32_t* counts = nullptr;
+  const std::uint64_t* starts = nullptr;
+  std::uint64_t starts_base = 0;
+  std::uint32_t* indices = nullptr;
+};
+
 }  // namespace kith::cuda

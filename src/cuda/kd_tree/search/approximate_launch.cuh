@@ -4,7 +4,8 @@
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/search/approximate_steps.cuh"
 #include "cuda/kd_tree/search/search.hpp"
-#include "cuda/kd_tree/search/search_launcher.cuh"
+#include "cuda/kd_tree/search/search_limits.cuh"
+#include "cuda/search/search_launcher.cuh"
 
 namespace kith::cuda {
 

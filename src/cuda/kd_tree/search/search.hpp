@@ -50,7 +50,4 @@ template <typename T>
 void choose_points(const SearchTree<T>& tree, std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
                    std::uint32_t* chosen_count, const Stream& stream);
 
-/// starts[i] becomes the sum of counts[0] to counts[i - 1], for i up to `count` itself.
-void sum_counts(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* starts, const Stream& stream);
-
 }  // namespace kith::cuda

@@ -13,9 +13,4 @@ template void order_queries(const SearchTree<float>&, const float*, std::uint64_
 template void choose_points(const SearchTree<float>&, std::uint32_t, std::uint32_t, std::uint32_t*, std::uint32_t*,
                             const Stream&);
 
-void sum_counts(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* starts, const Stream& stream) {
-  DeviceBuffer<std::uint64_t> sums(scan_tiles_of(count) + 2, stream);
-  launch_scan_steps(counts, count, sums.data(), starts, true, SearchLauncher(stream));
-}
-
 }  // namespace kith::cuda

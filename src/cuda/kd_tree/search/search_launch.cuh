@@ -4,8 +4,9 @@
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/kd_tree/search/search.hpp"
-#include "cuda/kd_tree/search/search_launcher.cuh"
+#include "cuda/kd_tree/search/search_limits.cuh"
 #include "cuda/kd_tree/search/search_steps.cuh"
+#include "cuda/search/search_launcher.cuh"
 
 #include <kith/error.hpp>
 

@@ -10,7 +10,7 @@
 #include "cuda/kd_tree/search/packet_self.cuh"
 #include "cuda/kd_tree/search/query_order.cuh"
 #include "cuda/kd_tree/search/radius.cuh"
-#include "cuda/kd_tree/search/scan.cuh"
+#include "cuda/search/sums_before.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/kd_tree/search/search_plan.hpp"
 
@@ -188,24 +188,12 @@ void launch_box_steps(const BoxTask<T>& task, bool writes, Launch&& launch) {
   }
 }
 
-/// Sums before each of `count` values; `sums` has room for scan_tiles_of(count) + 1.
-template <typename V, typename Launch>
-void launch_scan_steps(const std::uint32_t* values, std::uint64_t count, V* sums, V* out, bool has_end,
-                       Launch&& launch) {
-  const std::uint64_t tiles = scan_tiles_of(count);
-  const std::size_t shared = kScanThreads / kWarp * sizeof(V);
-  const auto blocks = static_cast<std::uint32_t>(std::max<std::uint64_t>(tiles, 1));
-  launch(sum_tiles<V>, blocks, kScanThreads, shared, values, count, sums);
-  launch(scan_sums<V>, 1u, kScanThreads, shared, sums, std::uint64_t{blocks});
-  launch(scan_tiles<V>, blocks, kScanThreads, shared, values, count, static_cast<const V*>(sums), out, has_end);
-}
-
 /// What ordering queries by leaf takes, in words: a count per leaf, which begins as zeros, sums, and a leaf per query.
 struct OrderLayout {
   std::uint64_t counts_at = 0, sums_at = 0, leaves_at = 0, words = 0;
 
   OrderLayout(std::uint64_t leaves, std::uint64_t queries)
-      : sums_at(leaves), leaves_at(sums_at + scan_tiles_of(leaves) + 2), words(leaves_at + queries) {}
+      : sums_at(leaves), leaves_at(sums_at + sum_tiles_of(leaves) + 2), words(leaves_at + queries) {}
 };
 
 /// `scratch` has OrderLayout::words words, those before `sums_at` zero; `order` gets the rows by leaf.
@@ -221,7 +209,8 @@ void launch_order_steps(const SearchTree<T>& tree, const T* rows, std::uint64_t 
   const auto blocks =
       static_cast<std::uint32_t>(std::min<std::uint64_t>((count + kSearchThreads - 1) / kSearchThreads, kMostBlocks));
   launch(count_in_leaves<T>, blocks, kSearchThreads, std::size_t{0}, tree, rows, row_stride, count, leaf_of, counts);
-  launch_scan_steps(static_cast<const std::uint32_t*>(counts), leaves, scratch + layout.sums_at, counts, false, launch);
+  launch_sums_before(static_cast<const std::uint32_t*>(counts), leaves, scratch + layout.sums_at, counts, false,
+                     launch);
   launch(order_by_leaf<std::uint32_t>, blocks, kSearchThreads, std::size_t{0},
          static_cast<const std::uint32_t*>(leaf_of), count, counts, order);
 }

@@ -1,10 +1,9 @@
 // Radius searches for callers on the host; see batch_search.hpp. First all counts, so that the answer is allocated
 // once, then the lists.
 #include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
-#include "cuda/kd_tree/search/chunks.hpp"
-#include "cuda/kd_tree/search/query_chunk.hpp"
-#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/search/batch_search.hpp"
+#include "cuda/search/chunks.hpp"
+#include "cuda/search/query_chunk.hpp"
 #include "cuda/staging.hpp"
 
 #include <algorithm>
@@ -25,8 +24,8 @@ struct ListSlot {
   DeviceBuffer<std::uint32_t> indices;
   DeviceBuffer<T> chains;
 
-  ListSlot(StreamPool& streams, const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most)
-      : stream(streams), queries(tree, batch, most, *stream), starts(most + 1, *stream) {}
+  ListSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
+      : stream(streams), queries(engine, batch, most, *stream), starts(most + 1, *stream) {}
 
   void make_room(std::uint64_t entries) {
     if (entries <= indices.size()) return;
@@ -43,12 +42,12 @@ template <typename T>
 void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                            std::uint32_t* counts) const {
   if (queries.count == 0) return;
-  if (tree_.geometry.points == 0) {
+  if (engine_.points() == 0) {
     std::fill_n(counts, queries.count, 0u);
     return;
   }
   const DeviceScope scope(device_);
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint32_t);
+  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + sizeof(std::uint32_t);
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
   const std::vector<std::uint64_t> starts =
@@ -59,26 +58,25 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     QueryChunk<T> queries;
     DeviceBuffer<std::uint32_t> counts;
 
-    Slot(StreamPool& streams, const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most)
-        : stream(streams), queries(tree, batch, most, *stream), counts(most, *stream) {}
+    Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
+        : stream(streams), queries(engine, batch, most, *stream), counts(most, *stream) {}
   };
   std::optional<Slot> slots[2];
   std::optional<FilterOnDevice> filter;
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts));
+        if (!slots[s]) slots[s].emplace(streams_, engine_, queries, longest(starts));
         Slot& slot = *slots[s];
-        if (!filter) filter.emplace(queries.filter, tree_.geometry.points, *slot.stream, run);
+        if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(starts[chunk], starts[chunk + 1], run);
-        count_within(RadiusTask<T>{.tree = tree_,
-                                   .metric = metric_,
-                                   .filter = slot.queries.filter(filter->filter()),
-                                   .queries = slot.queries.source(),
-                                   .bound = bound,
-                                   .bounds = slot.queries.bounds(),
-                                   .counts = slot.counts.data()},
-                     *slot.stream);
+        engine_.count(RadiusQuestion<T>{.metric = metric_,
+                                        .filter = slot.queries.filter(filter->filter()),
+                                        .queries = slot.queries.source(),
+                                        .bound = bound,
+                                        .bounds = slot.queries.bounds(),
+                                        .counts = slot.counts.data()},
+                      *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         copy_to_host(counts + starts[chunk], slots[s]->counts.data(),
@@ -91,7 +89,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
 template <typename T>
 void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                                  engine::ChainLists<T>& lists) const {
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + sizeof(std::uint64_t);
+  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + sizeof(std::uint64_t);
   const std::uint64_t bytes = queries.is_self() ? bytes_in_flight() / 2 : std::min(bytes_in_flight() / 2, kChunkBytes);
   const std::vector<std::uint64_t> starts =
       chunks_by_answer(lists.offsets, per_query, sizeof(T) + sizeof(std::uint32_t), bytes, kMostQueries);
@@ -100,25 +98,24 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts));
+        if (!slots[s]) slots[s].emplace(streams_, engine_, queries, longest(starts));
         ListSlot<T>& slot = *slots[s];
         const std::uint64_t first = starts[chunk], end = starts[chunk + 1];
-        if (!filter) filter.emplace(queries.filter, tree_.geometry.points, *slot.stream, run);
+        if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(first, end, run);
         slot.make_room(lists.offsets[end] - lists.offsets[first]);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
                        *slot.stream, CopyOptions::of_search(run));
-        list_within(RadiusTask<T>{.tree = tree_,
-                                  .metric = metric_,
-                                  .filter = slot.queries.filter(filter->filter()),
-                                  .queries = slot.queries.source(),
-                                  .bound = bound,
-                                  .bounds = slot.queries.bounds(),
-                                  .starts = slot.starts.data(),
-                                  .starts_base = lists.offsets[first],
-                                  .indices = slot.indices.data(),
-                                  .chains = slot.chains.data()},
-                    *slot.stream);
+        engine_.list(RadiusQuestion<T>{.metric = metric_,
+                                       .filter = slot.queries.filter(filter->filter()),
+                                       .queries = slot.queries.source(),
+                                       .bound = bound,
+                                       .bounds = slot.queries.bounds(),
+                                       .starts = slot.starts.data(),
+                                       .starts_base = lists.offsets[first],
+                                       .indices = slot.indices.data(),
+                                       .chains = slot.chains.data()},
+                     *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = lists.offsets[starts[chunk]], entries = lists.offsets[starts[chunk + 1]] - first;

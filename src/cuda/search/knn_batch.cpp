@@ -2,10 +2,9 @@
 #include "cuda/check.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
-#include "cuda/kd_tree/search/chunks.hpp"
-#include "cuda/kd_tree/search/query_chunk.hpp"
-#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/search/batch_search.hpp"
+#include "cuda/search/chunks.hpp"
+#include "cuda/search/query_chunk.hpp"
 #include "cuda/staging.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -20,35 +19,12 @@ namespace {
 /// The bytes of a chunk that keep the GPU and the bus busy; more only take memory.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
-template <typename T>
-SearchTree<T> search_tree(const DeviceTree<T>& tree) {
-  SearchTree<T> view;
-  view.blocks = tree.blocks.data();
-  view.split_dims = tree.split_dims.data();
-  view.split_values = tree.split_values.data();
-  view.boxes = tree.boxes.data();
-  view.smallest = tree.smallest.data();
-  view.geometry = tree.shape.geometry;
-  view.dims = tree.shape.dims;
-  view.point_bytes = tree.shape.point_bytes;
-  return view;
-}
-
-/// By the rules: exactly, or with leave to miss something; `exact` is written in the second case only.
-template <typename T>
-void search_by_rules(const KnnTask<T>& task, const engine::KnnRules<T>& rules, std::uint8_t* exact,
-                     const Stream& stream) {
-  if (rules.is_exact()) return search_knn(task, stream);
-  search_knn_approximately(
-      ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
-}
-
 }  // namespace
 
 template <typename T>
-BatchSearch<T>::BatchSearch(const DeviceTree<T>& tree, Metric metric, std::span<const T> period, const Stream& stream,
-                            const SearchBudget& budget)
-    : tree_(search_tree(tree)),
+BatchSearch<T>::BatchSearch(const AskedEngine<T>& engine, Metric metric, std::span<const T> period,
+                            const Stream& stream, const SearchBudget& budget)
+    : engine_(engine),
       metric_{metric.kind(), metric.p(), nullptr},
       lengths_(period.size(), stream),
       device_(stream.device()),
@@ -73,7 +49,7 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr || queries.bounds != nullptr) {
     return false;
   }
-  const std::uint64_t row_bytes = tree_.dims * sizeof(T), entries = queries.count * k;
+  const std::uint64_t row_bytes = engine_.dims() * sizeof(T), entries = queries.count * k;
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
                       exact_at = below_at + queries.count * sizeof(std::uint32_t), bytes = exact_at + queries.count;
@@ -83,27 +59,27 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   for (std::uint64_t q = 0; q < queries.count; ++q) {
     std::memcpy(room.data() + q * row_bytes, queries.row(q), row_bytes);
   }
-  KnnTask<T> task{
-      .tree = tree_,
-      .metric = metric_,
-      .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
-      .queries = {.rows = reinterpret_cast<const T*>(room.data()), .row_stride = tree_.dims, .count = queries.count},
-      .k = k,
-      .bound = rules.bound,
-      .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
-      .chains = reinterpret_cast<T*>(room.data() + chains_at)};
+  KnnQuestion<T> question{.metric = metric_,
+                          .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
+                          .queries = {.rows = reinterpret_cast<const T*>(room.data()),
+                                      .row_stride = engine_.dims(),
+                                      .count = queries.count},
+                          .k = k,
+                          .bound = rules.bound,
+                          .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
+                          .chains = reinterpret_cast<T*>(room.data() + chains_at)};
   if (filter.below != nullptr) {
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
-    task.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
+    question.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
   }
   auto* flags = reinterpret_cast<std::uint8_t*>(room.data() + exact_at);
   {
     const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
-    search_by_rules(task, rules, flags, *stream);
+    engine_.knn(question, rules, flags, *stream);
     (*stream).synchronize();
   }
-  std::memcpy(indices, task.indices, entries * sizeof(std::uint32_t));
-  std::memcpy(chains, task.chains, entries * sizeof(T));
+  std::memcpy(indices, question.indices, entries * sizeof(std::uint32_t));
+  std::memcpy(chains, question.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
   return true;
 }
@@ -111,12 +87,12 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
 template <typename T>
 void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
                          const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
-  if (exact != nullptr && (rules.is_exact() || k == 0 || tree_.geometry.points == 0)) {
+  if (exact != nullptr && (rules.is_exact() || k == 0 || engine_.points() == 0)) {
     std::fill_n(exact, queries.count, std::uint8_t{1});
     exact = nullptr;
   }
   if (queries.count == 0 || k == 0) return;
-  if (tree_.geometry.points == 0) {
+  if (engine_.points() == 0) {
     std::fill_n(indices, queries.count * k, 0u);
     std::fill_n(chains, queries.count * k, std::numeric_limits<T>::infinity());
     return;
@@ -124,7 +100,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   if (knn_of_few(queries, k, rules, run, indices, chains, exact)) return;
 
-  const std::uint64_t per_query = bytes_per_query(tree_.dims) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
+  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
@@ -140,10 +116,10 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     DeviceBuffer<T> chains;
     DeviceBuffer<std::uint8_t> exact;
 
-    Slot(StreamPool& streams, const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most,
+    Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
          std::uint32_t entries, bool has_flags)
         : stream(streams),
-          queries(tree, batch, most, *stream),
+          queries(engine, batch, most, *stream),
           indices(most * entries, *stream),
           chains(most * entries, *stream),
           exact(has_flags ? most : 0, *stream) {}
@@ -153,12 +129,11 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, queries, longest(starts), k, exact != nullptr);
+        if (!slots[s]) slots[s].emplace(streams_, engine_, queries, longest(starts), k, exact != nullptr);
         Slot& slot = *slots[s];
-        if (!filter) filter.emplace(queries.filter, tree_.geometry.points, *slot.stream, run);
+        if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(starts[chunk], starts[chunk + 1], run);
-        search_by_rules(KnnTask<T>{.tree = tree_,
-                                   .metric = metric_,
+        engine_.knn(KnnQuestion<T>{.metric = metric_,
                                    .filter = slot.queries.filter(filter->filter()),
                                    .queries = slot.queries.source(),
                                    .k = k,
@@ -166,7 +141,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                    .bounds = slot.queries.bounds(),
                                    .indices = slot.indices.data(),
                                    .chains = slot.chains.data()},
-                        rules, slot.exact.data(), *slot.stream);
+                    rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = starts[chunk] * k, entries = starts[chunk + 1] * k - first;
@@ -180,12 +155,12 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
       });
 }
 
-template BatchSearch<float>::BatchSearch(const DeviceTree<float>&, Metric, std::span<const float>, const Stream&,
+template BatchSearch<float>::BatchSearch(const AskedEngine<float>&, Metric, std::span<const float>, const Stream&,
                                          const SearchBudget&);
 template std::uint64_t BatchSearch<float>::bytes_in_flight() const;
 template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, const engine::KnnRules<float>&,
                                       const engine::RunOptions&, std::uint32_t*, float*, std::uint8_t*) const;
-template BatchSearch<double>::BatchSearch(const DeviceTree<double>&, Metric, std::span<const double>, const Stream&,
+template BatchSearch<double>::BatchSearch(const AskedEngine<double>&, Metric, std::span<const double>, const Stream&,
                                           const SearchBudget&);
 template std::uint64_t BatchSearch<double>::bytes_in_flight() const;
 template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t,

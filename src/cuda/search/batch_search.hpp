@@ -3,10 +3,9 @@
 #pragma once
 
 #include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/device_tree.hpp"
-#include "cuda/kd_tree/search/pinned_room.hpp"
-#include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/stream_pool.hpp"
+#include "cuda/search/asked_engine.hpp"
+#include "cuda/search/pinned_room.hpp"
+#include "cuda/search/stream_pool.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/metric.hpp>
@@ -22,7 +21,7 @@ struct SearchBudget {
   std::uint64_t most_bytes = 0;  ///< for queries and answers in flight; 0: half of what is free
 };
 
-/// Thread-safe. The tree outlives it. See engine::Searcher for what calls return. Bounds of the queries themselves
+/// Thread-safe. The engine outlives it. See engine::Searcher for what calls return. Bounds of the queries themselves
 /// count for exact kNN too.
 template <typename T>
 class BatchSearch {
@@ -31,7 +30,7 @@ class BatchSearch {
   static std::uint64_t bytes_per_query(std::uint32_t dims) { return dims * sizeof(T) + 24; }
   static constexpr std::uint64_t kBytesPerNeighbor = sizeof(T) + sizeof(std::uint32_t);
 
-  BatchSearch(const DeviceTree<T>& tree, Metric metric, std::span<const T> period, const Stream& stream,
+  BatchSearch(const AskedEngine<T>& engine, Metric metric, std::span<const T> period, const Stream& stream,
               const SearchBudget& budget = {});
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
@@ -43,7 +42,6 @@ class BatchSearch {
   void box_count(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run, std::uint32_t* counts) const;
 
   /// What the kernels read; valid as long as this lives.
-  const SearchTree<T>& tree() const { return tree_; }
   const SearchMetric<T>& metric() const { return metric_; }
 
  private:
@@ -60,7 +58,7 @@ class BatchSearch {
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,
                       engine::ChainLists<T>& lists) const;
 
-  SearchTree<T> tree_;
+  const AskedEngine<T>& engine_;
   SearchMetric<T> metric_;
   DeviceBuffer<T> lengths_;
   int device_;

@@ -1,8 +1,8 @@
 // See array_queries.hpp.
-#include "cuda/kd_tree/search/array_queries.hpp"
+#include "cuda/search/array_queries.hpp"
 
 #include "cuda/check.hpp"
-#include "cuda/kd_tree/search/array_queries.cuh"
+#include "cuda/search/array_queries.cuh"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
 // Box searches for callers on the host; see batch_search.hpp.
 #include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/batch_search.hpp"
-#include "cuda/kd_tree/search/chunks.hpp"
-#include "cuda/kd_tree/search/query_chunk.hpp"
-#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/search/batch_search.hpp"
+#include "cuda/search/chunks.hpp"
+#include "cuda/search/query_chunk.hpp"
 #include "cuda/staging.hpp"
 
 #include <algorithm>
@@ -25,10 +24,10 @@ struct BoxSlot {
   DeviceBuffer<std::uint64_t> starts;
   DeviceBuffer<std::uint32_t> indices;
 
-  BoxSlot(StreamPool& streams, const SearchTree<T>& tree, const engine::BoxBatch<T>& boxes, std::uint64_t most)
+  BoxSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, std::uint64_t most)
       : stream(streams),
-        lower(most * tree.dims, *stream),
-        upper(most * tree.dims, *stream),
+        lower(most * engine.dims(), *stream),
+        upper(most * engine.dims(), *stream),
         counts(most, *stream),
         starts(most + 1, *stream) {
     if (boxes.filter.below != nullptr) below = DeviceBuffer<std::uint32_t>(most, *stream);
@@ -36,22 +35,20 @@ struct BoxSlot {
 
   static std::uint64_t bytes_per_box(std::uint32_t dims) { return 2 * dims * sizeof(T) + 16; }
 
-  BoxTask<T> take(const SearchTree<T>& tree, const engine::BoxBatch<T>& boxes, SearchFilter filter, std::uint64_t first,
-                  std::uint64_t end, const engine::RunOptions& run) {
-    copy_rows_to_device(lower.data(), boxes.lower_of(first), boxes.lower_stride, tree.dims, end - first, *stream, run);
-    copy_rows_to_device(upper.data(), boxes.upper_of(first), boxes.upper_stride, tree.dims, end - first, *stream, run);
+  BoxQuestion<T> take(const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, SearchFilter filter,
+                      std::uint64_t first, std::uint64_t end, const engine::RunOptions& run) {
+    copy_rows_to_device(lower.data(), boxes.lower_of(first), boxes.lower_stride, engine.dims(), end - first, *stream,
+                        run);
+    copy_rows_to_device(upper.data(), boxes.upper_of(first), boxes.upper_stride, engine.dims(), end - first, *stream,
+                        run);
     if (below.size() > 0) {
       copy_to_device(below.data(), boxes.filter.below + first, (end - first) * sizeof(std::uint32_t), *stream,
                      CopyOptions::of_search(run));
     }
     filter.exclude_self = filter.earlier_only = false;
     filter.below = below.data();
-    return {.tree = tree,
-            .filter = filter,
-            .lower = lower.data(),
-            .upper = upper.data(),
-            .count = end - first,
-            .counts = counts.data()};
+    return {
+        .filter = filter, .lower = lower.data(), .upper = upper.data(), .count = end - first, .counts = counts.data()};
   }
 };
 
@@ -62,17 +59,18 @@ void BatchSearch<T>::box_count(const engine::BoxBatch<T>& boxes, const engine::R
                                std::uint32_t* counts) const {
   if (boxes.count == 0) return;
   const DeviceScope scope(device_);
-  const std::vector<std::uint64_t> starts = equal_chunks(boxes.count, BoxSlot<T>::bytes_per_box(tree_.dims),
+  const std::vector<std::uint64_t> starts = equal_chunks(boxes.count, BoxSlot<T>::bytes_per_box(engine_.dims()),
                                                          std::min(bytes_in_flight() / 2, kChunkBytes), kMostBoxes);
   std::optional<BoxSlot<T>> slots[2];
   std::optional<FilterOnDevice> filter;
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, boxes, longest(starts));
+        if (!slots[s]) slots[s].emplace(streams_, engine_, boxes, longest(starts));
         BoxSlot<T>& slot = *slots[s];
-        if (!filter) filter.emplace(boxes.filter, tree_.geometry.points, *slot.stream, run);
-        count_in_boxes(slot.take(tree_, boxes, filter->filter(), starts[chunk], starts[chunk + 1], run), *slot.stream);
+        if (!filter) filter.emplace(boxes.filter, engine_.points(), *slot.stream, run);
+        engine_.count_in_boxes(slot.take(engine_, boxes, filter->filter(), starts[chunk], starts[chunk + 1], run),
+                               *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         copy_to_host(counts + starts[chunk], slots[s]->counts.data(),
@@ -92,26 +90,26 @@ engine::IndexLists BatchSearch<T>::box(const engine::BoxBatch<T>& boxes, const e
   if (lists.indices.empty()) return lists;
   const DeviceScope scope(device_);
   const std::vector<std::uint64_t> starts =
-      chunks_by_answer(lists.offsets, BoxSlot<T>::bytes_per_box(tree_.dims), sizeof(std::uint32_t),
+      chunks_by_answer(lists.offsets, BoxSlot<T>::bytes_per_box(engine_.dims()), sizeof(std::uint32_t),
                        std::min(bytes_in_flight() / 2, kChunkBytes), kMostBoxes);
   std::optional<BoxSlot<T>> slots[2];
   std::optional<FilterOnDevice> filter;
   run_chunks(
       starts, run,
       [&](std::size_t chunk, std::size_t s) {
-        if (!slots[s]) slots[s].emplace(streams_, tree_, boxes, longest(starts));
+        if (!slots[s]) slots[s].emplace(streams_, engine_, boxes, longest(starts));
         BoxSlot<T>& slot = *slots[s];
         const std::uint64_t first = starts[chunk], end = starts[chunk + 1];
         const std::uint64_t entries = lists.offsets[end] - lists.offsets[first];
-        if (!filter) filter.emplace(boxes.filter, tree_.geometry.points, *slot.stream, run);
+        if (!filter) filter.emplace(boxes.filter, engine_.points(), *slot.stream, run);
         if (entries > slot.indices.size()) slot.indices = DeviceBuffer<std::uint32_t>(entries, *slot.stream);
-        BoxTask<T> task = slot.take(tree_, boxes, filter->filter(), first, end, run);
+        BoxQuestion<T> question = slot.take(engine_, boxes, filter->filter(), first, end, run);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
                        *slot.stream, CopyOptions::of_search(run));
-        task.starts = slot.starts.data();
-        task.starts_base = lists.offsets[first];
-        task.indices = slot.indices.data();
-        list_in_boxes(task, *slot.stream);
+        question.starts = slot.starts.data();
+        question.starts_base = lists.offsets[first];
+        question.indices = slot.indices.data();
+        engine_.list_in_boxes(question, *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = lists.offsets[starts[chunk]];

@@ -4,7 +4,7 @@
 #include "core/query_row.hpp"
 #include "core/reported_distance.hpp"
 #include "cuda/intrinsics.cuh"
-#include "cuda/kd_tree/search/array_types.hpp"
+#include "cuda/search/array_types.hpp"
 
 #include <limits>
 

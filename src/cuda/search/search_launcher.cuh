@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cuda/check.hpp"
-#include "cuda/kd_tree/search/search_plan.hpp"
 #include "cuda/stream.hpp"
 
 #include <cstddef>
@@ -18,6 +17,11 @@ class SearchLauncher {
   template <typename... Parameters, typename... Arguments>
   void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
                   const Arguments&... arguments) const {
+    constexpr std::size_t kWithoutAsking = 48 << 10;
+    if (shared_bytes > kWithoutAsking) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+            "asking for shared memory");
+    }
     kernel<<<blocks, threads, shared_bytes, stream_>>>(arguments...);
     check_launch("searching");
   }
@@ -26,12 +30,10 @@ class SearchLauncher {
   cudaStream_t stream_;
 };
 
-inline SearchLimits search_limits(int device) {
+inline std::uint32_t processors_of(int device) {
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  SearchLimits limits;
-  limits.processors = static_cast<std::uint32_t>(processors);
-  return limits;
+  return static_cast<std::uint32_t>(processors);
 }
 
 }  // namespace kith::cuda

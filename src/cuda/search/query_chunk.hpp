@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/stream_pool.hpp"
+#include "cuda/search/asked_engine.hpp"
+#include "cuda/search/stream_pool.hpp"
 #include "engine/searcher.hpp"
 
 #include <cstdint>
@@ -28,13 +28,14 @@ template <typename T>
 void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_t dims, std::uint64_t count,
                          const Stream& stream, const engine::RunOptions& run);
 
-/// Queries [first, end) of a batch in device memory, in the order of their leaves. One after the other may take its
-/// place.
+/// Queries [first, end) of a batch in device memory, in the order that the engine wants. One after the other may take
+/// its place.
 template <typename T>
 class QueryChunk {
  public:
   /// Room for up to `most` queries. `stream` outlives this.
-  QueryChunk(const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most, const Stream& stream);
+  QueryChunk(const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
+             const Stream& stream);
 
   void take(std::uint64_t first, std::uint64_t end, const engine::RunOptions& run);
   const QuerySource<T>& source() const { return source_; }
@@ -43,7 +44,7 @@ class QueryChunk {
   const T* bounds() const { return bounds_.data(); }
 
  private:
-  const SearchTree<T>& tree_;
+  const AskedEngine<T>& engine_;
   const engine::QueryBatch<T>& batch_;
   Stream stream_;
   DeviceBuffer<T> rows_;

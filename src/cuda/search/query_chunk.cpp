@@ -1,7 +1,6 @@
 // See query_chunk.hpp.
-#include "cuda/kd_tree/search/query_chunk.hpp"
+#include "cuda/search/query_chunk.hpp"
 
-#include "cuda/kd_tree/search/search.hpp"
 #include "cuda/staging.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
@@ -55,12 +54,13 @@ void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_
 }
 
 template <typename T>
-QueryChunk<T>::QueryChunk(const SearchTree<T>& tree, const engine::QueryBatch<T>& batch, std::uint64_t most,
+QueryChunk<T>::QueryChunk(const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
                           const Stream& stream)
-    : tree_(tree), batch_(batch), stream_(stream) {
+    : engine_(engine), batch_(batch), stream_(stream) {
   const bool is_whole = most >= batch.count;
-  if (!batch.is_self()) rows_ = DeviceBuffer<T>(most * tree.dims, stream);
-  if (batch.is_self() ? !is_whole : most >= kFewestOrdered) chosen_ = DeviceBuffer<std::uint32_t>(most + 1, stream);
+  if (!batch.is_self()) rows_ = DeviceBuffer<T>(most * engine.dims(), stream);
+  if (batch.is_self() ? !is_whole && engine.wants_chosen() : most >= kFewestOrdered && engine.wants_order())
+    chosen_ = DeviceBuffer<std::uint32_t>(most + 1, stream);
   if (batch.filter.below != nullptr) below_ = DeviceBuffer<std::uint32_t>(most, stream);
   if (batch.bounds != nullptr) bounds_ = DeviceBuffer<T>(most, stream);
 }
@@ -81,16 +81,16 @@ void QueryChunk<T>::take(std::uint64_t first, std::uint64_t end, const engine::R
     source_.first = static_cast<std::uint32_t>(first);
     if (chosen_.size() == 0) return;
     std::uint32_t* chosen_count = chosen_.data() + chosen_.size() - 1;
-    choose_points(tree_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end), chosen_.data(),
-                  chosen_count, stream_);
+    engine_.choose_points(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end), chosen_.data(),
+                          chosen_count, stream_);
     source_.chosen = chosen_.data();
     return;
   }
-  copy_rows_to_device(rows_.data(), batch_.row(first), batch_.row_stride, tree_.dims, count, stream_, run);
+  copy_rows_to_device(rows_.data(), batch_.row(first), batch_.row_stride, engine_.dims(), count, stream_, run);
   source_.rows = rows_.data();
-  source_.row_stride = tree_.dims;
+  source_.row_stride = engine_.dims();
   if (chosen_.size() > 0 && count >= kFewestOrdered) {
-    order_queries(tree_, source_.rows, source_.row_stride, count, chosen_.data(), stream_);
+    engine_.order_queries(source_.rows, source_.row_stride, count, chosen_.data(), stream_);
     source_.chosen = chosen_.data();
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/search/asked_engine.hpp"
 #include "cuda/stream.hpp"
 #include "engine/device_searcher.hpp"
 
@@ -13,15 +13,15 @@
 
 namespace kith::cuda {
 
-/// Thread-safe. The arrays of the tree and the lengths of the axes outlive it.
+/// Thread-safe. The engine and the lengths of the axes outlive it.
 ///
 /// bytes per query, until the search is done: dims * sizeof(T) + sizeof(T) for queries of their own, 4 for their order,
-/// and what search.hpp says
+/// and what the engine says
 template <typename T>
 class ArraySearch final : public engine::DeviceSearcher<T> {
  public:
-  ArraySearch(const SearchTree<T>& tree, Metric metric, const SearchMetric<T>& search_metric, int device)
-      : tree_(tree), metric_(metric), search_metric_(search_metric), device_(device) {}
+  ArraySearch(const AskedEngine<T>& engine, Metric metric, const SearchMetric<T>& search_metric, int device)
+      : engine_(engine), metric_(metric), search_metric_(search_metric), device_(device) {}
 
   void require_here(const void* memory, std::string_view what) const override;
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
@@ -45,13 +45,13 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     QuerySource<T> source;
   };
   Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const Stream& stream) const;
-  RadiusTask<T> radius_task(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
-  BoxTask<T> box_task(const engine::BoxBatch<T>& boxes) const;
+  RadiusQuestion<T> radius_question(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
+  BoxQuestion<T> box_question(const engine::BoxBatch<T>& boxes) const;
   Stream stream_of(const engine::DeviceRun& run) const {
     return Stream(static_cast<cudaStream_t>(run.stream), device_);
   }
 
-  SearchTree<T> tree_;
+  const AskedEngine<T>& engine_;
   Metric metric_;
   SearchMetric<T> search_metric_;
   int device_;

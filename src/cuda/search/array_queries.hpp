@@ -2,7 +2,7 @@
 // reported.
 #pragma once
 
-#include "cuda/kd_tree/search/array_types.hpp"
+#include "cuda/search/array_types.hpp"
 #include "cuda/stream.hpp"
 
 namespace kith::cuda {

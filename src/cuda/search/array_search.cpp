@@ -1,11 +1,11 @@
 // See array_search.hpp.
-#include "cuda/kd_tree/search/array_search.hpp"
+#include "cuda/search/array_search.hpp"
 
 #include "cuda/check.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/device_scope.hpp"
-#include "cuda/kd_tree/search/array_queries.hpp"
-#include "cuda/kd_tree/search/search.hpp"
+#include "cuda/search/array_queries.hpp"
+#include "cuda/search/sum_counts.hpp"
 
 #include <kith/error.hpp>
 
@@ -40,12 +40,12 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
   Prepared prepared;
   prepared.source.count = queries.count;
   if (queries.is_self()) return prepared;
-  prepared.rows = DeviceBuffer<T>(queries.count * tree_.dims, stream);
+  prepared.rows = DeviceBuffer<T>(queries.count * engine_.dims(), stream);
   prepared.bounds = DeviceBuffer<T>(queries.count, stream);
   prepare_queries(PrepareTask<T>{.rows = queries.rows,
                                  .row_stride = static_cast<std::uint64_t>(queries.row_stride),
                                  .count = queries.count,
-                                 .dims = tree_.dims,
+                                 .dims = engine_.dims(),
                                  .metric = metric_,
                                  .lengths = search_metric_.lengths,
                                  .bound = bound,
@@ -53,10 +53,10 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
                                  .bounds = prepared.bounds.data()},
                   stream);
   prepared.source.rows = prepared.rows.data();
-  prepared.source.row_stride = tree_.dims;
-  if (queries.count < kFewestOrdered) return prepared;
+  prepared.source.row_stride = engine_.dims();
+  if (queries.count < kFewestOrdered || !engine_.wants_order()) return prepared;
   prepared.order = DeviceBuffer<std::uint32_t>(queries.count, stream);
-  order_queries(tree_, prepared.source.rows, prepared.source.row_stride, queries.count, prepared.order.data(), stream);
+  engine_.order_queries(prepared.source.rows, prepared.source.row_stride, queries.count, prepared.order.data(), stream);
   prepared.source.chosen = prepared.order.data();
   return prepared;
 }
@@ -67,18 +67,17 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   if (queries.count == 0 || k == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  const bool is_empty = tree_.geometry.points == 0;  // then no bound is good
+  const bool is_empty = engine_.points() == 0;  // then no bound is good
   const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
   if (!is_empty) {
-    search_knn(KnnTask<T>{.tree = tree_,
-                          .metric = search_metric_,
-                          .filter = search_filter(queries.filter),
-                          .queries = prepared.source,
-                          .k = k,
-                          .bound = bound,
-                          .indices = indices,
-                          .chains = distances},
-               stream);
+    engine_.knn(KnnQuestion<T>{.metric = search_metric_,
+                               .filter = search_filter(queries.filter),
+                               .queries = prepared.source,
+                               .k = k,
+                               .bound = bound,
+                               .indices = indices,
+                               .chains = distances},
+                {.bound = bound}, nullptr, stream);
   }
   report_distances(ReportTask<T>{.metric = metric_,
                                  .squared = run.squared,
@@ -87,15 +86,14 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                  .indices = indices,
                                  .per_row = k,
                                  .bounds = prepared.bounds.data(),
-                                 .missing = static_cast<std::uint32_t>(tree_.geometry.points)},
+                                 .missing = static_cast<std::uint32_t>(engine_.points())},
                    stream);
 }
 
 template <typename T>
-RadiusTask<T> ArraySearch<T>::radius_task(const engine::QueryBatch<T>& queries, const Prepared& prepared,
-                                          T bound) const {
-  return {.tree = tree_,
-          .metric = search_metric_,
+RadiusQuestion<T> ArraySearch<T>::radius_question(const engine::QueryBatch<T>& queries, const Prepared& prepared,
+                                                  T bound) const {
+  return {.metric = search_metric_,
           .filter = search_filter(queries.filter),
           .queries = prepared.source,
           .bound = bound,
@@ -108,11 +106,11 @@ void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
   if (queries.count == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  if (tree_.geometry.points == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
+  if (engine_.points() == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
   const Prepared prepared = prepare(queries, bound, stream);
-  RadiusTask<T> task = radius_task(queries, prepared, bound);
-  task.counts = counts;
-  count_within(task, stream);
+  RadiusQuestion<T> question = radius_question(queries, prepared, bound);
+  question.counts = counts;
+  engine_.count(question, stream);
 }
 
 template <typename T>
@@ -127,15 +125,15 @@ void ArraySearch<T>::offsets(const std::uint32_t* counts, std::uint64_t count, c
 template <typename T>
 void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
                             const std::uint64_t* offsets, std::uint32_t* indices, T* distances) const {
-  if (queries.count == 0 || tree_.geometry.points == 0) return;
+  if (queries.count == 0 || engine_.points() == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   const Prepared prepared = prepare(queries, bound, stream);
-  RadiusTask<T> task = radius_task(queries, prepared, bound);
-  task.starts = offsets;
-  task.indices = indices;
-  task.chains = distances;
-  list_within(task, stream);
+  RadiusQuestion<T> question = radius_question(queries, prepared, bound);
+  question.starts = offsets;
+  question.indices = indices;
+  question.chains = distances;
+  engine_.list(question, stream);
   report_distances(ReportTask<T>{.metric = metric_,
                                  .squared = run.squared,
                                  .entries_on_device = offsets + queries.count,
@@ -145,12 +143,8 @@ void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const
 }
 
 template <typename T>
-BoxTask<T> ArraySearch<T>::box_task(const engine::BoxBatch<T>& boxes) const {
-  return {.tree = tree_,
-          .filter = search_filter(boxes.filter),
-          .lower = boxes.lower,
-          .upper = boxes.upper,
-          .count = boxes.count};
+BoxQuestion<T> ArraySearch<T>::box_question(const engine::BoxBatch<T>& boxes) const {
+  return {.filter = search_filter(boxes.filter), .lower = boxes.lower, .upper = boxes.upper, .count = boxes.count};
 }
 
 template <typename T>
@@ -158,9 +152,9 @@ void ArraySearch<T>::box_count(const engine::BoxBatch<T>& boxes, const engine::D
                                std::uint32_t* counts) const {
   if (boxes.count == 0) return;
   const DeviceScope scope(device_);
-  BoxTask<T> task = box_task(boxes);
-  task.counts = counts;
-  count_in_boxes(task, stream_of(run));
+  BoxQuestion<T> question = box_question(boxes);
+  question.counts = counts;
+  engine_.count_in_boxes(question, stream_of(run));
 }
 
 template <typename T>
@@ -168,10 +162,10 @@ void ArraySearch<T>::box(const engine::BoxBatch<T>& boxes, const engine::DeviceR
                          std::uint32_t* indices) const {
   if (boxes.count == 0) return;
   const DeviceScope scope(device_);
-  BoxTask<T> task = box_task(boxes);
-  task.starts = offsets;
-  task.indices = indices;
-  list_in_boxes(task, stream_of(run));
+  BoxQuestion<T> question = box_question(boxes);
+  question.starts = offsets;
+  question.indices = indices;
+  engine_.list_in_boxes(question, stream_of(run));
 }
 
 template class ArraySearch<float>;

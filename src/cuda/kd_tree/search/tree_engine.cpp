@@ -1,0 +1,104 @@
+// See tree_engine.hpp: questions become tasks for a tree.
+#include "cuda/kd_tree/search/tree_engine.hpp"
+
+#include "cuda/kd_tree/search/search.hpp"
+
+namespace kith::cuda {
+namespace {
+
+template <typename T>
+SearchTree<T> search_tree(const DeviceTree<T>& tree) {
+  SearchTree<T> view;
+  view.blocks = tree.blocks.data();
+  view.split_dims = tree.split_dims.data();
+  view.split_values = tree.split_values.data();
+  view.boxes = tree.boxes.data();
+  view.smallest = tree.smallest.data();
+  view.geometry = tree.shape.geometry;
+  view.dims = tree.shape.dims;
+  view.point_bytes = tree.shape.point_bytes;
+  return view;
+}
+
+template <typename T>
+RadiusTask<T> task_of(const SearchTree<T>& tree, const RadiusQuestion<T>& question) {
+  return {.tree = tree,
+          .metric = question.metric,
+          .filter = question.filter,
+          .queries = question.queries,
+          .bound = question.bound,
+          .bounds = question.bounds,
+          .counts = question.counts,
+          .starts = question.starts,
+          .starts_base = question.starts_base,
+          .indices = question.indices,
+          .chains = question.chains};
+}
+
+template <typename T>
+BoxTask<T> task_of(const SearchTree<T>& tree, const BoxQuestion<T>& question) {
+  return {.tree = tree,
+          .filter = question.filter,
+          .lower = question.lower,
+          .upper = question.upper,
+          .count = question.count,
+          .counts = question.counts,
+          .starts = question.starts,
+          .starts_base = question.starts_base,
+          .indices = question.indices};
+}
+
+}  // namespace
+
+template <typename T>
+TreeEngine<T>::TreeEngine(const DeviceTree<T>& tree) : tree_(search_tree(tree)) {}
+
+template <typename T>
+void TreeEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+                        const Stream& stream) const {
+  const KnnTask<T> task{.tree = tree_,
+                        .metric = question.metric,
+                        .filter = question.filter,
+                        .queries = question.queries,
+                        .k = question.k,
+                        .bound = question.bound,
+                        .bounds = question.bounds,
+                        .indices = question.indices,
+                        .chains = question.chains};
+  if (rules.is_exact()) return search_knn(task, stream);
+  search_knn_approximately(
+      ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
+}
+
+template <typename T>
+void TreeEngine<T>::count(const RadiusQuestion<T>& question, const Stream& stream) const {
+  count_within(task_of(tree_, question), stream);
+}
+template <typename T>
+void TreeEngine<T>::list(const RadiusQuestion<T>& question, const Stream& stream) const {
+  list_within(task_of(tree_, question), stream);
+}
+template <typename T>
+void TreeEngine<T>::count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
+  cuda::count_in_boxes(task_of(tree_, question), stream);
+}
+template <typename T>
+void TreeEngine<T>::list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
+  cuda::list_in_boxes(task_of(tree_, question), stream);
+}
+
+template <typename T>
+void TreeEngine<T>::order_queries(const T* rows, std::uint64_t row_stride, std::uint64_t count, std::uint32_t* order,
+                                  const Stream& stream) const {
+  cuda::order_queries(tree_, rows, row_stride, count, order, stream);
+}
+template <typename T>
+void TreeEngine<T>::choose_points(std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
+                                  std::uint32_t* chosen_count, const Stream& stream) const {
+  cuda::choose_points(tree_, first, end, chosen, chosen_count, stream);
+}
+
+template class TreeEngine<float>;
+template class TreeEngine<double>;
+
+}  // namespace kith::cuda
