@@ -11,6 +11,7 @@
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/search/search.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
+#include "cuda/search/sum_counts.hpp"
 #include "engine/backend.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/knn_rules.hpp"
