@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
+constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
 std::vector<double> period_of(const std::string& text) {
@@ -84,6 +85,14 @@ Flag split_flag(BuildOptions& build) {
           [&build](const std::string& value) {
             require_choice("--split", kSplits, value);
             build.split = parse_split_rule(value);
+          }};
+}
+
+Flag select_flag(SearchOptions& search) {
+  return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto takes the fastest",
+          [&search](const std::string& value) {
+            require_choice("--select", kSelects, value);
+            search.select = parse_select_method(value);
           }};
 }
 

@@ -46,6 +46,8 @@ Flag earlier_only_flag(SearchFlags& flags);
 Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
 Flag period_flag(BuildOptions& build);
+/// --select, for kNN.
+Flag select_flag(SearchOptions& search);
 /// --skip-nonfinite.
 Flag skip_nonfinite_flag(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.

@@ -14,12 +14,14 @@ std::string SearchTimes::text() const {
                        readable_duration(build.total_ms), readable_duration(search.total_ms),
                        readable_duration(write_ms));
   }
-  return fmt::format(
+  std::string text = fmt::format(
       "read {}, start of the GPU {}, copy there {}, {} {}, copy of queries {}, search {}, copy back {}, host {}, "
       "write {}",
       readable_duration(read_ms), readable_duration(build.start_ms), readable_duration(build.copy_in_ms), making,
       readable_duration(build.device_ms), readable_duration(search.copy_in_ms), readable_duration(search.device_ms),
       readable_duration(search.copy_out_ms), readable_duration(host_ms()), readable_duration(write_ms));
+  if (search.asked_again > 0) text += fmt::format("; queries asked again {}", search.asked_again);
+  return text;
 }
 
 void SearchTimes::add_to(nlohmann::ordered_json& report) const {
@@ -29,7 +31,7 @@ void SearchTimes::add_to(nlohmann::ordered_json& report) const {
   report["gpu"] = {{"start_ms", build.start_ms},    {"copy_points_ms", build.copy_in_ms},
                    {"build_ms", build.device_ms},   {"copy_queries_ms", search.copy_in_ms},
                    {"search_ms", search.device_ms}, {"copy_back_ms", search.copy_out_ms},
-                   {"host_ms", host_ms()}};
+                   {"host_ms", host_ms()},          {"queries_asked_again", search.asked_again}};
 }
 
 }  // namespace kith::cli

@@ -38,6 +38,16 @@ std::string_view name_of(SplitRule rule);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 SplitRule parse_split_rule(std::string_view text);
 
+/// How brute force on a GPU selects the k nearest among candidates; the answer is the same. `automatic` takes the
+/// fastest for k: a list for each thread (k up to 32), queues of a warp (k up to 256), a radix select, sorting by a
+/// bitonic network, or the least one k times. A method that does not go as far as k gives way to the radix select.
+enum class SelectMethod : std::uint8_t { automatic, insertion, warp, radix, bitonic, min_reduce };
+
+/// "auto", "insertion", "warp", "radix", "bitonic" or "min".
+std::string_view name_of(SelectMethod method);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+SelectMethod parse_select_method(std::string_view text);
+
 /// How an index is built.
 struct BuildOptions {
   Engine engine = Engine::automatic;
@@ -112,6 +122,8 @@ struct SearchOptions {
   /// kNN by a k-d tree only: a query looks at no more leaves than this; 0 sets no bound. `Neighbors::is_exact` tells
   /// which answers are certain.
   std::uint32_t max_leaves = 0;
+  /// kNN by brute force on a GPU only.
+  SelectMethod select = SelectMethod::automatic;
   /// Find only points whose bit is set: bit i % 64 of word i / 64 for point i; empty: all points.
   std::span<const std::uint64_t> allowed = {};
   /// Self-searches only: point i finds only points numbered below i.

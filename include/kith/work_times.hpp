@@ -1,6 +1,10 @@
 // Where the time of a build, a load or a search went.
 #pragma once
 
+#include <cstdint>
+
+#include <cstdint>
+
 namespace kith {
 
 /// Milliseconds by the clock of the caller's thread: the parts follow each other and add up to the total. Where work on
@@ -11,6 +15,12 @@ struct WorkTimes {
   double copy_in_ms = 0;   ///< points or queries to the GPU
   double device_ms = 0;    ///< waiting for the GPU to build or search
   double copy_out_ms = 0;  ///< answers to the host
+  /// Queries of kNN by brute force on a GPU that were asked again, without the filter by tensor cores or by a scan that
+  /// needs no room for candidates: where the filter cannot prove enough, or points are in an order made for it.
+  std::uint64_t asked_again = 0;
+  /// Queries of kNN by brute force on a GPU that were asked again, without the filter by tensor cores or by a scan that
+  /// needs no room for candidates: where the filter cannot prove enough, or points are in an order made for it.
+  std::uint64_t asked_again = 0;
 
   /// What the host did besides: checks, memory, distances and numbers as the caller knows them.
   double host_ms() const { return total_ms - start_ms - copy_in_ms - device_ms - copy_out_ms; }

@@ -1,4 +1,5 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
+#include "cuda/brute_force/brute_force.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/kd_tree/kd_search.hpp"
@@ -39,11 +40,11 @@ class CudaBackend final : public Backend {
     return status == cudaSuccess ? "no usable GPU found" : cudaGetErrorString(status);
   }
 
-  bool has(Engine engine) const override { return engine == Engine::kd_tree; }
+  bool has(Engine engine) const override { return engine == Engine::kd_tree || engine == Engine::brute_force; }
   bool checks_points() const override { return true; }
 
   BuildBytes build_bytes(const PlanRequest& request) const override {
-    return request.dtype == DType::f32 ? cuda::kd_search_bytes<float>(request) : cuda::kd_search_bytes<double>(request);
+    return request.dtype == DType::f32 ? bytes_of<float>(request) : bytes_of<double>(request);
   }
   std::uint64_t free_bytes(Device device) const override { return cuda::memory_of_device(device.ordinal()).free; }
   PointSet copy_to_host(PointView points, int threads) const override {
@@ -59,16 +60,22 @@ class CudaBackend final : public Backend {
 
  private:
   template <typename T>
+  static BuildBytes bytes_of(const PlanRequest& request) {
+    return request.engine == Engine::kd_tree ? cuda::kd_search_bytes<T>(request) : cuda::brute_force_bytes<T>(request);
+  }
+  template <typename T>
   std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) const {
     require(request.engine);
     if (request.rows_on.kind() == Device::Kind::cuda && request.count > 0) {
       cuda::require_on_device(request.rows, request.rows_on);
     }
+    if (request.engine == Engine::brute_force) return cuda::build_brute_force(request);
     return cuda::build_kd_search(request);
   }
   template <typename T>
   std::unique_ptr<Searcher<T>> load(const LoadRequest& request) const {
     require(request.file.facts().engine);
+    if (request.file.facts().engine == Engine::brute_force) return cuda::load_brute_force<T>(request);
     return cuda::load_kd_search<T>(request);
   }
   void require(Engine engine) const {

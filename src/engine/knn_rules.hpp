@@ -54,7 +54,8 @@ template <typename T>
 KnnRules<T> knn_rules(Metric metric, const SearchOptions& options) {
   return {.bound = core::chain_bound_of_radius<T>(metric, options.max_distance),
           .shrink = shrink_of_eps<T>(metric, options.eps),
-          .max_leaves = options.max_leaves};
+          .max_leaves = options.max_leaves,
+          .select = options.select};
 }
 
 /// Whether an answer says per query if it is certain.

@@ -83,7 +83,8 @@ struct KnnRules {
   /// In (0, 1]: once k points are found, what lies beyond the k-th chain value times this need not be looked at.
   /// Before, `bound` itself counts: a neighbour that is there must not be missing. 1: exact.
   T shrink = 1;
-  std::uint32_t max_leaves = 0;  ///< 0: no bound
+  std::uint32_t max_leaves = 0;                   ///< 0: no bound
+  SelectMethod select = SelectMethod::automatic;  ///< changes nothing but the time
 
   bool is_exact() const { return shrink == 1 && max_leaves == 0; }
 };

@@ -10,6 +10,7 @@
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "cuda/search/array_search.hpp"
 #include "cuda/search/batch_search.hpp"
+#include "cuda/started_device.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
 #include "engine/kd_tree/validate_tree.hpp"
@@ -22,7 +23,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -116,22 +116,6 @@ class KdSearch final : public Searcher<T> {
   mutable std::once_flag once_;
   mutable std::unique_ptr<Searcher<T>> on_host_;
   mutable std::atomic<bool> is_on_host_{false};
-};
-
-/// A GPU made current, and a stream there. The first of a process waits until the GPU has started.
-class StartedDevice {
- public:
-  StartedDevice(int ordinal, const RunOptions& run)
-      : spent_(std::in_place, runtime::member_of(run.times, &WorkTimes::start_ms)), scope_(ordinal) {
-    spent_.reset();
-  }
-
- private:
-  std::optional<runtime::TimeSpent> spent_;
-  DeviceScope scope_;
-
- public:
-  Stream stream;
 };
 
 /// The tree of rows that lie on the host or on the GPU.

@@ -52,7 +52,8 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   const std::uint64_t row_bytes = engine_.dims() * sizeof(T), entries = queries.count * k;
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
-                      exact_at = below_at + queries.count * sizeof(std::uint32_t), bytes = exact_at + queries.count;
+                      again_at = below_at + queries.count * sizeof(std::uint32_t),
+                      exact_at = again_at + sizeof(std::uint32_t), bytes = exact_at + queries.count;
   if (entries > PinnedRooms::kBytes || bytes > PinnedRooms::kBytes) return false;
   const StreamPool::Lease stream(streams_);
   const PinnedRooms::Lease room(rooms_);
@@ -67,7 +68,9 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
                           .k = k,
                           .bound = rules.bound,
                           .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
-                          .chains = reinterpret_cast<T*>(room.data() + chains_at)};
+                          .chains = reinterpret_cast<T*>(room.data() + chains_at),
+                          .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at)};
+  *question.asked_again = 0;
   if (filter.below != nullptr) {
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
     question.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
@@ -81,6 +84,7 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   std::memcpy(indices, question.indices, entries * sizeof(std::uint32_t));
   std::memcpy(chains, question.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
+  if (run.times != nullptr) run.times->asked_again += *question.asked_again;
   return true;
 }
 
@@ -115,6 +119,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     DeviceBuffer<std::uint32_t> indices;
     DeviceBuffer<T> chains;
     DeviceBuffer<std::uint8_t> exact;
+    DeviceBuffer<std::uint32_t> asked_again;
 
     Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
          std::uint32_t entries, bool has_flags)
@@ -122,7 +127,10 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
           queries(engine, batch, most, *stream),
           indices(most * entries, *stream),
           chains(most * entries, *stream),
-          exact(has_flags ? most : 0, *stream) {}
+          exact(has_flags ? most : 0, *stream),
+          asked_again(1, *stream) {
+      check(cudaMemsetAsync(asked_again.data(), 0, asked_again.bytes(), (*stream).get()), "writing zeros");
+    }
   };
   std::optional<Slot> slots[2];
   std::optional<FilterOnDevice> filter;
@@ -140,7 +148,8 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                    .bound = rules.bound,
                                    .bounds = slot.queries.bounds(),
                                    .indices = slot.indices.data(),
-                                   .chains = slot.chains.data()},
+                                   .chains = slot.chains.data(),
+                                   .asked_again = slot.asked_again.data()},
                     rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
@@ -153,6 +162,12 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
         copy_to_host(exact + starts[chunk], slots[s]->exact.data(), starts[chunk + 1] - starts[chunk],
                      *slots[s]->stream, options);
       });
+  for (std::optional<Slot>& slot : slots) {
+    if (run.times == nullptr || !slot) continue;
+    std::uint32_t asked_again = 0;
+    copy_to_host(&asked_again, slot->asked_again.data(), sizeof asked_again, *slot->stream, {.threads = 1});
+    run.times->asked_again += asked_again;
+  }
 }
 
 template BatchSearch<float>::BatchSearch(const AskedEngine<float>&, Metric, std::span<const float>, const Stream&,

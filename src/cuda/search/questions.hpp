@@ -69,6 +69,7 @@ struct KnnQuestion {
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
+  std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow way; null: nobody counts them
 };
 
 /// Everything within a bound: first how many, then what.

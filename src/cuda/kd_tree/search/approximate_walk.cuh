@@ -9,7 +9,7 @@
 
 #include "cuda/intrinsics.cuh"
 #include "cuda/kd_tree/search/approximate_types.hpp"
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 
 namespace kith::cuda {
 

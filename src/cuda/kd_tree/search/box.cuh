@@ -1,7 +1,7 @@
 // Points in boxes, a warp per box: how many, then which, each list sorted where it lies.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/query_warp.cuh"
 
 namespace kith::cuda {

@@ -8,17 +8,12 @@
 #include "cuda/intrinsics.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/search/point_chain.cuh"
 
 #include <limits>
 
 namespace kith::cuda {
 
-/// `pow` is long: one copy of it in each kernel.
-template <typename T>
-__device__ KITH_NOINLINE T lp_to_point(double p, const T* query, const T* point, std::uint32_t dims,
-                                       std::uint64_t stride) {
-  return core::chain_distance(core::LpChain{p}, query, point, dims, 1, stride);
-}
 /// `pow` is not proven to be monotone, so what bounds it is lowered a little, as on the CPU.
 template <typename T>
 __device__ KITH_NOINLINE T lp_to_box(double p, const T* query, const T* lower, std::uint32_t dims) {
@@ -71,16 +66,7 @@ class Measure<T, 0> {
     query_ = room;
   }
   __device__ T to_point(const T* point, std::uint64_t stride) const {
-    switch (metric_.kind) {
-      case Metric::Kind::l1:
-        return to_point_by(core::L1Chain{}, point, stride);
-      case Metric::Kind::linf:
-        return to_point_by(core::LinfChain{}, point, stride);
-      case Metric::Kind::lp:
-        return lp_to_point(metric_.p, query_, point, dims_, stride);
-      default:
-        return to_point_by(core::L2Chain{}, point, stride);
-    }
+    return chain_to_point(metric_, query_, point, dims_, stride);
   }
   __device__ T to_box(const T* lower) const {
     switch (metric_.kind) {
@@ -96,11 +82,6 @@ class Measure<T, 0> {
   }
 
  private:
-  template <typename Chain>
-  __device__ T to_point_by(const Chain& chain, const T* point, std::uint64_t stride) const {
-    if (metric_.lengths == nullptr) return core::chain_distance(chain, query_, point, dims_, 1, stride);
-    return core::periodic_chain_distance(chain, query_, point, metric_.lengths, dims_, 1, stride);
-  }
   template <typename Chain>
   __device__ T to_box_by(const Chain& chain, const T* lower) const {
     if (metric_.lengths == nullptr) return core::chain_to_box(chain, query_, lower, lower + dims_, dims_);

@@ -1,7 +1,7 @@
 // The nearest candidates of one query, a lane an entry: for k up to 32.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 
 namespace kith::cuda {
 

@@ -1,7 +1,7 @@
 // The nearest candidates of one query in memory, shared or global, kept by a warp: for any k.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 
 namespace kith::cuda {
 

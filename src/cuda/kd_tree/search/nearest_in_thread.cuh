@@ -1,7 +1,7 @@
 // The nearest candidates of one query in the registers of one thread: for few neighbours.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 
 namespace kith::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/asking.hpp"
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
 

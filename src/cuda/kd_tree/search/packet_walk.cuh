@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/chain.hpp"
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/leaf_box.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/packet_queries.cuh"

@@ -4,7 +4,7 @@
 // instructions for each entry of the longest run; if it is very long, the list is sorted in memory.
 #pragma once
 
-#include "cuda/kd_tree/search/candidate_warp.cuh"
+#include "cuda/search/candidate_warp.cuh"
 
 namespace kith::cuda {
 

@@ -3,7 +3,7 @@
 
 #include "core/candidate.hpp"
 #include "cuda/intrinsics.cuh"
-#include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/search/questions.hpp"
 
 #include <limits>
 

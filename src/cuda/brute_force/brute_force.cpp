@@ -1,0 +1,202 @@
+// See brute_force.hpp. Searches run on the GPU; what is not a search takes an index on the host, which is made when it
+// is first needed.
+#include "cuda/brute_force/brute_force.hpp"
+
+#include "cuda/brute_force/scan_engine.hpp"
+#include "cuda/check.hpp"
+#include "cuda/device_memory.hpp"
+#include "cuda/device_scope.hpp"
+#include "cuda/search/array_search.hpp"
+#include "cuda/search/batch_search.hpp"
+#include "cuda/staging.hpp"
+#include "cuda/started_device.hpp"
+#include "engine/with_memory.hpp"
+#include "runtime/time_spent.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace kith::cuda {
+namespace {
+
+using engine::RunOptions;
+using engine::Searcher;
+
+template <typename T>
+class BruteForce final : public Searcher<T> {
+ public:
+  BruteForce(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric, std::vector<T> period,
+             Stream stream)
+      : stream_(std::move(stream)),
+        metric_(metric),
+        period_(std::move(period)),
+        engine_(std::move(rows), points, dims, metric, !period_.empty(), stream_),
+        search_(engine_, metric_, period_, stream_),
+        array_search_(engine_, metric_, search_.metric(), stream_.device()) {}
+
+  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
+    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
+    engine::KnnRules<T> exactly;
+    exactly.bound = rules.bound;
+    exactly.select = rules.select;
+    search_.knn(queries, k, exactly, run, indices, chains, nullptr);
+  }
+  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
+                               const RunOptions& run) const override {
+    return search_.radius(queries, bound, most, run);
+  }
+  void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
+             std::uint32_t* counts) const override {
+    search_.count(queries, bound, run, counts);
+  }
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return search_.box(boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    search_.box_count(boxes, run, counts);
+  }
+  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
+  void copy_rows(T* rows, int threads) const override {
+    const DeviceScope scope(stream_.device());
+    copy_to_host(rows, engine_.rows(), engine_.points() * engine_.dims() * sizeof(T), stream_, {.threads = threads});
+  }
+  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
+
+  std::uint64_t memory_bytes() const override {
+    return engine_.memory_bytes() + (is_on_host_.load(std::memory_order_acquire) ? on_host_->memory_bytes() : 0);
+  }
+  std::string describe() const override {
+    return fmt::format(
+        "brute force: {} points of {} dims{}, {} bytes on the GPU\n"
+        "device cuda:{}: searches run there; a query takes {} bytes and {} for each neighbour besides its lists of "
+        "candidates, and batches that take more than half of the {} bytes that are free are cut into chunks",
+        engine_.points(), engine_.dims(),
+        engine_.has_filter() ? ", filter by tensor cores with exact re-check"
+        : period_.empty()    ? ""
+                             : ", periodic axes",
+        engine_.memory_bytes(), stream_.device(), BatchSearch<T>::bytes_per_query(engine_.dims()),
+        BatchSearch<T>::kBytesPerNeighbor, memory_of_device(stream_.device()).free);
+  }
+
+ private:
+  /// The searcher for what is not done on the GPU. The first call copies the points, and others wait for it; if it
+  /// fails the next one tries again.
+  const Searcher<T>& on_host(const RunOptions& run) const {
+    std::call_once(once_, [&] {
+      const std::uint64_t values = engine_.points() * engine_.dims();
+      engine::with_memory(values * sizeof(T), "the host's copy of the points", [&] {
+        std::vector<T> rows(values);
+        copy_rows(rows.data(), run.threads);
+        engine::BuildRequest<T> request{.engine = Engine::brute_force,
+                                        .metric = metric_,
+                                        .rows = rows.data(),
+                                        .row_stride = engine_.dims(),
+                                        .count = engine_.points(),
+                                        .dims = engine_.dims(),
+                                        .period = period_,
+                                        .run = {.threads = run.threads}};
+        on_host_ = engine::cpu_backend().build(request);
+      });
+      is_on_host_.store(true, std::memory_order_release);
+    });
+    return *on_host_;
+  }
+
+  Stream stream_;
+  Metric metric_;
+  std::vector<T> period_;
+  ScanEngine<T> engine_;
+  BatchSearch<T> search_;
+  ArraySearch<T> array_search_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<Searcher<T>> on_host_;
+  mutable std::atomic<bool> is_on_host_{false};
+};
+
+/// The rows of a request in device memory. Throws NonFinite if they are to be looked at and one is not finite.
+template <typename T>
+DeviceBuffer<T> take_rows_of(const engine::BuildRequest<T>& request, const Stream& stream) {
+  const std::uint64_t values = request.count * request.dims;
+  const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
+  DeviceBuffer<T> rows(values, stream);
+  DeviceBuffer<std::uint32_t> refused(1, stream);
+  check(cudaMemsetAsync(refused.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
+  if (values > 0 && on_device) {
+    stream.wait_for_default_stream();
+    take_rows_to(request.rows, request.row_stride, request.dims, request.count, rows.data(), refused.data(), stream);
+  } else if (values > 0) {
+    copy_to_device(rows.data(), request.rows, rows.bytes(), stream, CopyOptions::of_build(request.run));
+    if (!request.is_known_finite) {
+      take_rows_to<T>(rows.data(), request.dims, request.dims, request.count, nullptr, refused.data(), stream);
+    }
+  }
+  std::uint32_t is_refused = 0;
+  const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
+  check(cudaMemcpyAsync(&is_refused, refused.data(), sizeof is_refused, cudaMemcpyDeviceToHost, stream.get()),
+        "copying a word to the host");
+  stream.synchronize();  // the caller may change the points now
+  if (is_refused != 0 && !request.is_known_finite) throw engine::NonFinite();
+  return rows;
+}
+
+}  // namespace
+
+template <typename T>
+engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
+  const std::uint64_t bytes = ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
+  return {bytes, bytes};
+}
+
+template <typename T>
+std::unique_ptr<Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
+  const StartedDevice device(request.device.ordinal(), request.run);
+  require_device_memory(request.device.ordinal(),
+                        ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, !request.period.empty()),
+                        "building the index");
+  return std::make_unique<BruteForce<T>>(take_rows_of(request, device.stream), request.count, request.dims,
+                                         request.metric, request.period, device.stream);
+}
+
+template <typename T>
+std::unique_ptr<Searcher<T>> load_brute_force(const engine::LoadRequest& request) {
+  // The CPU's engine checks what the file holds.
+  const engine::LoadRequest on_cpu{request.file, Device::cpu(), request.period, request.run};
+  std::unique_ptr<Searcher<T>> checked;
+  if constexpr (sizeof(T) == 4) {
+    checked = engine::cpu_backend().load_f32(on_cpu);
+  } else {
+    checked = engine::cpu_backend().load_f64(on_cpu);
+  }
+  const engine::IndexFacts& facts = request.file.facts();
+  std::unique_ptr<Searcher<T>> loaded;
+  engine::with_memory(facts.points * facts.dims * sizeof(T), "the points of the index", [&] {
+    std::vector<T> rows(facts.points * facts.dims);
+    checked->copy_rows(rows.data(), request.run.threads);
+    loaded = build_brute_force<T>({.engine = facts.engine,
+                                   .metric = facts.metric,
+                                   .rows = rows.data(),
+                                   .row_stride = facts.dims,
+                                   .count = facts.points,
+                                   .dims = facts.dims,
+                                   .period = request.lengths<T>(),
+                                   .device = request.device,
+                                   .run = request.run});
+  });
+  return loaded;
+}
+
+template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
+template std::unique_ptr<Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
+template std::unique_ptr<Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
+template std::unique_ptr<Searcher<float>> load_brute_force(const engine::LoadRequest&);
+template std::unique_ptr<Searcher<double>> load_brute_force(const engine::LoadRequest&);
+
+}  // namespace kith::cuda

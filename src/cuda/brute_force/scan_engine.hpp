@@ -1,0 +1,59 @@
+// Points of brute force in the memory of a GPU, as searches ask them.
+#pragma once
+
+#include "cuda/brute_force/scan_search.hpp"
+#include "cuda/device_buffer.hpp"
+#include "cuda/search/asked_engine.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Owns rows of points in the order of their numbers and, where the product filter pays, what it needs.
+template <typename T>
+class ScanEngine final : public AskedEngine<T> {
+ public:
+  /// What the points take: their rows and what the filter needs.
+  static std::uint64_t bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic);
+
+  /// Takes rows that are there, or will be when the work in the stream is done.
+  ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic,
+             const Stream& stream);
+
+  std::uint64_t points() const override { return scanned_.points.count; }
+  std::uint32_t dims() const override { return scanned_.points.dims; }
+  const T* rows() const { return rows_.data(); }
+  bool has_filter() const { return scanned_.product.values != nullptr; }
+  std::uint64_t memory_bytes() const {
+    return rows_.bytes() + halves_.bytes() + terms_.bytes() + scales_.bytes() + centre_.bytes();
+  }
+
+  void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+           const Stream& stream) const override;
+  void count(const RadiusQuestion<T>& question, const Stream& stream) const override {
+    scan_count(scanned_, question, stream);
+  }
+  void list(const RadiusQuestion<T>& question, const Stream& stream) const override {
+    scan_list(scanned_, question, stream);
+  }
+  void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
+    scan_boxes(scanned_, question, false, stream);
+  }
+  void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
+    scan_boxes(scanned_, question, true, stream);
+  }
+  bool wants_order() const override { return false; }
+  void order_queries(const T*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}
+  bool wants_chosen() const override { return false; }
+  void choose_points(std::uint32_t, std::uint32_t, std::uint32_t*, std::uint32_t*, const Stream&) const override {}
+
+ private:
+  DeviceBuffer<T> rows_;
+  DeviceBuffer<std::uint16_t> halves_;
+  DeviceBuffer<float> terms_, scales_, centre_;
+  ScannedPoints<T> scanned_;
+};
+
+}  // namespace kith::cuda

@@ -1,0 +1,53 @@
+// Searches by scans of all points, with queries and answers in the memory of the GPU. Each call puts kernels into a
+// stream and does not wait for them; the memory that they need on the way comes from the device's pool.
+//
+// | call  | bytes it takes besides its arguments                                                                      |
+// |-------|-----------------------------------------------------------------------------------------------------------|
+// | knn   | 8 (f32) or 16 per candidate, room for max(512, 6 k) of them per query, for as many queries at a time as 1 |
+// |       | GiB holds; with the product filter 2 per coordinate of a query                                            |
+// | list  | 8 or 16 per entry of all lists                                                                            |
+// | count | none                                                                                                      |
+// | boxes | none                                                                                                      |
+#pragma once
+
+#include "cuda/brute_force/product_types.hpp"
+#include "cuda/brute_force/scan_types.hpp"
+#include "cuda/brute_force/select_types.hpp"
+#include "cuda/search/questions.hpp"
+#include "cuda/stream.hpp"
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Points in device memory, as scans want them.
+template <typename T>
+struct ScannedPoints {
+  ScanPoints<T> points;
+  TileOrder order;
+  ProductRows product;            ///< without values: there is no filter
+  const float* centre = nullptr;  ///< of the rows of the product
+};
+
+/// The k nearest of each query; k and the points are at least 1. Throws OutOfMemory, DeviceError, as all of these.
+template <typename T>
+void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& question, SelectStrategy strategy,
+              const Stream& stream);
+
+/// Fills question.counts.
+template <typename T>
+void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
+/// Fills the lists that begin at question.starts; there are `entries` of them in all.
+template <typename T>
+void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
+
+template <typename T>
+void scan_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream);
+
+/// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
+/// begins as 0, becomes 1 if a coordinate is not finite.
+template <typename T>
+void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
+                  std::uint32_t* refused, const Stream& stream);
+
+}  // namespace kith::cuda
