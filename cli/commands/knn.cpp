@@ -129,7 +129,6 @@ Command knn_command() {
                parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max()));
          }},
         select_flag(flags->search.search),
-        select_flag(flags->search.search),
         allow_flag(flags->search),
         earlier_only_flag(flags->search)}},
       search_flags(flags->search),
