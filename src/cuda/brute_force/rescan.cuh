@@ -17,12 +17,12 @@ struct RescanTask {
   ScanPoints<T> points;
   SearchMetric<T> metric;
   SearchFilter filter;
-  ScanQueries<T> queries;
+  ScanQueries<T> queries;  ///< all rows: nobody is chosen
   T bound = 0;
-  const T* bounds = nullptr;  ///< by row; null: `bound` for all
-  std::uint32_t k = 0;        ///< not above the capacity of the lists
-  CandidateLists<T> lists;    ///< get the nearest, in any order, and their counts
-  const std::uint32_t* failed = nullptr;
+  const T* bounds = nullptr;              ///< by row; null: `bound` for all
+  std::uint32_t k = 0;                    ///< not above the capacity of the lists
+  CandidateLists<T> lists;                ///< list i gets the nearest of the i-th, in any order, and their count
+  const std::uint32_t* failed = nullptr;  ///< rows of the answer
   const std::uint32_t* failed_count = nullptr;
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
@@ -139,19 +139,18 @@ __global__ void __launch_bounds__(kRescanThreads) rescan_failed(const __grid_con
   T* const query = reinterpret_cast<T*>(shared_memory() + (sizeof(RescanShared) + 15) / 16 * 16);
   const std::uint32_t failed = *task.failed_count;
   for (std::uint32_t i = block_number(); i < failed; i += blocks_in_grid()) {
-    const std::uint32_t number = task.failed[i];
-    const std::uint64_t row = task.queries.row_of(number);
+    const std::uint64_t row = task.failed[i];
     sync_block();
     for (std::uint32_t d = thread_number(); d < task.points.dims; d += kRescanThreads) {
       query[d] = task.queries.rows[row * task.queries.row_stride + d];
     }
-    if (thread_number() == 0) task.lists.counts[number] = 0;
+    if (thread_number() == 0) task.lists.counts[i] = 0;
     sync_block();
     const Entry<T> last = last_of_nearest(task, query, row, shared);
-    Entry<T>* const entries = task.lists.entries + std::uint64_t{number} * task.lists.capacity;
+    Entry<T>* const entries = task.lists.entries + std::uint64_t{i} * task.lists.capacity;
     for_each_entry(task, query, row, [&](const Entry<T>& entry) {
       if (last < entry) return;
-      const std::uint32_t slot = atomic_add(&task.lists.counts[number], 1u);
+      const std::uint32_t slot = atomic_add(&task.lists.counts[i], 1u);
       if (slot < task.lists.capacity) entries[slot] = entry;
     });
   }

@@ -39,10 +39,10 @@ class ScanEngine final : public AskedEngine<T> {
     scan_list(scanned_, question, stream);
   }
   void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
-    scan_boxes(scanned_, question, false, stream);
+    scan_in_boxes(scanned_, question, false, stream);
   }
   void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
-    scan_boxes(scanned_, question, true, stream);
+    scan_in_boxes(scanned_, question, true, stream);
   }
   bool wants_order() const override { return false; }
   void order_queries(const T*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}

@@ -5,7 +5,7 @@
 // |-------|-----------------------------------------------------------------------------------------------------------|
 // | knn   | 8 (f32) or 16 per candidate, room for max(512, 6 k) of them per query, for as many queries at a time as 1 |
 // |       | GiB holds; with the product filter 2 per coordinate of a query                                            |
-// | list  | 8 or 16 per entry of all lists                                                                            |
+// | list  | 4 per query                                                                                               |
 // | count | none                                                                                                      |
 // | boxes | none                                                                                                      |
 #pragma once
@@ -37,17 +37,22 @@ void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& question, Se
 /// Fills question.counts.
 template <typename T>
 void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
-/// Fills the lists that begin at question.starts; there are `entries` of them in all.
+/// Fills the lists that begin at question.starts.
 template <typename T>
 void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
 
+/// Fills question.counts, or the lists.
 template <typename T>
-void scan_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream);
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream);
 
 /// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
 /// begins as 0, becomes 1 if a coordinate is not finite.
 template <typename T>
 void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
                   std::uint32_t* refused, const Stream& stream);
+
+/// Packs points for the product filter, and finds the centre of it first: room for `product_rows_room` rows.
+void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
+                 const Stream& stream);
 
 }  // namespace kith::cuda

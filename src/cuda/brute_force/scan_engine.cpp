@@ -1,0 +1,74 @@
+// See scan_engine.hpp.
+#include "cuda/brute_force/scan_engine.hpp"
+
+#include "cuda/brute_force/knn_rounds.hpp"
+#include "cuda/check.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace kith::cuda {
+namespace {
+
+/// From so many dims on tensor cores filter faster than the chains of all pairs are found.
+constexpr std::uint32_t kFewestDimsForProducts = 12;
+/// Fewer points are not worth a filter.
+constexpr std::uint64_t kFewestPointsForProducts = 1024;
+/// So few queries come with little else: their rows may lie in host memory that scans would read again and again.
+constexpr std::uint64_t kFewQueries = 1024;
+
+template <typename T>
+bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
+  return std::is_same_v<T, float> && dims >= kFewestDimsForProducts && points >= kFewestPointsForProducts &&
+         (metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine) && !is_periodic;
+}
+
+}  // namespace
+
+template <typename T>
+std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
+  std::uint64_t bytes = points * dims * sizeof(T);
+  if (products_pay<T>(points, dims, metric, is_periodic)) {
+    bytes += product_rows_room(points) * (2 * product_padded_dims(dims) + 2 * sizeof(float)) + dims * sizeof(float);
+  }
+  return bytes;
+}
+
+template <typename T>
+ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric,
+                          bool is_periodic, const Stream& stream)
+    : rows_(std::move(rows)) {
+  scanned_.points = {rows_.data(), points, dims};
+  scanned_.order = spread_order(tiles_of(points));
+  if constexpr (std::is_same_v<T, float>) {
+    if (!products_pay<T>(points, dims, metric, is_periodic)) return;
+    const std::uint64_t room = product_rows_room(points);
+    halves_ = DeviceBuffer<std::uint16_t>(room * product_padded_dims(dims), stream);
+    terms_ = DeviceBuffer<float>(room, stream);
+    scales_ = DeviceBuffer<float>(room, stream);
+    centre_ = DeviceBuffer<float>(dims, stream);
+    pack_points(scanned_.points, halves_.data(), terms_.data(), scales_.data(), centre_.data(), stream);
+    stream.synchronize();  // other streams read all this
+    scanned_.product = {halves_.data(), terms_.data(), scales_.data(), product_padded_dims(dims)};
+    scanned_.centre = centre_.data();
+  }
+}
+
+template <typename T>
+void ScanEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t*,
+                        const Stream& stream) const {
+  const QuerySource<T>& queries = question.queries;
+  if (queries.rows == nullptr || queries.count > kFewQueries || queries.row_stride != dims()) {
+    return scan_knn(scanned_, question, rules.select, stream);
+  }
+  DeviceBuffer<T> rows(queries.count * dims(), stream);
+  check(cudaMemcpyAsync(rows.data(), queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()), "copying queries");
+  KnnQuestion<T> here = question;
+  here.queries.rows = rows.data();
+  scan_knn(scanned_, here, rules.select, stream);
+}
+
+template class ScanEngine<float>;
+template class ScanEngine<double>;
+
+}  // namespace kith::cuda

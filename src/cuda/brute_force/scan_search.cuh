@@ -1,0 +1,156 @@
+// See scan_search.hpp; included once per type of coordinates.
+#pragma once
+
+#include "cuda/brute_force/box_scan.cuh"
+#include "cuda/brute_force/knn_steps.cuh"
+#include "cuda/brute_force/scan_search.hpp"
+#include "cuda/brute_force/sort_lists.cuh"
+#include "cuda/brute_force/take_rows.cuh"
+#include "cuda/check.hpp"
+#include "cuda/device_buffer.hpp"
+#include "cuda/search/search_launcher.cuh"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// The most that lists of candidates take at a time.
+inline constexpr std::uint64_t kCandidateBytes = std::uint64_t{1} << 30;
+/// The most points that a round scans for each one seen before.
+inline constexpr double kRoundGrowth = 8;
+/// Fewer queries than this leave tensor cores idle.
+inline constexpr std::uint64_t kFewestForProducts = 32;
+
+/// Queries of a self-search lie among the points.
+template <typename T>
+QuerySource<T> queries_in_rows(const ScanPoints<T>& points, QuerySource<T> queries) {
+  if (queries.rows != nullptr) return queries;
+  queries.rows = points.rows + std::uint64_t{queries.first} * points.dims;
+  queries.row_stride = points.dims;
+  return queries;
+}
+
+/// The queries [first, first + count) of a question.
+template <typename T>
+KnnQuestion<T> part_of(const KnnQuestion<T>& whole, std::uint64_t first, std::uint64_t count) {
+  KnnQuestion<T> part = whole;
+  part.queries.rows += first * whole.queries.row_stride;
+  part.queries.count = count;
+  part.queries.first += static_cast<std::uint32_t>(first);
+  if (part.filter.below != nullptr) part.filter.below += first;
+  if (part.bounds != nullptr) part.bounds += first;
+  part.indices += first * whole.k;
+  part.chains += first * whole.k;
+  return part;
+}
+
+/// Scratch memory for as many queries as possible up to `queries`, which becomes how many they are.
+template <typename T>
+DeviceBuffer<std::byte> take_scratch(std::uint64_t& queries, const KnnRounds& rounds, bool filters, std::uint32_t dims,
+                                     const Stream& stream) {
+  constexpr std::uint64_t kFewest = 256;
+  for (;;) {
+    try {
+      return DeviceBuffer<std::byte>(KnnScratch<T>(queries, rounds.capacity, filters, dims).bytes, stream);
+    } catch (const OutOfMemory&) {
+      if (queries <= kFewest) throw;
+      queries = std::max(queries / 2, kFewest);
+    }
+  }
+}
+
+template <typename T>
+void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, SelectStrategy strategy,
+              const Stream& stream) {
+  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, kRoundGrowth);
+  KnnQuestion<T> question = asked;
+  question.queries = queries_in_rows(points.points, asked.queries);
+  const std::uint64_t count = question.queries.count;
+  ScannedPoints<T> scanned = points;
+  if (count < kFewestForProducts || rounds.ends.size() == 1) scanned.product = {};
+  const bool filters = scanned.product.values != nullptr;
+  const std::uint64_t per_query =
+      KnnScratch<T>(kProductQueries, rounds.capacity, filters, points.points.dims).bytes / kProductQueries;
+  std::uint64_t at_once = std::clamp<std::uint64_t>(kCandidateBytes / per_query, 1, count);
+  if (at_once < count && at_once > kProductQueries) at_once = at_once / kProductQueries * kProductQueries;
+  DeviceBuffer<std::byte> scratch = take_scratch<T>(at_once, rounds, filters, points.points.dims, stream);
+  const SearchLauncher launch(stream);
+  for (std::uint64_t first = 0; first < count; first += at_once) {
+    const KnnQuestion<T> part = part_of(question, first, std::min(at_once, count - first));
+    KnnSteps(scanned, part, rounds, strategy, scratch.data(), processors_of(stream.device()), launch).run();
+  }
+}
+
+template <typename T>
+ScanTask<T> radius_scan(const ScannedPoints<T>& points, const RadiusQuestion<T>& question) {
+  const QuerySource<T> queries = queries_in_rows(points.points, question.queries);
+  return {.points = points.points,
+          .metric = question.metric,
+          .filter = question.filter,
+          .queries = {.rows = queries.rows,
+                      .row_stride = queries.row_stride,
+                      .count = queries.count,
+                      .first = queries.first},
+          .order = points.order,
+          .end_tile = points.order.tiles,
+          .bound = question.bound,
+          .bounds = question.bounds};
+}
+
+template <typename T>
+void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
+  ScanTask<T> task = radius_scan(points, question);
+  task.mode = ScanMode::count;
+  task.lists.counts = question.counts;
+  check(cudaMemsetAsync(question.counts, 0, question.queries.count * sizeof(std::uint32_t), stream.get()), "searching");
+  launch_scan(task, processors_of(stream.device()), SearchLauncher(stream));
+}
+
+template <typename T>
+void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
+  constexpr std::uint64_t kMostBlocks = 1 << 16;
+  const std::uint64_t lists = question.queries.count;
+  DeviceBuffer<std::uint32_t> counts(lists, stream);
+  ScanTask<T> task = radius_scan(points, question);
+  task.mode = ScanMode::list;
+  task.lists.counts = counts.data();
+  task.starts = question.starts;
+  task.starts_base = question.starts_base;
+  task.indices = question.indices;
+  task.chains = question.chains;
+  const SearchLauncher launch(stream);
+  check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream.get()), "searching");
+  launch_scan(task, processors_of(stream.device()), launch);
+  const std::uint64_t blocks = (lists * kWarp + kSortListThreads - 1) / kSortListThreads;
+  launch(sort_lists<T>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSortListThreads, std::size_t{0},
+         question.starts, question.starts_base, lists, question.indices, question.chains);
+}
+
+template <typename T>
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream) {
+  const BoxScanTask<T> task{.points = points.points,
+                            .filter = question.filter,
+                            .lower = question.lower,
+                            .upper = question.upper,
+                            .count = question.count,
+                            .counts = question.counts,
+                            .starts = question.starts,
+                            .starts_base = question.starts_base,
+                            .indices = question.indices};
+  launch_box_scan(task, lists, SearchLauncher(stream));
+}
+
+template <typename T>
+void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
+                  std::uint32_t* refused, const Stream& stream) {
+  const std::uint64_t blocks = (rows * dims + kTakeThreads - 1) / kTakeThreads;
+  const std::uint64_t most = 16 * std::uint64_t{processors_of(stream.device())};
+  SearchLauncher(stream)(take_rows<T>, static_cast<std::uint32_t>(std::min(blocks, most)), kTakeThreads, std::size_t{0},
+                         from, row_stride, dims, rows, to, refused);
+}
+
+}  // namespace kith::cuda
