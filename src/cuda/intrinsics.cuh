@@ -223,6 +223,10 @@ __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b);
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+/// |value|
+__device__ __forceinline__ float magnitude(float value) { return fabsf(value); }
+__device__ __forceinline__ double magnitude(double value) { return fabs(value); }
+
 /// The nearest float that is not farther from zero.
 __device__ __forceinline__ float toward_zero(float value) { return value; }
 __device__ __forceinline__ float toward_zero(double value) { return __double2float_rz(value); }

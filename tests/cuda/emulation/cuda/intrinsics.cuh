@@ -199,6 +199,9 @@ inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
 
+inline float magnitude(float value) { return std::fabs(value); }
+inline double magnitude(double value) { return std::fabs(value); }
+
 inline float toward_zero(float value) { return value; }
 inline float toward_zero(double value) {
   const auto nearest = static_cast<float>(value);

@@ -1,0 +1,45 @@
+// A scan by any metric, on axes that may wrap: a warp per query, a lane per point, straight from global memory.
+#pragma once
+
+#include "cuda/brute_force/scan_chains.cuh"
+#include "cuda/brute_force/scan_part.cuh"
+#include "cuda/brute_force/settle_pairs.cuh"
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kAnyWarps = 8;
+
+template <typename T>
+struct AnyRoom {
+  SettleRoom<T, kAnyWarps, kAnyWarps> settle;
+};
+
+template <typename T>
+__global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_constant__ ScanTask<T> task) {
+  auto& room = *reinterpret_cast<AnyRoom<T>*>(shared_memory());
+  const ScanPart part = scan_part(task, kAnyWarps);
+  if (part.queries == 0) return;
+  PairSettler<T> settler(task, part, room.settle);
+  const T limits[1] = {settler.limit(warp_number())};
+  if (warp_number() < part.queries) {
+    const T* query =
+        task.queries.rows + task.queries.row_of(part.first_query + warp_number()) * task.queries.row_stride;
+    std::uint64_t tile = task.order.at(part.first_tile);
+    for (std::uint64_t i = part.first_tile; i < part.end_tile; ++i, tile = task.order.after(tile)) {
+      for (std::uint32_t position = lane_number(); position < kTilePoints; position += kWarp) {
+        const std::uint64_t number = tile * kTilePoints + position;
+        const std::uint64_t existing = number < task.points.count ? number : task.points.count - 1;
+        const T chains[1][1] = {
+            {any_chain(task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims)}};
+        settler.settle(
+            chains, limits, [](std::uint32_t) { return warp_number(); },
+            [&] {
+              return PointRun{number, (i - task.first_tile) * kTilePoints + position};
+            });
+      }
+    }
+  }
+  settler.finish();
+}
+
+}  // namespace kith::cuda

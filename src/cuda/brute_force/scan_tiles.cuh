@@ -1,0 +1,87 @@
+// Scans of tiles of points by the chains of the contract: which kernel, and how many blocks.
+//
+// `launch(kernel, blocks, threads, shared bytes, arguments...)` puts one into a stream, or runs it on the host in
+// tests.
+#pragma once
+
+#include "cuda/brute_force/scan_any.cuh"
+#include "cuda/brute_force/scan_few.cuh"
+#include "cuda/brute_force/scan_narrow.cuh"
+#include "cuda/brute_force/scan_wide.cuh"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace kith::cuda {
+
+/// As many queries take the way of a few.
+inline constexpr std::uint64_t kFewQueries = 16;
+
+template <typename T, typename Chain, std::uint32_t kRows, typename Launch>
+void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kFewTiles;
+  const std::uint32_t blocks =
+      scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
+  launch(scan_few<T, Chain, kRows>, blocks, kFewThreads, FewRoom<T, kRows>::bytes(task.points.dims), task);
+}
+
+template <typename T, typename Chain, std::uint32_t kDims, typename Launch>
+void launch_scan_narrow(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint64_t kResident = 2, kFewestTiles = 4 * kNarrowTiles;
+  const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
+                                           processors * kResident, kFewestTiles);
+  launch(scan_narrow<T, Chain, kDims>, blocks, TileShape<T>::kThreads, sizeof(NarrowRoom<T, kDims>), task);
+}
+
+template <typename T, typename Chain, typename Launch>
+void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint64_t kResident = 2, kFewestDims = 128;  // in all tiles of a block
+  const std::uint64_t fewest_tiles = (kFewestDims + task.points.dims - 1) / task.points.dims;
+  const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
+                                           processors * kResident, fewest_tiles);
+  launch(scan_wide<T, Chain>, blocks, TileShape<T>::kThreads, sizeof(WideRoom<T>), task);
+}
+
+template <typename T, typename Chain, typename Launch>
+void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr bool kIsL2 = std::is_same_v<Chain, ScanL2>;  // others are rarer: fewer kernels, which add a few zeros
+  const std::uint32_t dims = task.points.dims;
+  if (task.queries.count <= kFewQueries) {
+    if (kIsL2 && task.queries.count == 1) {
+      launch_scan_few<T, Chain, kIsL2 ? 1 : 8>(task, processors, launch);
+    } else {
+      launch_scan_few<T, Chain, 8>(task, processors, launch);
+    }
+  } else if (dims > 4) {
+    launch_scan_wide<T, Chain>(task, processors, launch);
+  } else if (kIsL2 && dims <= 2) {
+    launch_scan_narrow<T, Chain, kIsL2 ? 2 : 4>(task, processors, launch);
+  } else if (kIsL2 && dims == 3) {
+    launch_scan_narrow<T, Chain, kIsL2 ? 3 : 4>(task, processors, launch);
+  } else {
+    launch_scan_narrow<T, Chain, 4>(task, processors, launch);
+  }
+}
+
+/// Shared memory is less than 48 KiB. Counts begin as the caller likes: `offer` and `list` go on where they are,
+/// `count` adds to them.
+template <typename T, typename Launch>
+void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  if (task.queries.count == 0 || task.first_tile >= task.end_tile || task.points.count == 0) return;
+  if (task.metric.lengths == nullptr && task.metric.kind != Metric::Kind::lp) {
+    switch (task.metric.kind) {
+      case Metric::Kind::l1:
+        return launch_scan_by<T, ScanL1>(task, processors, launch);
+      case Metric::Kind::linf:
+        return launch_scan_by<T, ScanLinf>(task, processors, launch);
+      default:
+        return launch_scan_by<T, ScanL2>(task, processors, launch);
+    }
+  }
+  constexpr std::uint64_t kResident = 4, kFewestTiles = 1;
+  const std::uint32_t blocks =
+      scan_blocks(task.queries.count, kAnyWarps, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
+  launch(scan_any<T>, blocks, kAnyWarps * kWarp, sizeof(AnyRoom<T>), task);
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,58 @@
+// Rows on their way from global to shared memory, where each dimension has its own line.
+#pragma once
+
+#include "cuda/brute_force/scan_types.hpp"
+#include "cuda/intrinsics.cuh"
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Whose values a thread copies: one of `width` dimensions, of every so many rows, so that neighbours copy what lies
+/// side by side. With rows of many dimensions 8 are good: 4 rows by a warp, 32 bytes or more of each, and 32 banks.
+struct StageLane {
+  std::uint32_t width, dim, row, rows;
+
+  __device__ StageLane(std::uint32_t dims_wide, std::uint32_t threads)
+      : width(dims_wide), dim(thread_number() % width), row(thread_number() / width), rows(threads / width) {
+    if (row >= rows) row = 0xffffffff;  // some threads are too many
+  }
+};
+
+/// Starts to copy dimensions [first_dim, first_dim + depth) of the points of a tile to to[dimension][stride]. Behind
+/// the last point it comes again, behind the last dimension zeros, which no chain notices.
+template <typename T>
+__device__ __forceinline__ void stage_tile(const ScanPoints<T>& points, std::uint64_t tile, std::uint32_t first_dim,
+                                           std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
+  for (std::uint32_t row = lane.row; row < kTilePoints; row += lane.rows) {
+    std::uint64_t number = tile * kTilePoints + row;
+    if (number >= points.count) number = points.count - 1;
+    const T* from = points.rows + number * points.dims + first_dim;
+    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
+      if (first_dim + d < points.dims) {
+        copy_to_shared(to + d * stride + row, from + d);
+      } else {
+        to[d * stride + row] = T(0);
+      }
+    }
+  }
+}
+
+/// The same for `count` queries, whose rows begin at `starts`.
+template <typename T>
+__device__ __forceinline__ void stage_queries(const ScanQueries<T>& queries, const std::uint64_t* starts,
+                                              std::uint32_t count, std::uint32_t dims, std::uint32_t first_dim,
+                                              std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
+  for (std::uint32_t row = lane.row; row < count; row += lane.rows) {
+    const T* from = queries.rows + starts[row] + first_dim;
+    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
+      if (first_dim + d < dims) {
+        copy_to_shared(to + d * stride + row, from + d);
+      } else {
+        to[d * stride + row] = T(0);
+      }
+    }
+  }
+}
+
+}  // namespace kith::cuda
