@@ -1,0 +1,76 @@
+// A row of a selection: where it lies, whether it overflowed, and where its answer goes.
+#pragma once
+
+#include "cuda/brute_force/select_types.hpp"
+#include "cuda/intrinsics.cuh"
+
+#include <cstdint>
+#include <limits>
+
+namespace kith::cuda {
+
+template <typename T>
+__device__ __forceinline__ std::uint64_t rows_of(const SelectTask<T>& task) {
+  if (task.row_count == nullptr) return task.rows;
+  const std::uint64_t counted = *task.row_count;
+  return counted < task.rows ? counted : task.rows;
+}
+
+template <typename T>
+struct SelectRow {
+  Entry<T>* entries;
+  std::uint64_t answer;  ///< where the answer begins
+  std::uint32_t length;
+  bool is_skipped;
+};
+
+/// For all threads that work on the row; `is_first` is true for one of them. Notes that the row failed.
+template <typename T>
+__device__ __forceinline__ SelectRow<T> open_row(const SelectTask<T>& task, std::uint64_t row, bool is_first) {
+  const std::uint64_t to = task.answer_of(row);
+  if (task.starts != nullptr) {
+    const std::uint64_t begin = task.starts[to] - task.starts_base;
+    const std::uint64_t end = task.starts[to + 1] - task.starts_base;
+    return {task.entries + begin, task.goal == SelectGoal::sort ? begin : to * task.k,
+            static_cast<std::uint32_t>(end - begin), false};
+  }
+  SelectRow<T> opened{task.entries + row * task.capacity, to * task.k, task.length, false};
+  if (opened.length == 0) {
+    const std::uint32_t count = task.counts == nullptr ? task.capacity : task.counts[row];
+    opened.length = count < task.capacity ? count : task.capacity;
+    if (count > task.capacity && task.failed != nullptr) {
+      opened.is_skipped = true;
+      if (is_first && task.is_failed[row] == 0) {
+        task.is_failed[row] = 1;
+        task.failed[atomic_add(task.failed_count, 1u)] = static_cast<std::uint32_t>(to);
+        if (task.limits != nullptr) task.limits[row] = Entry<T>(T(0), 0);  // nothing is less: nothing more is offered
+      }
+      return opened;
+    }
+  }
+  opened.is_skipped = task.goal != SelectGoal::cut && task.failed != nullptr && task.is_failed[row] != 0;
+  return opened;
+}
+
+/// By one thread: the end of a cut that left `kept`, the last of which is `last`.
+template <typename T>
+__device__ __forceinline__ void note_cut(const SelectTask<T>& task, std::uint64_t row, std::uint32_t kept,
+                                         const Entry<T>& last) {
+  if (task.counts != nullptr) task.counts[row] = kept;
+  if (task.limits != nullptr && kept == task.k && last < task.limits[row]) task.limits[row] = last;
+}
+
+template <typename T>
+__device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint64_t at, const Entry<T>& entry) {
+  task.indices[at] = entry.number();
+  task.chains[at] = entry.chain();
+}
+
+/// Place `i` of the answer, of which `kept` are found.
+template <typename T>
+__device__ __forceinline__ void put_missing(const SelectTask<T>& task, std::uint64_t at) {
+  task.indices[at] = task.missing;
+  task.chains[at] = std::numeric_limits<T>::infinity();
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,86 @@
+// The kernels of a selection. `launch(kernel, blocks, threads, shared bytes, arguments...)` puts one into a stream, or
+// runs it on the host in tests.
+#pragma once
+
+#include "cuda/brute_force/select_by_insertion.cuh"
+#include "cuda/brute_force/select_by_minima.cuh"
+#include "cuda/brute_force/select_by_radix.cuh"
+#include "cuda/brute_force/select_by_sorting.cuh"
+#include "cuda/brute_force/select_by_warps.cuh"
+#include "cuda/brute_force/select_strategy.hpp"
+#include "cuda/brute_force/select_types.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Blocks for `rows`, `per_block` of them each at a time; not more than keep the processors busy.
+inline std::uint32_t select_blocks(std::uint64_t rows, std::uint32_t per_block, std::uint32_t processors,
+                                   std::uint32_t most_per_processor) {
+  const std::uint64_t wanted = (rows + per_block - 1) / per_block;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, std::uint64_t{processors} * most_per_processor));
+}
+
+/// Whether a team of warps takes a row: if there are too few rows to give each warp of the processors one.
+inline bool teams_pay(std::uint64_t rows, std::uint32_t longest, std::uint32_t processors) {
+  constexpr std::uint64_t kRowsPerProcessor = 4;
+  constexpr std::uint32_t kShortest = 1024;
+  return longest > kShortest && rows <= kRowsPerProcessor * processors;
+}
+
+template <typename T, typename Launch>
+void launch_sort(const SelectTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint32_t kWarpBlocks = 64, kBlocks = 4;
+  launch(sort_by_warps<T>, select_blocks(task.rows, kSortThreads / kWarp, processors, kWarpBlocks), kSortThreads,
+         std::size_t{0}, task);
+  if (task.capacity <= kMostSortedByWarp) return;
+  const auto group =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(task.rows / (processors * kBlocks), 1, kSelectThreads));
+  launch(sort_by_blocks<T>, select_blocks(task.rows, group, processors, kBlocks), kSelectThreads, sizeof(SortRoom<T>),
+         task, group);
+}
+
+/// `processors`: of the GPU. Returns what was done. All strategies give the same rows, but for the order of a cut;
+/// lists are sorted by one way only.
+template <typename T, typename Launch>
+SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint32_t kWarpBlocks = 64, kThreadBlocks = 64, kBlocks = 16;
+  const SelectChoice choice = choose_select(asked, task.k);
+  if (task.rows == 0) return choice;
+  if (task.goal == SelectGoal::sort) {
+    launch_sort(task, processors, launch);
+    return choice;
+  }
+  if (task.k == 0) return choice;
+  const std::uint32_t longest = task.length == 0 ? task.capacity : task.length;
+  const std::uint32_t blocks = select_blocks(task.rows, 1, processors, kBlocks);
+  switch (choice.strategy) {
+    case SelectStrategy::insertion:
+      launch(select_by_insertion<T>, select_blocks(task.rows, kInsertionThreads, processors, kThreadBlocks),
+             kInsertionThreads, std::size_t{0}, task);
+      break;
+    case SelectStrategy::bitonic:
+      launch(select_by_sorting<T>, blocks, kSelectThreads, sizeof(BlockRoom<T>), task);
+      break;
+    case SelectStrategy::min_reduce:
+      launch(select_by_minima<T>, blocks, kSelectThreads, sizeof(BlockRoom<T>), task);
+      break;
+    case SelectStrategy::radix:
+      launch(select_by_radix<T>, blocks, kSelectThreads, sizeof(RadixRoom<T>), task);
+      break;
+    default:
+      if (teams_pay(task.rows, longest, processors)) {
+        const TeamRoom<T> room(task, longest);
+        launch(select_by_teams<T>, blocks, room.warps * kWarp, std::size_t{room.bytes}, task, room.room, room.at_last);
+      } else {
+        const WarpsRoom<T> room(task, longest);
+        launch(select_by_warps<T>, select_blocks(task.rows, kSelectWarps, processors, kWarpBlocks),
+               kSelectWarps * kWarp, std::size_t{room.bytes}, task, room.room);
+      }
+  }
+  return choice;
+}
+
+}  // namespace kith::cuda
