@@ -232,8 +232,8 @@ __device__ __forceinline__ void load_matrix_x4(std::uint32_t (&to)[4], std::uint
                : "memory");
 }
 /// c += a b, where a has 16 rows and b 8 columns of 16 halves, and c is in f32. a: rows 0 to 7, 8 to 15, the same of
-/// dims 8 to 15; b: dims 0 to 7, 8 to 15, each a matrix as load_matrix_x4 gives it. c: columns 2 (lane % 4) and one more
-/// of row lane / 4, then of row lane / 4 + 8.
+/// dims 8 to 15; b: dims 0 to 7, 8 to 15, each a matrix as load_matrix_x4 gives it. c: columns 2 (lane % 4) and one
+/// more of row lane / 4, then of row lane / 4 + 8.
 __device__ __forceinline__ void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

@@ -34,7 +34,6 @@ class ProductWarp {
  public:
   static constexpr std::uint32_t kSide = 64;
 
-  /// `queries` and `points` are where the warp's first rows lie in shared memory.
   __device__ void clear() {
 #pragma unroll
     for (std::uint32_t m = 0; m < kRowParts; ++m) {
@@ -46,7 +45,7 @@ class ProductWarp {
     }
   }
 
-  /// Adds the products of `parts` times 16 dims of a slab.
+  /// Adds the products of `parts` times 16 dims of a slab, of which the warp's rows begin at `queries` and `points`.
   __device__ void multiply(std::uint32_t queries, std::uint32_t points, std::uint32_t parts) {
     if (parts == kSlabDims / kProductDims) {
 #pragma unroll
@@ -71,7 +70,7 @@ class ProductWarp {
       is_mixed |= own_scales[n].values[0] != own_scales[0].values[0];
       is_mixed |= own_scales[n].values[1] != own_scales[0].values[0];
     }
-    std::uint32_t passed[kColumnParts / 2] = {};
+    std::uint32_t passed[kRowParts] = {};
     if (any_lane(is_mixed)) {
       find_passed<true>(sides, terms, own_scales, passed);
     } else {
@@ -81,12 +80,12 @@ class ProductWarp {
     }
     if ((passed[0] | passed[1] | passed[2] | passed[3]) != 0) {
 #pragma unroll 1
-      for (std::uint32_t word = 0; word < kColumnParts / 2; ++word) {
-        std::uint32_t bits = word < 2 ? (word == 0 ? passed[0] : passed[1]) : (word == 2 ? passed[2] : passed[3]);
+      for (std::uint32_t m = 0; m < kRowParts; ++m) {
+        std::uint32_t bits = m < 2 ? (m == 0 ? passed[0] : passed[1]) : (m == 2 ? passed[2] : passed[3]);
         for (; bits != 0; bits &= bits - 1) {
           const std::uint32_t bit = lowest_bit(bits);
-          const std::uint32_t column = 16 * word + 8 * (bit / 16) + 2 * (lane_number() % 4) + bit % 2;
-          offer(8 * (bit / 2 % 8) + lane_number() / 4, column);
+          const std::uint32_t column = 8 * (bit / 2 % 8) + 2 * (lane_number() % 4) + bit % 2;
+          offer(16 * m + 8 * (bit / 16) + lane_number() / 4, column);
         }
       }
     }
@@ -101,8 +100,8 @@ class ProductWarp {
     // Matrices of queries: rows 0 to 7 and 8 to 15, then the same of the next 8 dims. Of points: 8 and 8 dims of rows 0
     // to 7, then of rows 8 to 15.
     const std::uint32_t query = queries + lane % 16 * kSlabRowBytes + (((lane / 16) ^ (lane % 8) ^ (2 * part)) << 4);
-    const std::uint32_t point = points + (lane % 8 + lane / 16 * 8) * kSlabRowBytes +
-                                (((lane / 8 % 2) ^ (lane % 8) ^ (2 * part)) << 4);
+    const std::uint32_t point =
+        points + (lane % 8 + lane / 16 * 8) * kSlabRowBytes + (((lane / 8 % 2) ^ (lane % 8) ^ (2 * part)) << 4);
     std::uint32_t a[kRowParts][4], b[kColumnParts][2];
 #pragma unroll
     for (std::uint32_t m = 0; m < kRowParts; ++m) load_matrix_x4(a[m], query + m * 16 * kSlabRowBytes);
@@ -122,30 +121,40 @@ class ProductWarp {
     }
   }
 
-  /// Bit 16 (n % 2) + 4 m + i of word n / 2 is for sums_[m][n][i].
+  /// The least value of each of the lane's 8 rows decides whether the row has to be looked at again. No value is NaN:
+  /// halves are finite, and those of rows without a term are zeros. Bit 16 h + 2 n + j of word m is for
+  /// sums_[m][n][2 h + j].
   template <bool kMixed>
   __device__ void find_passed(const QuerySide (&sides)[2 * kRowParts], const float* terms,
-                              const TwoFloats (&scales)[kColumnParts], std::uint32_t (&passed)[kColumnParts / 2]) {
+                              const TwoFloats (&scales)[kColumnParts], std::uint32_t (&passed)[kRowParts]) {
+    const auto value = [&](std::uint32_t r, std::uint32_t n, std::uint32_t j, float term) {
+      const float sum = sums_[r / 2][n][2 * (r % 2) + j];
+      return core::fused_multiply_add(kMixed ? sum * scales[n].values[j] : sum, sides[r].factor, term);
+    };
+    TwoFloats own_terms[kColumnParts];
+    float least[2 * kRowParts];
+#pragma unroll
+    for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) least[r] = std::numeric_limits<float>::infinity();
 #pragma unroll
     for (std::uint32_t n = 0; n < kColumnParts; ++n) {
-      const TwoFloats own_terms = *reinterpret_cast<const TwoFloats*>(terms + 8 * n + 2 * (lane_number() % 4));
-      const auto is_dismissed = [&](std::uint32_t m, std::uint32_t i) {
-        const QuerySide& side = sides[2 * m + i / 2];
-        const float sum = kMixed ? sums_[m][n][i] * scales[n].values[i % 2] : sums_[m][n][i];
-        return core::fused_multiply_add(sum, side.factor, own_terms.values[i % 2]) > side.threshold;
-      };
-      bool all_dismissed = true;
+      own_terms[n] = *reinterpret_cast<const TwoFloats*>(terms + 8 * n + 2 * (lane_number() % 4));
 #pragma unroll
-      for (std::uint32_t m = 0; m < kRowParts; ++m) {
+      for (std::uint32_t j = 0; j < 2; ++j) {
 #pragma unroll
-        for (std::uint32_t i = 0; i < 4; ++i) all_dismissed &= is_dismissed(m, i);
+        for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) {
+          least[r] = lesser(least[r], value(r, n, j, own_terms[n].values[j]));
+        }
       }
-      if (!all_dismissed) {
+    }
 #pragma unroll
-        for (std::uint32_t m = 0; m < kRowParts; ++m) {
+    for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) {
+      if (!(least[r] > sides[r].threshold)) {
 #pragma unroll
-          for (std::uint32_t i = 0; i < 4; ++i) {
-            if (!is_dismissed(m, i)) passed[n / 2] |= 1u << (16 * (n % 2) + 4 * m + i);
+        for (std::uint32_t n = 0; n < kColumnParts; ++n) {
+#pragma unroll
+          for (std::uint32_t j = 0; j < 2; ++j) {
+            const bool is_dismissed = value(r, n, j, own_terms[n].values[j]) > sides[r].threshold;
+            if (!is_dismissed) passed[r / 2] |= 1u << (16 * (r % 2) + 2 * n + j);
           }
         }
       }
@@ -180,8 +189,7 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   const std::uint64_t queries =
       scan.queries.chosen_count == nullptr ? scan.queries.count : std::uint64_t{*scan.queries.chosen_count};
   const std::uint64_t first_query = std::uint64_t{block_number() % query_blocks} * kProductQueries;
-  const std::uint64_t first_tile =
-      scan.first_tile + std::uint64_t{block_number() / query_blocks} * tiles_per_block;
+  const std::uint64_t first_tile = scan.first_tile + std::uint64_t{block_number() / query_blocks} * tiles_per_block;
   const std::uint64_t end_tile =
       first_tile + tiles_per_block < scan.end_tile ? first_tile + tiles_per_block : scan.end_tile;
   if (first_query >= queries || first_tile >= end_tile) return;
@@ -192,9 +200,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   const std::uint32_t slabs = slabs_of(task.points.padded_dims);
   if constexpr (kStay) {
     for (std::uint32_t slab = 0; slab < slabs; ++slab) {
-      copy_slab<kProductQueries, kProductThreads>(
-          task.queries, first_query, slab, shared + Shape::kResidentAt + slab * kProductQueries * kSlabRowBytes,
-          thread_number());
+      copy_slab<kProductQueries, kProductThreads>(task.queries, first_query, slab,
+                                                  shared + Shape::kResidentAt + slab * kProductQueries * kSlabRowBytes,
+                                                  thread_number());
     }
   }
   commit_copies();
@@ -237,12 +245,11 @@ __global__ void __launch_bounds__(kProductThreads, 1)
                      parts_left < kSlabDims / kProductDims ? parts_left : kSlabDims / kProductDims);
       stage = (stage + 1) % kProductStages;
     }
-    pairs.compare(sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
-                  at_shared<const float>(at + Shape::kScalesAt) + point_in_team,
-                  [&](std::uint32_t query, std::uint32_t point) {
-                    offer_pair(scan, queries, first_query + query_in_block + query,
-                               tile * kTilePoints + point_in_tile + point);
-                  });
+    pairs.compare(
+        sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
+        at_shared<const float>(at + Shape::kScalesAt) + point_in_team, [&](std::uint32_t query, std::uint32_t point) {
+          offer_pair(scan, queries, first_query + query_in_block + query, tile * kTilePoints + point_in_tile + point);
+        });
     tile = scan.order.after(tile);
   }
 }

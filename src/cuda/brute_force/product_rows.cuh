@@ -29,25 +29,51 @@ struct alignas(8) FourHalves {
   std::uint16_t values[4];
 };
 
-/// A block takes 32 columns; its warps take rows. Any centre is right, a mean makes rows short.
+/// A block takes 32 columns; its warps take rows. Any centre is right; one that makes rows short lets few pairs pass.
+/// It is the mean, but not of values that are far off: after each round those beyond some mean deviations are left out.
 template <typename T>
 __global__ void __launch_bounds__(kCentreThreads)
     find_centre(const T* rows, std::uint64_t count, std::uint32_t dims, T* centre) {
-  auto* sums = reinterpret_cast<double*>(shared_memory());  // [warp][lane]
+  constexpr int kRounds = 4;
+  constexpr double kDeviations = 4;
+  struct Column {
+    double sum, deviations, count;
+  };
+  auto* parts = reinterpret_cast<Column*>(shared_memory());  // [warp][lane]
   const std::uint64_t taken = count < kCentreRows ? count : kCentreRows;
   const std::uint32_t column = block_number() * kWarp + lane_number();
   const std::uint32_t warps = threads_per_block() / kWarp;
-  double sum = 0;
+  double middle = 0, reach = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    Column part{};
+    if (column < dims) {
 #pragma unroll 4
-  for (std::uint64_t i = warp_number(); i < taken; i += warps) {
-    if (column < dims) sum += static_cast<double>(rows[i * count / taken * dims + column]);
+      for (std::uint64_t i = warp_number(); i < taken; i += warps) {
+        const double offset = static_cast<double>(rows[i * count / taken * dims + column]) - middle;
+        const bool is_near = core::absolute(offset) <= reach;
+        part.sum += is_near ? offset : 0;
+        part.deviations += is_near ? core::absolute(offset) : 0;
+        part.count += is_near ? 1 : 0;
+      }
+    }
+    parts[thread_number()] = part;
+    sync_block();
+    Column all{};
+    for (std::uint32_t w = 0; w < warps; ++w) {
+      const Column& other = parts[w * kWarp + lane_number()];
+      all.sum += other.sum;
+      all.deviations += other.deviations;
+      all.count += other.count;
+    }
+    sync_block();
+    if (all.count > 0) {
+      middle += all.sum / all.count;
+      reach = kDeviations * all.deviations / all.count;
+    }
   }
-  sums[thread_number()] = sum;
-  sync_block();
-  if (warp_number() != 0 || column >= dims) return;
-  for (std::uint32_t w = 1; w < warps; ++w) sum += sums[w * kWarp + lane_number()];
-  centre[column] = static_cast<T>(sum / static_cast<double>(taken));
+  if (warp_number() == 0 && column < dims) centre[column] = static_cast<T>(middle);
 }
+inline constexpr std::size_t kCentreSharedBytes = kCentreThreads * 3 * sizeof(double);
 
 /// Four coordinates of a row less those of the centre; zeros beyond the dims.
 template <bool kAligned>
@@ -111,7 +137,7 @@ __global__ void __launch_bounds__(kPackThreads) pack_rows(PackTask task) {
 template <typename Launch>
 void launch_find_centre(const ScanPoints<float>& points, float* centre, Launch&& launch) {
   if (points.count == 0) return;
-  launch(find_centre<float>, (points.dims + kWarp - 1) / kWarp, kCentreThreads, kCentreThreads * sizeof(double), points.rows,
+  launch(find_centre<float>, (points.dims + kWarp - 1) / kWarp, kCentreThreads, kCentreSharedBytes, points.rows,
          points.count, points.dims, centre);
 }
 
@@ -120,8 +146,8 @@ void launch_pack_rows(const PackTask& task, Launch&& launch) {
   if (task.count == 0) return;
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   const std::uint64_t blocks = product_rows_room(task.count) / (kPackThreads / kWarp);
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(task.rows) % sizeof(FourFloats) == 0 &&
-                          task.row_stride % 4 == 0;
+  const bool is_aligned =
+      reinterpret_cast<std::uintptr_t>(task.rows) % sizeof(FourFloats) == 0 && task.row_stride % 4 == 0;
   launch(is_aligned ? pack_rows<true> : pack_rows<false>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)),
          kPackThreads, std::size_t{0}, task);
 }

@@ -56,8 +56,7 @@ __global__ void __launch_bounds__(kMostRerankWarps* kWarp)
   for (std::uint64_t q = std::uint64_t{block_number()} * warps + warp_number(); q < queries;
        q += std::uint64_t{blocks_in_grid()} * warps) {
     const std::uint32_t first = kept[q];
-    const std::uint32_t end =
-        scan.lists.counts[q] < scan.lists.capacity ? scan.lists.counts[q] : scan.lists.capacity;
+    const std::uint32_t end = scan.lists.counts[q] < scan.lists.capacity ? scan.lists.counts[q] : scan.lists.capacity;
     if (first >= end) continue;
     sync_warp();  // nobody reads the last query any more
     const float* row = scan.queries.rows + scan.queries.row_of(q) * scan.queries.row_stride;
@@ -84,8 +83,8 @@ void launch_rerank(const ScanTask<float>& scan, const std::uint32_t* kept, Launc
   const std::uint32_t query_bytes = query_room * static_cast<std::uint32_t>(sizeof(float));
   const std::uint32_t warps = std::clamp(kSharedBytes / std::max(query_bytes, 1u), 1u, kMostRerankWarps);
   const std::uint64_t blocks = (scan.queries.count + warps - 1) / warps;
-  const bool by_four = reinterpret_cast<std::uintptr_t>(scan.points.rows) % sizeof(FourCoordinates) == 0 &&
-                       scan.points.dims % 4 == 0;
+  const bool by_four =
+      reinterpret_cast<std::uintptr_t>(scan.points.rows) % sizeof(FourCoordinates) == 0 && scan.points.dims % 4 == 0;
   launch(by_four ? rerank<true> : rerank<false>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)),
          warps * kWarp, std::size_t{warps} * query_bytes, scan, kept, query_room);
 }
