@@ -200,7 +200,64 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+/// Starts to copy 16 bytes, aligned to as many, past the first cache.
+__device__ __forceinline__ void copy_16_to_shared(std::uint32_t to, const void* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(__cvta_generic_to_global(from)) : "memory");
+#else
+  *at_shared<uint4>(to) = *static_cast<const uint4*>(from);
+#endif
+}
+/// What this thread has started to copy since the last time is a group.
+__device__ __forceinline__ void commit_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// All groups but the last kGroups are there, for this thread.
+template <int kGroups>
+__device__ __forceinline__ void wait_for_copies_but() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
+}
+
+// --- products of matrices of halves by a warp ---
+/// Four matrices of 8 rows of 8 halves. Lane 8 i + r knows where row r of matrix i is, 16 bytes in shared memory; lane
+/// 4 r + c gets halves 2 c and 2 c + 1 of row r of each.
+__device__ __forceinline__ void load_matrix_x4(std::uint32_t (&to)[4], std::uint32_t row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(row)
+               : "memory");
+}
+/// c += a b, where a has 16 rows and b 8 columns of 16 halves, and c is in f32. a: rows 0 to 7, 8 to 15, the same of
+/// dims 8 to 15; b: dims 0 to 7, 8 to 15, each a matrix as load_matrix_x4 gives it. c: columns 2 (lane % 4) and one
+/// more of row lane / 4, then of row lane / 4 + 8.
+__device__ __forceinline__ void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+  for (int k = 0; k < 2; ++k) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[2 * k]), "r"(a[2 * k + 1]), "r"(b[k]));
+  }
+#endif
+}
+
 // --- numbers ---
+/// The bits of the nearest half, ties to even.
+__device__ __forceinline__ std::uint16_t to_half_bits(float value) {
+  std::uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
 /// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31
 /// (double).
 __device__ __forceinline__ std::uint32_t to_unsigned(float value) { return __float2uint_rz(value); }

@@ -8,6 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
 
 #define __device__
 #define __host__
@@ -213,6 +217,108 @@ void copy_to_shared(V* to, const V* from) {
   *to = *from;
 }
 inline void wait_for_copies() {}
+
+// Copies of 16 bytes happen as late as they may: when their group is waited for.
+namespace emulation {
+struct LateCopy {
+  std::byte* to;
+  const void* from;
+};
+/// The copies of this thread: groups, the last one still open. Those of threads long gone are empty.
+inline std::deque<std::vector<LateCopy>>& late_copies() {
+  thread_local std::map<std::pair<const std::byte*, std::uint32_t>, std::deque<std::vector<LateCopy>>> all;
+  auto& groups = all[{shared_memory(), thread_number()}];
+  if (groups.empty()) groups.emplace_back();
+  return groups;
+}
+}  // namespace emulation
+inline void copy_16_to_shared(std::uint32_t to, const void* from) {
+  emulation::late_copies().back().push_back({shared_memory() + to, from});
+}
+inline void commit_copies() { emulation::late_copies().emplace_back(); }
+template <int kGroups>
+void wait_for_copies_but() {
+  auto& groups = emulation::late_copies();
+  while (groups.size() > kGroups + 1) {
+    for (const emulation::LateCopy& copy : groups.front()) std::memcpy(copy.to, copy.from, 16);
+    groups.pop_front();
+  }
+}
+
+namespace emulation {
+inline float from_half_bits(std::uint32_t bits) {
+  const std::uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+  float value = 0;
+  if (exponent == 31) {
+    value = fraction != 0 ? NAN : INFINITY;
+  } else if (exponent == 0) {
+    value = static_cast<float>(fraction) * 0x1p-24f;
+  } else {
+    value = std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
+  }
+  return (bits >> 15) != 0 ? -value : value;
+}
+/// As narrow as a tensor core may be: numbers are aligned to the largest and cut below 24 bits of it, as is their sum.
+inline float add_cut(const float* numbers, std::uint32_t count) {
+  float largest = 0;
+  for (std::uint32_t i = 0; i < count; ++i) largest = std::fmax(largest, std::fabs(numbers[i]));
+  double sum = 0;
+  if (largest == 0 || !std::isfinite(largest)) {
+    for (std::uint32_t i = 0; i < count; ++i) sum += static_cast<double>(numbers[i]);
+    return static_cast<float>(sum);
+  }
+  const double unit = std::ldexp(1.0, std::ilogb(largest) - 23);
+  for (std::uint32_t i = 0; i < count; ++i) sum += std::trunc(static_cast<double>(numbers[i]) / unit);
+  return toward_zero(sum * unit);
+}
+}  // namespace emulation
+
+inline void load_matrix_x4(std::uint32_t (&to)[4], std::uint32_t row) {
+  const std::uint64_t* rows = emulation::meet_in_warp("load_matrix", row);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    std::memcpy(&to[i], shared_memory() + rows[8 * i + lane_number() / 4] + 4 * (lane_number() % 4), 4);
+  }
+}
+inline void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  const std::uint32_t row = lane_number() / 4, column = 2 * (lane_number() % 4);
+  float rows[2][16], columns[2][16];
+  for (std::uint32_t half = 0; half < 2; ++half) {
+    const std::uint64_t* words = emulation::meet_in_warp("mma", std::uint64_t{a[2 * half + 1]} << 32 | a[2 * half]);
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      const std::uint64_t word = words[4 * row + k / 2];
+      for (std::uint32_t r = 0; r < 2; ++r) {
+        rows[r][8 * half + k] = emulation::from_half_bits(word >> (32 * r + 16 * (k % 2)) & 0xffff);
+      }
+    }
+  }
+  const std::uint64_t* words = emulation::meet_in_warp("mma", std::uint64_t{b[1]} << 32 | b[0]);
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    for (std::uint32_t k = 0; k < 16; ++k) {
+      const std::uint64_t word = words[4 * (column + n) + k % 8 / 2];
+      columns[n][k] = emulation::from_half_bits(word >> (32 * (k / 8) + 16 * (k % 2)) & 0xffff);
+    }
+  }
+  constexpr std::uint32_t kGroup = 4;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    for (std::uint32_t k = 0; k < 16; k += kGroup) {
+      float numbers[kGroup + 1] = {c[i]};
+      for (std::uint32_t j = 0; j < kGroup; ++j) numbers[j + 1] = rows[i / 2][k + j] * columns[i % 2][k + j];
+      c[i] = emulation::add_cut(numbers, kGroup + 1);
+    }
+  }
+}
+
+inline std::uint16_t to_half_bits(float value) {
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 31 << 15;
+  const double size = std::fabs(static_cast<double>(value));
+  if (std::isnan(value)) return 0x7fff;
+  if (size >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
+  // In units of the last place; a carry into the exponent is right.
+  const int exponent = size < 0x1p-14 ? -14 : std::ilogb(size);
+  const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>(exponent + 14) * 1024 + units));
+}
+
 inline void add_to_one(std::uint32_t word, std::uint32_t bit, std::uint32_t& x, std::uint32_t& z, std::uint32_t y) {
   ((word & bit) != 0 ? x : z) += y;
 }
