@@ -56,8 +56,8 @@ PointSet points_of(const Case& what, std::uint64_t rows, std::uint64_t seed) {
   return std::move(apps::generate({.shape = apps::parse_shape(what.shape),
                                    .points = rows,
                                    .dims = what.dims,
-                                   .dtype = what.dtype,
-                                   .seed = seed})
+                                   .seed = seed,
+                                   .dtype = what.dtype})
                        .points);
 }
 

@@ -247,14 +247,18 @@ void expect_counted_and_listed(const Question<T>& question, std::uint32_t proces
     end += expected[q].size();
   }
   ASSERT_EQ(counts.back(), 5u);
-  std::vector<Entry<T>> listed(end - base + 1, untouched<T>());
+  std::vector<std::uint32_t> indices(end - base + 1, untouched<T>().number());
+  std::vector<T> chains(end - base + 1, untouched<T>().chain());
   task.mode = ScanMode::list;
   task.lists.counts = slots.data();
   task.starts = starts.data();
   task.starts_base = base;
-  task.listed = listed.data();
+  task.indices = indices.data();
+  task.chains = chains.data();
   cuda::launch_scan(task, processors, kLaunch);
-  ASSERT_TRUE(listed.back() == untouched<T>());
+  ASSERT_EQ(indices.back(), untouched<T>().number());
+  std::vector<Entry<T>> listed;
+  for (std::uint64_t i = 0; i < end - base; ++i) listed.push_back(Entry<T>(chains[i], indices[i]));
   for (std::uint64_t q = 0; q < question.asked(); ++q) {
     Entry<T>* list = listed.data() + (starts[task.queries.row_of(q)] - base);
     std::sort(list, list + expected[q].size());

@@ -13,8 +13,8 @@ namespace kith::cuda {
 /// Points in boxes, faces included: first how many, then which.
 template <typename T>
 struct BoxScanTask {
-  ScanPoints<T> points;
-  SearchFilter filter;       ///< `allowed` and `below` only
+  ScanPoints<T> points = {};
+  SearchFilter filter = {};       ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;

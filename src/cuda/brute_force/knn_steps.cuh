@@ -12,7 +12,7 @@
 #include "cuda/brute_force/rescan.cuh"
 #include "cuda/brute_force/scan_search.hpp"
 #include "cuda/brute_force/scan_tiles.cuh"
-#include "cuda/brute_force/select_rows.cuh"
+#include "cuda/brute_force/select_steps.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(kListThreads)
 }
 
 /// How many entries each list has before more are offered.
-inline __global__ void __launch_bounds__(kListThreads)
-    note_kept(const std::uint32_t* counts, std::uint64_t queries, std::uint32_t* kept) {
+template <typename Word>
+__global__ void __launch_bounds__(kListThreads) note_kept(const Word* counts, std::uint64_t queries, Word* kept) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * kListThreads;
   for (std::uint64_t q = std::uint64_t{block_number()} * kListThreads + thread_number(); q < queries; q += step) {
     kept[q] = counts[q];
@@ -72,7 +72,10 @@ inline __global__ void __launch_bounds__(kListThreads)
 }
 
 /// By one thread.
-inline __global__ void add_to_total(const std::uint32_t* count, std::uint32_t* total) { *total += *count; }
+template <typename Word>
+__global__ void add_to_total(const Word* count, Word* total) {
+  *total += *count;
+}
 
 /// The search for one set of queries, whose scratch memory lies at `memory`.
 template <typename T, typename Launch>
@@ -100,7 +103,8 @@ class KnnSteps {
     pack(queries);
     ask(queries, points_.product.values != nullptr, layout_.failed_at, totals);
     if (question_.asked_again != nullptr && rounds_.ends.size() > 1) {
-      launch_(add_to_total, 1u, 1u, std::size_t{0}, static_cast<const std::uint32_t*>(totals), question_.asked_again);
+      launch_(add_to_total<std::uint32_t>, 1u, 1u, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
+              question_.asked_again);
     }
     if (rounds_.ends.size() == 1) return;  // there was room for all points
     if (points_.product.values != nullptr) {
@@ -190,7 +194,7 @@ class KnnSteps {
   void offer_by_products(const ScanTask<T>& scan) {
     if constexpr (std::is_same_v<T, float>) {
       std::uint32_t* kept = at<std::uint32_t>(layout_.kept_at);
-      launch_(note_kept, blocks_for(scan.queries.count), kListThreads, std::size_t{0},
+      launch_(note_kept<std::uint32_t>, blocks_for(scan.queries.count), kListThreads, std::size_t{0},
               static_cast<const std::uint32_t*>(scan.lists.counts), scan.queries.count, kept);
       launch_product_filter(ProductTask{scan, points_.product, packed_}, processors_, launch_);
       launch_rerank(scan, kept, launch_);

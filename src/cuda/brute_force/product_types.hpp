@@ -32,9 +32,9 @@ struct ProductRows {
 /// A scan that offers, without their chains, all pairs that may lie below the limit of the query. Packed row q belongs
 /// to query q, chosen or not.
 struct ProductTask {
-  ScanTask<float> scan;
-  ProductRows points;
-  ProductRows queries;
+  ScanTask<float> scan = {};
+  ProductRows points = {};
+  ProductRows queries = {};
 };
 
 /// Which rows are packed, and where. Row i is row `chosen[i]`, or row i.

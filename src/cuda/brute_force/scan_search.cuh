@@ -149,8 +149,9 @@ void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, s
                   std::uint32_t* refused, const Stream& stream) {
   const std::uint64_t blocks = (rows * dims + kTakeThreads - 1) / kTakeThreads;
   const std::uint64_t most = 16 * std::uint64_t{processors_of(stream.device())};
-  SearchLauncher(stream)(take_rows<T>, static_cast<std::uint32_t>(std::min(blocks, most)), kTakeThreads, std::size_t{0},
-                         from, row_stride, dims, rows, to, refused);
+  const SearchLauncher launch(stream);
+  launch(take_rows<T>, static_cast<std::uint32_t>(std::min(blocks, most)), kTakeThreads, std::size_t{0}, from,
+         row_stride, dims, rows, to, refused);
 }
 
 }  // namespace kith::cuda

@@ -12,7 +12,7 @@
 
 #include "cuda/brute_force/product_types.hpp"
 #include "cuda/brute_force/scan_types.hpp"
-#include "cuda/brute_force/select_types.hpp"
+#include "cuda/brute_force/select_strategy.hpp"
 #include "cuda/search/questions.hpp"
 #include "cuda/stream.hpp"
 

@@ -109,21 +109,22 @@ enum class ScanMode : std::uint8_t {
 /// A scan of the tiles [first_tile, end_tile) of the order.
 template <typename T>
 struct ScanTask {
-  ScanPoints<T> points;
-  SearchMetric<T> metric;
-  SearchFilter filter;
-  ScanQueries<T> queries;
-  TileOrder order;
+  ScanPoints<T> points = {};
+  SearchMetric<T> metric = {};
+  SearchFilter filter = {};
+  ScanQueries<T> queries = {};
+  TileOrder order = {};
   std::uint64_t first_tile = 0;
   std::uint64_t end_tile = 0;
   ScanMode mode = ScanMode::offer;
-  CandidateLists<T> lists;  ///< by query; for `count` and `list` only counts are used, and no limits
+  CandidateLists<T> lists = {};  ///< by query; for `count` and `list` only counts are used, and no limits
   // For `place`, `count` and `list`: nothing above the bound of the row is found.
   T bound = std::numeric_limits<T>::infinity();
   const T* bounds = nullptr;              ///< by row; null: `bound` for all
-  const std::uint64_t* starts = nullptr;  ///< `list`: by row, where the list begins in `listed`
+  const std::uint64_t* starts = nullptr;  ///< `list`: by row, where the list begins
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
-  Entry<T>* listed = nullptr;
+  std::uint32_t* indices = nullptr;       ///< the lists, in any order
+  T* chains = nullptr;
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };

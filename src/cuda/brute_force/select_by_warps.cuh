@@ -1,7 +1,7 @@
 // Selection by warps: one for each row, or a team of them if rows are few and long.
 //
-// A row is read once. What a warp keeps of up to 512 entries is decided in registers (held_keys.cuh); of longer rows only
-// what is below the k-th so far is looked at again.
+// A row is read once. What a warp keeps of up to 512 entries is decided in registers (held_keys.cuh); of longer rows
+// only what is below the k-th so far is looked at again.
 #pragma once
 
 #include "cuda/brute_force/select_list.cuh"

@@ -63,7 +63,9 @@ __device__ KITH_NOINLINE void take_waiting(const ScanTask<T>& task, std::uint64_
   const Entry<T> entry(chain, number);
   if (task.mode == ScanMode::list) {
     const std::uint64_t start = task.starts[task.queries.row_of(query)] - task.starts_base;
-    task.listed[start + atomic_add(task.lists.counts + query, 1u)] = entry;
+    const std::uint64_t at = start + atomic_add(task.lists.counts + query, 1u);
+    task.indices[at] = number;
+    task.chains[at] = chain;
   } else if (entry < task.lists.limits[query]) {
     const std::uint32_t slot = atomic_add(task.lists.counts + query, 1u);
     if (slot < task.lists.capacity) task.lists.entries[query * task.lists.capacity + slot] = entry;

@@ -61,9 +61,9 @@ struct QuerySource {
 /// The k nearest: rows of k entries; missing ones get the number of points and infinity.
 template <typename T>
 struct KnnQuestion {
-  SearchMetric<T> metric;
-  SearchFilter filter;
-  QuerySource<T> queries;
+  SearchMetric<T> metric = {};
+  SearchFilter filter = {};
+  QuerySource<T> queries = {};
   std::uint32_t k = 0;
   T bound = 0;                ///< no chain value above it is reported
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
@@ -75,9 +75,9 @@ struct KnnQuestion {
 /// Everything within a bound: first how many, then what.
 template <typename T>
 struct RadiusQuestion {
-  SearchMetric<T> metric;
-  SearchFilter filter;
-  QuerySource<T> queries;
+  SearchMetric<T> metric = {};
+  SearchFilter filter = {};
+  QuerySource<T> queries = {};
   T bound = 0;
   const T* bounds = nullptr;              ///< per row of the answer; null: `bound` for all
   std::uint32_t* counts = nullptr;        ///< written by the first question
@@ -90,7 +90,7 @@ struct RadiusQuestion {
 /// Points in boxes, faces included: first how many, then which.
 template <typename T>
 struct BoxQuestion {
-  SearchFilter filter;       ///< `allowed` and `below` only
+  SearchFilter filter = {};       ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;
