@@ -71,10 +71,10 @@ __global__ void __launch_bounds__(kListThreads) note_kept(const Word* counts, st
   }
 }
 
-/// By one thread.
+/// By one warp.
 template <typename Word>
-__global__ void add_to_total(const Word* count, Word* total) {
-  *total += *count;
+__global__ void __launch_bounds__(kWarp) add_to_total(const Word* count, Word* total) {
+  if (thread_number() == 0) *total += *count;
 }
 
 /// The search for one set of queries, whose scratch memory lies at `memory`.
@@ -103,7 +103,7 @@ class KnnSteps {
     pack(queries);
     ask(queries, points_.product.values != nullptr, layout_.failed_at, totals);
     if (question_.asked_again != nullptr && rounds_.ends.size() > 1) {
-      launch_(add_to_total<std::uint32_t>, 1u, 1u, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
+      launch_(add_to_total<std::uint32_t>, 1u, kWarp, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
               question_.asked_again);
     }
     if (rounds_.ends.size() == 1) return;  // there was room for all points
