@@ -22,7 +22,7 @@ struct NarrowRoom {
   static constexpr std::uint32_t kStride = kTilePoints + kPad;
 
   alignas(16) T points[2][kNarrowTiles][kDims][kStride];
-  std::uint64_t tiles[2][kNarrowTiles];
+  std::uint32_t tiles[2][kNarrowTiles];
   SettleRoom<T, TileShape<T>::kWarps, TileShape<T>::kQueries> settle;
 };
 
@@ -53,23 +53,22 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
     for (std::uint32_t d = 0; d < kDims; ++d) queries[i][d] = d < dims ? from[d] : T(0);
   }
   const StageLane lane(dims, Shape::kThreads);
-  std::uint64_t staged = part.first_tile, tile = task.order.at(part.first_tile);
+  std::uint32_t staged = part.first_tile, tile = tile_at(task.order, part.first_tile);
   const auto stage = [&](std::uint32_t buffer) {
 #pragma unroll 1
     for (std::uint32_t slot = 0; slot < kNarrowTiles && staged < part.end_tile; ++slot, ++staged) {
       stage_tile(task.points, tile, 0, dims, lane, &room.points[buffer][slot][0][0], Room::kStride);
       if (thread_number() == 0) room.tiles[buffer][slot] = tile;
-      tile = task.order.after(tile);
+      tile = tile_after(task.order, tile);
     }
   };
   stage(0);
   std::uint32_t buffer = 0;
-  for (std::uint64_t first = part.first_tile; first < part.end_tile; first += kNarrowTiles, buffer ^= 1) {
+  for (std::uint32_t first = part.first_tile; first < part.end_tile; first += kNarrowTiles, buffer ^= 1) {
     wait_for_copies();
     sync_block();  // these points are there, and nobody reads the ones before any more
     stage(buffer ^ 1);
-    const auto slots =
-        static_cast<std::uint32_t>(part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles);
+    const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
 #pragma unroll 1
     for (std::uint32_t step = 0; step < slots * Shape::kRuns; ++step) {
       const std::uint32_t slot = step / Shape::kRuns;
@@ -95,7 +94,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
       settler.settle(
           chains, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
-            return PointRun{room.tiles[buffer][slot] * kTilePoints + position,
+            return PointRun{std::uint64_t{room.tiles[buffer][slot]} * kTilePoints + position,
                             (first + slot - task.first_tile) * kTilePoints + position};
           });
     }

@@ -24,10 +24,11 @@ struct StageLane {
 template <typename T>
 __device__ __forceinline__ void stage_tile(const ScanPoints<T>& points, std::uint64_t tile, std::uint32_t first_dim,
                                            std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
+  const std::uint64_t first = tile * kTilePoints, behind = points.count - 1 - first;
+  const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
+  const T* rows = points.rows + (first * points.dims + first_dim);
   for (std::uint32_t row = lane.row; row < kTilePoints; row += lane.rows) {
-    std::uint64_t number = tile * kTilePoints + row;
-    if (number >= points.count) number = points.count - 1;
-    const T* from = points.rows + number * points.dims + first_dim;
+    const T* from = rows + (row < last ? row : last) * points.dims;
     for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
       if (first_dim + d < points.dims) {
         copy_to_shared(to + d * stride + row, from + d);
