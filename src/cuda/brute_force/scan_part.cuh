@@ -47,6 +47,11 @@ __device__ __forceinline__ std::uint32_t tile_at(const TileOrder& order, std::ui
 __device__ __forceinline__ std::uint32_t tile_after(const TileOrder& order, std::uint32_t tile) {
   return static_cast<std::uint32_t>(order.after(tile));
 }
+/// As many steps on as led from tile 0 to `step`.
+__device__ __forceinline__ std::uint32_t tile_after(const TileOrder& order, std::uint32_t tile, std::uint32_t step) {
+  const auto tiles = static_cast<std::uint32_t>(order.tiles);
+  return tile + step < tiles ? tile + step : tile + step - tiles;
+}
 
 /// How many blocks to launch: whole waves of `slots` blocks, as many as leave `fewest_tiles` for each, and at least one
 /// block for each set of queries.

@@ -2,6 +2,7 @@
 // for each lane, straight to registers, and the next tile on its way.
 #pragma once
 
+#include "cuda/brute_force/rows_in_vectors.cuh"
 #include "cuda/brute_force/scan_chains.cuh"
 #include "cuda/brute_force/scan_part.cuh"
 #include "cuda/brute_force/settle_pairs.cuh"
@@ -16,43 +17,21 @@ struct StreamRoom {
   SettleRoom<T, kStreamWarps, kRows> settle;
 };
 
-/// Rows that are read by vectors lie at a multiple of 16 bytes.
-template <typename T>
-bool can_stream(const ScanPoints<T>& points) {
-  return reinterpret_cast<std::uintptr_t>(points.rows) % sizeof(ScanVector<T>) == 0;
+/// The points of this lane in a tile; behind the last one comes anything.
+template <typename T, std::uint32_t kDims>
+__device__ __forceinline__ void load_four(const ScanPoints<T>& points, std::uint32_t tile,
+                                          RowsInVectors<T, kDims, 4>& rows) {
+  static_assert(kTilePoints == 4 * kWarp);
+  const std::uint64_t first = std::uint64_t{tile} * kTilePoints + lane_number() * 4;
+  const T* from = points.rows + first * kDims;
+  if (first + 4 <= points.count) {
+    rows.load(from);
+  } else {
+    rows.load_some(from, first < points.count ? (points.count - first) * kDims : 0);
+  }
 }
 
-/// Four rows of kDims values.
-template <typename T, std::uint32_t kDims>
-struct FourRows {
-  static constexpr std::uint32_t kWidth = ScanVector<T>::kWidth;
-  static constexpr std::uint32_t kVectors = 4 * kDims / kWidth;
-  static_assert(kTilePoints == 4 * kWarp);
-
-  ScanVector<T> vectors[kVectors];
-
-  __device__ T value(std::uint32_t row, std::uint32_t d) const {
-    return vectors[(row * kDims + d) / kWidth].values[(row * kDims + d) % kWidth];
-  }
-  /// Those of this lane; behind the last point comes anything.
-  __device__ __forceinline__ void load(const ScanPoints<T>& points, std::uint32_t tile) {
-    const std::uint64_t first = std::uint64_t{tile} * kTilePoints + lane_number() * 4;
-    const T* from = points.rows + first * kDims;
-    if (first + 4 <= points.count) {
-#pragma unroll
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
-        vectors[v] = *reinterpret_cast<const ScanVector<T>*>(from + v * kWidth);
-      }
-    } else {
-      const std::uint64_t values = points.count * kDims;
-#pragma unroll
-      for (std::uint32_t i = 0; i < 4 * kDims; ++i) {
-        vectors[i / kWidth].values[i % kWidth] = first * kDims + i < values ? from[i] : T(0);
-      }
-    }
-  }
-};
-
+/// The rows are aligned.
 template <typename T, typename Chain, std::uint32_t kDims, std::uint32_t kRows>
 __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_constant__ ScanTask<T> task) {
   constexpr std::uint32_t kWidth = ScanVector<T>::kWidth;
@@ -72,16 +51,15 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
   // The warps of a block take turns.
   std::uint32_t first = part.first_tile + warp_number();
   if (first < part.end_tile) {
-    const auto step = static_cast<std::uint32_t>(task.order.at(kStreamWarps));
+    const std::uint32_t step = tile_at(task.order, kStreamWarps);
     std::uint32_t tile = tile_at(task.order, first);
-    FourRows<T, kDims> rows;
-    rows.load(task.points, tile);
+    RowsInVectors<T, kDims, 4> rows;
+    load_four(task.points, tile, rows);
     for (;;) {
-      const std::uint32_t next =
-          tile + step < task.order.tiles ? tile + step : static_cast<std::uint32_t>(tile + step - task.order.tiles);
+      const std::uint32_t next = tile_after(task.order, tile, step);
       const bool is_last = part.end_tile - first <= kStreamWarps;
-      FourRows<T, kDims> coming;
-      coming.load(task.points, is_last ? tile : next);
+      RowsInVectors<T, kDims, 4> coming;
+      load_four(task.points, is_last ? tile : next, coming);
 #pragma unroll
       for (std::uint32_t r = 0; r < 4; r += kWidth) {
         T chains[kRows][kWidth];

@@ -54,7 +54,7 @@ void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&
 /// By L2.
 template <typename T, std::uint32_t kRows, typename Launch>
 void launch_scan_few_of(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  switch (can_stream(task.points) ? task.points.dims : 0) {
+  switch (are_aligned(task.points) ? task.points.dims : 0) {
     case 2:
       return launch_scan_stream<T, 2, kRows>(task, processors, launch);
     case 3:
@@ -73,9 +73,9 @@ void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& 
   if (task.queries.count <= kFewQueries) {
     if constexpr (kIsL2) {
       if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
-      return launch_scan_few_of<T, 8>(task, processors, launch);
+      return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);
     }
-    launch_scan_few<T, Chain, 8>(task, processors, launch);
+    launch_scan_few<T, Chain, kThreadQueries<T>>(task, processors, launch);
   } else if (dims > 4) {
     launch_scan_wide<T, Chain>(task, processors, launch);
   } else if (kIsL2 && dims <= 2) {

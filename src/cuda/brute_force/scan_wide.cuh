@@ -43,12 +43,17 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 
   const std::uint32_t dims = task.points.dims;
   const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
-  const StageLane lane(8, Shape::kThreads);
   const auto stage = [&](std::uint32_t to, std::uint32_t from, std::uint32_t first_dim, bool with_queries) {
-    stage_tile(task.points, from, first_dim, Room::kSlab, lane, &room.points[to][0][0], Shape::kPointStride);
+    const std::uint64_t first = std::uint64_t{from} * kTilePoints, behind = task.points.count - 1 - first;
+    const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
+    const T* points = task.points.rows + (first * dims + first_dim);
+    stage_slab<Room::kSlab, kTilePoints, Shape::kPointStride>(
+        [&](std::uint32_t row) { return points + (row < last ? row : last) * dims; }, dims - first_dim,
+        &room.points[to][0][0]);
     if (!with_queries) return;
-    stage_queries(task.queries, room.query_starts, Shape::kQueries, dims, first_dim, Room::kSlab, lane,
-                  &room.queries[to][0][0], Shape::kQueryStride);
+    const T* queries = task.queries.rows + first_dim;
+    stage_slab<Room::kSlab, Shape::kQueries, Shape::kQueryStride>(
+        [&](std::uint32_t row) { return queries + room.query_starts[row]; }, dims - first_dim, &room.queries[to][0][0]);
   };
 
   std::uint32_t tile = tile_at(task.order, part.first_tile);
