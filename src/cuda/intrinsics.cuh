@@ -182,7 +182,7 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
 }
 
 // --- copies from global to shared memory that need no registers meanwhile ---
-/// Starts to copy a value of 4 or 8 bytes.
+/// Starts to copy a value of 4, 8 or 16 bytes.
 template <typename V>
 __device__ __forceinline__ void copy_to_shared(V* to, const V* from) {
 #if __CUDA_ARCH__ >= 800

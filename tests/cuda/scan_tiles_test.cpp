@@ -107,8 +107,9 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
     values.resize(count);
     for (T& value : values) value = static_cast<T>(random() % 9) * unit;
   };
-  fill(question.points, wish.points * wish.dims);
-  task.points = {question.points.data(), wish.points, wish.dims};
+  const std::uint64_t before = random() % 2;  // not where vectors begin
+  fill(question.points, before + wish.points * wish.dims);
+  task.points = {question.points.data() + before, wish.points, wish.dims};
   task.metric.kind = wish.kind;
   task.metric.p = wish.kind == Kind::lp ? 3 : 2;
   if (wish.is_periodic) {
@@ -119,7 +120,7 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
   std::uint64_t rows = wish.queries;
   if (wish.is_self) {
     task.queries.first = static_cast<std::uint32_t>(random() % (wish.points - wish.queries + 1));
-    task.queries.rows = question.points.data() + std::uint64_t{task.queries.first} * wish.dims;
+    task.queries.rows = task.points.rows + std::uint64_t{task.queries.first} * wish.dims;
     task.queries.row_stride = wish.dims;
     task.filter.exclude_self = true;
     task.filter.earlier_only = wish.is_filtered && random() % 2 == 0;

@@ -24,10 +24,10 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
   if (warp_number() < part.queries) {
     const T* query =
         task.queries.rows + task.queries.row_of(part.first_query + warp_number()) * task.queries.row_stride;
-    std::uint64_t tile = task.order.at(part.first_tile);
-    for (std::uint64_t i = part.first_tile; i < part.end_tile; ++i, tile = task.order.after(tile)) {
+    std::uint32_t tile = tile_at(task.order, part.first_tile);
+    for (std::uint32_t i = part.first_tile; i < part.end_tile; ++i, tile = tile_after(task.order, tile)) {
       for (std::uint32_t position = lane_number(); position < kTilePoints; position += kWarp) {
-        const std::uint64_t number = tile * kTilePoints + position;
+        const std::uint64_t number = std::uint64_t{tile} * kTilePoints + position;
         const std::uint64_t existing = number < task.points.count ? number : task.points.count - 1;
         const T chains[1][1] = {
             {any_chain(task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims)}};

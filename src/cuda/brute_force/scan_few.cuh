@@ -23,7 +23,7 @@ struct FewRoom {
 
   alignas(16) T queries[2][kSlab][kRows];
   std::uint64_t query_starts[kRows];
-  std::uint64_t tiles[2][kFewTiles];
+  std::uint32_t tiles[2][kFewTiles];
   alignas(16) SettleRoom<T, kFewThreads / kWarp, kRows> settle;
 
   KITH_HOST_DEVICE static std::uint32_t slab(std::uint32_t dims) { return dims < kSlab ? dims : kSlab; }
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
   const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
   const StageLane lane(slab, kFewThreads);
   /// Of up to 4 tiles; returns the one behind them.
-  const auto stage = [&](std::uint32_t buffer, std::uint64_t tile, std::uint32_t tiles, std::uint32_t first_dim,
+  const auto stage = [&](std::uint32_t buffer, std::uint32_t tile, std::uint32_t tiles, std::uint32_t first_dim,
                          bool with_queries) {
     const std::uint32_t depth = dims - first_dim < slab ? dims - first_dim : slab;
 #pragma unroll 1
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       stage_tile(task.points, tile, first_dim, depth, lane, buffers + (buffer * buffer_values + slot * kTilePoints),
                  Room::kStride);
       if (thread_number() == 0) room.tiles[buffer][slot] = tile;
-      tile = task.order.after(tile);
+      tile = tile_after(task.order, tile);
     }
     if (with_queries) {
       stage_queries(task.queries, room.query_starts, kRows, dims, first_dim, depth, lane, &room.queries[buffer][0][0],
@@ -70,17 +70,17 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
     }
     return tile;
   };
-  const auto tiles_at = [&](std::uint64_t first) {
-    return static_cast<std::uint32_t>(part.end_tile - first < kFewTiles ? part.end_tile - first : kFewTiles);
+  const auto tiles_at = [&](std::uint32_t first) {
+    return part.end_tile - first < kFewTiles ? part.end_tile - first : kFewTiles;
   };
 
-  std::uint64_t tile = task.order.at(part.first_tile);
-  std::uint64_t next_tile = stage(0, tile, tiles_at(part.first_tile), 0, true);
+  std::uint32_t tile = tile_at(task.order, part.first_tile);
+  std::uint32_t next_tile = stage(0, tile, tiles_at(part.first_tile), 0, true);
   std::uint32_t buffer = 0;
-  for (std::uint64_t first = part.first_tile; first < part.end_tile; first += kFewTiles) {
+  for (std::uint32_t first = part.first_tile; first < part.end_tile; first += kFewTiles) {
     const std::uint32_t tiles = tiles_at(first);
     T chains[kRuns][kRows][kWidth] = {};
-    std::uint64_t tile_behind = next_tile;
+    std::uint32_t tile_behind = next_tile;
     std::uint32_t last_buffer = 0;
 #pragma unroll 1
     for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += slab, buffer ^= 1) {
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       settler.settle(
           chains[r], limits, [](std::uint32_t i) { return i; },
           [&] {
-            return PointRun{room.tiles[last_buffer][slot] * kTilePoints + place % kTilePoints,
+            return PointRun{std::uint64_t{room.tiles[last_buffer][slot]} * kTilePoints + place % kTilePoints,
                             (first - task.first_tile) * kTilePoints + place};
           });
     }

@@ -5,10 +5,10 @@
 // time.
 #pragma once
 
+#include "cuda/brute_force/rows_in_vectors.cuh"
 #include "cuda/brute_force/scan_chains.cuh"
 #include "cuda/brute_force/scan_part.cuh"
 #include "cuda/brute_force/settle_pairs.cuh"
-#include "cuda/brute_force/stage_rows.cuh"
 #include "cuda/brute_force/tile_shape.cuh"
 
 namespace kith::cuda {
@@ -17,14 +17,39 @@ inline constexpr std::uint32_t kNarrowTiles = 4;
 
 template <typename T, std::uint32_t kDims>
 struct NarrowRoom {
-  // From dimension to dimension, so that consecutive values of rows go to different banks, or nearly so.
-  static constexpr std::uint32_t kPad = kDims == 3 ? 12 : 32 / kDims;
-  static constexpr std::uint32_t kStride = kTilePoints + kPad;
-
-  alignas(16) T points[2][kNarrowTiles][kDims][kStride];
-  std::uint64_t tiles[2][kNarrowTiles];
+  alignas(16) T points[2][kNarrowTiles][kTilePoints * kDims];  ///< row by row
+  std::uint32_t tiles[2][kNarrowTiles];
   SettleRoom<T, TileShape<T>::kWarps, TileShape<T>::kQueries> settle;
 };
+
+/// A thread of some that copy a tile to shared memory: thread i of `threads`. Values behind the last point and behind
+/// the dims of the points are not written.
+template <typename T, std::uint32_t kDims, std::uint32_t kThreads>
+__device__ __forceinline__ void stage_whole_tile(const ScanPoints<T>& points, std::uint32_t tile, std::uint32_t i,
+                                                 T* to) {
+  using Vector = ScanVector<T>;
+  const std::uint64_t first = std::uint64_t{tile} * kTilePoints;
+  const T* from = points.rows + first * points.dims;
+  if (points.dims == kDims && first + kTilePoints <= points.count && are_aligned(points)) {
+    constexpr std::uint32_t kVectors = kTilePoints * kDims / Vector::kWidth;
+#pragma unroll
+    for (std::uint32_t pass = 0; pass < (kVectors + kThreads - 1) / kThreads; ++pass) {
+      const std::uint32_t v = pass * kThreads + i;
+      if (kVectors % kThreads == 0 || v < kVectors) {
+        copy_to_shared(reinterpret_cast<Vector*>(to) + v, reinterpret_cast<const Vector*>(from) + v);
+      }
+    }
+  } else {
+    const std::uint64_t left = points.count - first;
+    const std::uint32_t rows = left < kTilePoints ? static_cast<std::uint32_t>(left) : kTilePoints;
+#pragma unroll 1
+    for (std::uint32_t row = i; row < rows; row += kThreads) {
+      for (std::uint32_t d = 0; d < points.dims; ++d) {
+        copy_to_shared(to + row * kDims + d, from + row * points.dims + d);
+      }
+    }
+  }
+}
 
 /// Points of at most kDims dims.
 template <typename T, typename Chain, std::uint32_t kDims>
@@ -36,7 +61,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
   if (part.queries == 0) return;
   const std::uint32_t dims = task.points.dims;
   if (dims < kDims) {  // nobody writes there again
-    T* all = &room.points[0][0][0][0];
+    T* all = &room.points[0][0][0];
     for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
   }
@@ -52,33 +77,31 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) queries[i][d] = d < dims ? from[d] : T(0);
   }
-  const StageLane lane(dims, Shape::kThreads);
-  std::uint64_t staged = part.first_tile, tile = task.order.at(part.first_tile);
+  // Two warps copy a tile.
+  constexpr std::uint32_t kStageThreads = Shape::kThreads / kNarrowTiles;
+  const std::uint32_t own_slot = thread_number() / kStageThreads, stride = tile_at(task.order, kNarrowTiles);
+  std::uint32_t staged = part.first_tile + own_slot, tile = tile_at(task.order, staged);
   const auto stage = [&](std::uint32_t buffer) {
-#pragma unroll 1
-    for (std::uint32_t slot = 0; slot < kNarrowTiles && staged < part.end_tile; ++slot, ++staged) {
-      stage_tile(task.points, tile, 0, dims, lane, &room.points[buffer][slot][0][0], Room::kStride);
-      if (thread_number() == 0) room.tiles[buffer][slot] = tile;
-      tile = task.order.after(tile);
-    }
+    if (staged >= part.end_tile) return;
+    const std::uint32_t i = thread_number() % kStageThreads;
+    stage_whole_tile<T, kDims, kStageThreads>(task.points, tile, i, &room.points[buffer][own_slot][0]);
+    if (i == 0) room.tiles[buffer][own_slot] = tile;
+    tile = tile_after(task.order, tile, stride);
+    staged += kNarrowTiles;
   };
   stage(0);
   std::uint32_t buffer = 0;
-  for (std::uint64_t first = part.first_tile; first < part.end_tile; first += kNarrowTiles, buffer ^= 1) {
+  for (std::uint32_t first = part.first_tile; first < part.end_tile; first += kNarrowTiles, buffer ^= 1) {
     wait_for_copies();
     sync_block();  // these points are there, and nobody reads the ones before any more
     stage(buffer ^ 1);
-    const auto slots =
-        static_cast<std::uint32_t>(part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles);
+    const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
 #pragma unroll 1
     for (std::uint32_t step = 0; step < slots * Shape::kRuns; ++step) {
       const std::uint32_t slot = step / Shape::kRuns;
       const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
-      ScanVector<T> points[kDims];
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) {
-        points[d] = *reinterpret_cast<const ScanVector<T>*>(&room.points[buffer][slot][d][position]);
-      }
+      RowsInVectors<T, kDims, Shape::kWidth> points;
+      points.load(&room.points[buffer][slot][position * kDims]);
       T chains[Shape::kRows][Shape::kWidth];
 #pragma unroll
       for (std::uint32_t i = 0; i < Shape::kRows; ++i) {
@@ -87,7 +110,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
           T sum = T(0);
 #pragma unroll
           for (std::uint32_t d = 0; d < kDims; ++d) {
-            sum = Chain{}.step(sum, T(queries[i][d] - points[d].values[j]));
+            sum = Chain{}.step(sum, T(queries[i][d] - points.value(j, d)));
           }
           chains[i][j] = sum;
         }
@@ -95,7 +118,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
       settler.settle(
           chains, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
-            return PointRun{room.tiles[buffer][slot] * kTilePoints + position,
+            return PointRun{std::uint64_t{room.tiles[buffer][slot]} * kTilePoints + position,
                             (first + slot - task.first_tile) * kTilePoints + position};
           });
     }

@@ -15,8 +15,8 @@ namespace kith::cuda {
 struct ScanPart {
   std::uint64_t first_query = 0;
   std::uint32_t queries = 0;     ///< 0: there is nothing to do
-  std::uint64_t first_tile = 0;  ///< of the order, as the task has them
-  std::uint64_t end_tile = 0;
+  std::uint32_t first_tile = 0;  ///< of the order, as the task has them; no scan has 2^26
+  std::uint32_t end_tile = 0;
 };
 
 /// `per_block` queries are together in a block.
@@ -35,9 +35,22 @@ __device__ ScanPart scan_part(const ScanTask<T>& task, std::uint32_t per_block) 
   part.first_query = std::uint64_t{block_number() % sets} * per_block;
   part.queries =
       count - part.first_query < per_block ? static_cast<std::uint32_t>(count - part.first_query) : per_block;
-  part.first_tile = task.first_tile + tiles * piece / pieces;
-  part.end_tile = task.first_tile + tiles * (piece + 1) / pieces;
+  part.first_tile = static_cast<std::uint32_t>(task.first_tile + tiles * piece / pieces);
+  part.end_tile = static_cast<std::uint32_t>(task.first_tile + tiles * (piece + 1) / pieces);
   return part;
+}
+
+/// Tiles as kernels count them.
+__device__ __forceinline__ std::uint32_t tile_at(const TileOrder& order, std::uint32_t i) {
+  return static_cast<std::uint32_t>(order.at(i));
+}
+__device__ __forceinline__ std::uint32_t tile_after(const TileOrder& order, std::uint32_t tile) {
+  return static_cast<std::uint32_t>(order.after(tile));
+}
+/// As many steps on as led from tile 0 to `step`.
+__device__ __forceinline__ std::uint32_t tile_after(const TileOrder& order, std::uint32_t tile, std::uint32_t step) {
+  const auto tiles = static_cast<std::uint32_t>(order.tiles);
+  return tile + step < tiles ? tile + step : tile + step - tiles;
 }
 
 /// How many blocks to launch: whole waves of `slots` blocks, as many as leave `fewest_tiles` for each, and at least one

@@ -7,6 +7,7 @@
 #include "cuda/brute_force/scan_any.cuh"
 #include "cuda/brute_force/scan_few.cuh"
 #include "cuda/brute_force/scan_narrow.cuh"
+#include "cuda/brute_force/scan_stream.cuh"
 #include "cuda/brute_force/scan_wide.cuh"
 
 #include <algorithm>
@@ -23,6 +24,14 @@ void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&&
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
   launch(scan_few<T, Chain, kRows>, blocks, kFewThreads, FewRoom<T, kRows>::bytes(task.points.dims), task);
+}
+
+template <typename T, std::uint32_t kDims, std::uint32_t kRows, typename Launch>
+void launch_scan_stream(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kStreamWarps;
+  const std::uint32_t blocks =
+      scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
+  launch(scan_stream<T, ScanL2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamRoom<T, kRows>), task);
 }
 
 template <typename T, typename Chain, std::uint32_t kDims, typename Launch>
@@ -42,16 +51,31 @@ void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&
   launch(scan_wide<T, Chain>, blocks, TileShape<T>::kThreads, sizeof(WideRoom<T>), task);
 }
 
+/// By L2.
+template <typename T, std::uint32_t kRows, typename Launch>
+void launch_scan_few_of(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+  switch (are_aligned(task.points) ? task.points.dims : 0) {
+    case 2:
+      return launch_scan_stream<T, 2, kRows>(task, processors, launch);
+    case 3:
+      return launch_scan_stream<T, 3, kRows>(task, processors, launch);
+    case 4:
+      return launch_scan_stream<T, 4, kRows>(task, processors, launch);
+    default:
+      return launch_scan_few<T, ScanL2, kRows>(task, processors, launch);
+  }
+}
+
 template <typename T, typename Chain, typename Launch>
 void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr bool kIsL2 = std::is_same_v<Chain, ScanL2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
   if (task.queries.count <= kFewQueries) {
-    if (kIsL2 && task.queries.count == 1) {
-      launch_scan_few<T, Chain, kIsL2 ? 1 : 8>(task, processors, launch);
-    } else {
-      launch_scan_few<T, Chain, 8>(task, processors, launch);
+    if constexpr (kIsL2) {
+      if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
+      return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);
     }
+    launch_scan_few<T, Chain, kThreadQueries<T>>(task, processors, launch);
   } else if (dims > 4) {
     launch_scan_wide<T, Chain>(task, processors, launch);
   } else if (kIsL2 && dims <= 2) {

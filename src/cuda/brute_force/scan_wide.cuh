@@ -19,6 +19,7 @@ struct WideRoom {
 
   alignas(16) T points[2][kSlab][Shape::kPointStride];
   alignas(16) T queries[2][kSlab][Shape::kQueryStride];
+  alignas(16) T limits[Shape::kQueries];
   std::uint64_t query_starts[Shape::kQueries];
   SettleRoom<T, Shape::kWarps, Shape::kQueries> settle;
 };
@@ -38,34 +39,36 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
   sync_block();
   PairSettler<T> settler(task, part, room.settle);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
-  T limits[Shape::kRows];
-#pragma unroll
-  for (std::uint32_t i = 0; i < Shape::kRows; ++i) limits[i] = settler.limit(first_query + Shape::query_step(i));
+  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = settler.limit(i);
 
   const std::uint32_t dims = task.points.dims;
   const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
-  const StageLane lane(8, Shape::kThreads);
-  const auto stage = [&](std::uint32_t buffer, std::uint64_t tile, std::uint32_t first_dim, bool with_queries) {
-    stage_tile(task.points, tile, first_dim, Room::kSlab, lane, &room.points[buffer][0][0], Shape::kPointStride);
+  const auto stage = [&](std::uint32_t to, std::uint32_t from, std::uint32_t first_dim, bool with_queries) {
+    const std::uint64_t first = std::uint64_t{from} * kTilePoints, behind = task.points.count - 1 - first;
+    const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
+    const T* points = task.points.rows + (first * dims + first_dim);
+    stage_slab<Room::kSlab, kTilePoints, Shape::kPointStride>(
+        [&](std::uint32_t row) { return points + (row < last ? row : last) * dims; }, dims - first_dim,
+        &room.points[to][0][0]);
     if (!with_queries) return;
-    stage_queries(task.queries, room.query_starts, Shape::kQueries, dims, first_dim, Room::kSlab, lane,
-                  &room.queries[buffer][0][0], Shape::kQueryStride);
+    const T* queries = task.queries.rows + first_dim;
+    stage_slab<Room::kSlab, Shape::kQueries, Shape::kQueryStride>(
+        [&](std::uint32_t row) { return queries + room.query_starts[row]; }, dims - first_dim, &room.queries[to][0][0]);
   };
 
-  std::uint64_t tile = task.order.at(part.first_tile);
+  std::uint32_t tile = tile_at(task.order, part.first_tile);
   stage(0, tile, 0, true);
   std::uint32_t buffer = 0;
-  for (std::uint64_t i_tile = part.first_tile; i_tile < part.end_tile; ++i_tile) {
-    const std::uint64_t next_tile = task.order.after(tile);
+  for (std::uint32_t i_tile = part.first_tile; i_tile < part.end_tile; ++i_tile) {
+    const std::uint32_t next_tile = tile_after(task.order, tile);
     T chains[Shape::kRuns][Shape::kRows][Shape::kWidth] = {};
 #pragma unroll 1
     for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += Room::kSlab, buffer ^= 1) {
       wait_for_copies();
       sync_block();  // this slab is there, and nobody reads the one before any more
-      if (first_dim + Room::kSlab < dims) {
-        stage(buffer ^ 1, tile, first_dim + Room::kSlab, true);
-      } else if (i_tile + 1 < part.end_tile) {
-        stage(buffer ^ 1, next_tile, 0, !is_one_slab);
+      const bool is_last = first_dim + Room::kSlab >= dims;
+      if (!is_last || i_tile + 1 < part.end_tile) {
+        stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_dim + Room::kSlab, !is_one_slab);
       }
       const std::uint32_t depth = dims - first_dim < Room::kSlab ? dims - first_dim : Room::kSlab;
       const T* query_line = &room.queries[is_one_slab ? 0 : buffer][0][first_query];
@@ -101,13 +104,21 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
         point_line += kUnroll * Shape::kPointStride;
       }
     }
+    T limits[Shape::kRows];  // they are in the way while pairs grow
+#pragma unroll
+    for (std::uint32_t g = 0; g < 2; ++g) {
+      const auto vector = *reinterpret_cast<const ScanVector<T>*>(&room.limits[first_query + g * Shape::kSpan]);
+#pragma unroll
+      for (std::uint32_t j = 0; j < Shape::kWidth; ++j) limits[g * Shape::kWidth + j] = vector.values[j];
+    }
 #pragma unroll
     for (std::uint32_t r = 0; r < Shape::kRuns; ++r) {
       const std::uint32_t position = r * Shape::kSpan + first_point;
       settler.settle(
           chains[r], limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
-            return PointRun{tile * kTilePoints + position, (i_tile - task.first_tile) * kTilePoints + position};
+            return PointRun{std::uint64_t{tile} * kTilePoints + position,
+                            (i_tile - task.first_tile) * kTilePoints + position};
           });
     }
     tile = next_tile;

@@ -24,10 +24,11 @@ struct StageLane {
 template <typename T>
 __device__ __forceinline__ void stage_tile(const ScanPoints<T>& points, std::uint64_t tile, std::uint32_t first_dim,
                                            std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
+  const std::uint64_t first = tile * kTilePoints, behind = points.count - 1 - first;
+  const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
+  const T* rows = points.rows + (first * points.dims + first_dim);
   for (std::uint32_t row = lane.row; row < kTilePoints; row += lane.rows) {
-    std::uint64_t number = tile * kTilePoints + row;
-    if (number >= points.count) number = points.count - 1;
-    const T* from = points.rows + number * points.dims + first_dim;
+    const T* from = rows + (row < last ? row : last) * points.dims;
     for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
       if (first_dim + d < points.dims) {
         copy_to_shared(to + d * stride + row, from + d);
@@ -50,6 +51,35 @@ __device__ __forceinline__ void stage_queries(const ScanQueries<T>& queries, con
         copy_to_shared(to + d * stride + row, from + d);
       } else {
         to[d * stride + row] = T(0);
+      }
+    }
+  }
+}
+
+/// Starts to copy kSlab dimensions of kRows rows, by 256 threads: thread t does it for dimensions t % 8 + 8 i of the
+/// rows t / 8 + 32 i. `row_at` says where each begins; of `dims` dimensions that are left the slab may need more, then
+/// zeros follow.
+template <std::uint32_t kSlab, std::uint32_t kRows, std::uint32_t kStride, typename T, typename RowAt>
+__device__ __forceinline__ void stage_slab(const RowAt& row_at, std::uint32_t dims, T* to) {
+  const std::uint32_t dim = thread_number() % 8, row = thread_number() / 8;
+  to += dim * kStride + row;
+  if (dims >= kSlab) {
+#pragma unroll
+    for (std::uint32_t r = 0; r < kRows; r += 32) {
+      const T* from = row_at(row + r) + dim;
+#pragma unroll
+      for (std::uint32_t d = 0; d < kSlab; d += 8) copy_to_shared(to + (d * kStride + r), from + d);
+    }
+  } else {
+#pragma unroll 1
+    for (std::uint32_t r = 0; r < kRows; r += 32) {
+      const T* from = row_at(row + r) + dim;
+      for (std::uint32_t d = 0; d < kSlab; d += 8) {
+        if (dim + d < dims) {
+          copy_to_shared(to + (d * kStride + r), from + d);
+        } else {
+          to[d * kStride + r] = T(0);
+        }
       }
     }
   }

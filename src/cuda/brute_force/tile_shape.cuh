@@ -18,12 +18,16 @@ struct alignas(16) ScanVector {
   T values[kWidth];
 };
 
+/// Queries that a thread measures side by side.
+template <typename T>
+inline constexpr std::uint32_t kThreadQueries = 32 / sizeof(T);
+
 template <typename T>
 struct TileShape {
   static constexpr std::uint32_t kThreads = 256;
   static constexpr std::uint32_t kWarps = kThreads / kWarp;
   static constexpr std::uint32_t kWidth = ScanVector<T>::kWidth;
-  static constexpr std::uint32_t kRows = 32 / sizeof(T);               ///< queries of a thread, in two vectors
+  static constexpr std::uint32_t kRows = kThreadQueries<T>;            ///< in two vectors
   static constexpr std::uint32_t kRuns = 8 / kWidth;                   ///< vectors of points of a thread
   static constexpr std::uint32_t kSpan = 16 * kWidth;                  ///< from one of them to the next
   static constexpr std::uint32_t kQueries = 16 * kRows;                ///< of the block
