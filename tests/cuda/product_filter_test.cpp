@@ -193,7 +193,7 @@ Answer answer_of(const Question& question) {
   answer.ranked = answer.offered;
   scan.lists.entries = answer.ranked.data();
   const std::vector<std::uint32_t> kept(queries, question.kept);
-  cuda::launch_rerank(scan, kept.data(), kLaunch);
+  cuda::launch_rerank(scan, kept.data(), question.processors, kLaunch);
   for (std::uint64_t i = 0; i < queries * answer.capacity; ++i) {
     const bool is_kept = i % answer.capacity < question.kept;
     const bool is_used = i % answer.capacity < answer.counts[i / answer.capacity];

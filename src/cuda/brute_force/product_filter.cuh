@@ -227,6 +227,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   const std::uint32_t query_in_block = warp % 4 * ProductWarp::kSide;
   const std::uint32_t point_in_team = warp / 4 * ProductWarp::kSide;
   const std::uint32_t point_in_tile = team * Shape::kTeamPoints + point_in_team;
+  // The second team begins when the first has multiplied once: from then on one multiplies while the other compares.
+  constexpr std::uint32_t kStart = 3;
+  if (team == 1) sync_part(kStart, kProductThreads);
   ProductWarp pairs;
   std::uint32_t stage = 0;
   std::uint64_t tile = scan.order.at(first_tile);
@@ -245,6 +248,7 @@ __global__ void __launch_bounds__(kProductThreads, 1)
                      parts_left < kSlabDims / kProductDims ? parts_left : kSlabDims / kProductDims);
       stage = (stage + 1) % kProductStages;
     }
+    if (Shape::kTeams > 1 && team == 0 && i == first_tile) sync_part(kStart, kProductThreads);
     pairs.compare(
         sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
         at_shared<const float>(at + Shape::kScalesAt) + point_in_team, [&](std::uint32_t query, std::uint32_t point) {
