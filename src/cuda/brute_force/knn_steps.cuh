@@ -197,7 +197,7 @@ class KnnSteps {
       launch_(note_kept<std::uint32_t>, blocks_for(scan.queries.count), kListThreads, std::size_t{0},
               static_cast<const std::uint32_t*>(scan.lists.counts), scan.queries.count, kept);
       launch_product_filter(ProductTask{scan, points_.product, packed_}, processors_, launch_);
-      launch_rerank(scan, kept, launch_);
+      launch_rerank(scan, kept, processors_, launch_);
     }
   }
 

@@ -23,6 +23,13 @@ bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool 
          (metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine) && !is_periodic;
 }
 
+/// Whether a block of the filter may have the shared memory that it needs.
+bool has_room_for_products(std::uint32_t dims, int device) {
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for the device");
+  return product_filter_shared_bytes(dims) <= static_cast<std::size_t>(most);
+}
+
 }  // namespace
 
 template <typename T>
@@ -41,7 +48,7 @@ ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint3
   scanned_.points = {rows_.data(), points, dims};
   scanned_.order = spread_order(tiles_of(points));
   if constexpr (std::is_same_v<T, float>) {
-    if (!products_pay<T>(points, dims, metric, is_periodic)) return;
+    if (!products_pay<T>(points, dims, metric, is_periodic) || !has_room_for_products(dims, stream.device())) return;
     const std::uint64_t room = product_rows_room(points);
     halves_ = DeviceBuffer<std::uint16_t>(room * product_padded_dims(dims), stream);
     terms_ = DeviceBuffer<float>(room, stream);

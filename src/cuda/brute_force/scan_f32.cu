@@ -10,6 +10,8 @@ template void scan_in_boxes(const ScannedPoints<float>&, const BoxQuestion<float
 template void take_rows_to(const float*, std::uint64_t, std::uint32_t, std::uint64_t, float*, std::uint32_t*,
                            const Stream&);
 
+std::size_t product_filter_shared_bytes(std::uint32_t dims) { return product_shared_bytes(dims); }
+
 void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
                  const Stream& stream) {
   const SearchLauncher launch(stream);

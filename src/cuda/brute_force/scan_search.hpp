@@ -16,6 +16,7 @@
 #include "cuda/search/questions.hpp"
 #include "cuda/stream.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kith::cuda {
@@ -51,6 +52,8 @@ template <typename T>
 void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
                   std::uint32_t* refused, const Stream& stream);
 
+/// What a block of the product filter needs.
+std::size_t product_filter_shared_bytes(std::uint32_t dims);
 /// Packs points for the product filter, and finds the centre of it first: room for `product_rows_room` rows.
 void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
                  const Stream& stream);
