@@ -12,8 +12,7 @@ namespace kith::cuda {
 inline constexpr std::uint32_t kInsertionThreads = 64;
 
 template <typename T>
-__global__ void __launch_bounds__(kInsertionThreads)
-    select_by_insertion(const __grid_constant__ SelectTask<T> task) {
+__global__ void __launch_bounds__(kInsertionThreads) select_by_insertion(const __grid_constant__ SelectTask<T> task) {
   const std::uint64_t rows = rows_of(task);
   const std::uint64_t threads = std::uint64_t{blocks_in_grid()} * kInsertionThreads;
   for (std::uint64_t row = std::uint64_t{block_number()} * kInsertionThreads + thread_number(); row < rows;

@@ -1,7 +1,7 @@
 // Selection by warps: one for each row, or a team of them if rows are few and long.
 //
-// A row is read once. What a warp keeps of up to 512 entries is decided in registers (held_keys.cuh); of longer rows only
-// what is below the k-th so far is looked at again.
+// A row is read once. What a warp keeps of up to 512 entries is decided in registers (held_keys.cuh); of longer rows
+// only what is below the k-th so far is looked at again.
 #pragma once
 
 #include "cuda/brute_force/select_list.cuh"
@@ -44,12 +44,12 @@ __device__ KITH_NOINLINE void answer_by_warp(const SelectTask<T>& task, std::uin
 
 /// The row's end by one warp, from a list of all that may be among the k least. The room is for what waits, and for k,
 /// if it is not a cut.
-template <typename T>
+template <bool kLong = true, typename T>
 __device__ __forceinline__ void end_row(const SelectTask<T>& task, std::uint64_t row, const SelectRow<T>& opened,
                                         const Entry<T>* list, std::uint32_t length, Entry<T>* waiting,
                                         std::uint32_t room) {
   HeldKeys<T> held;
-  hold_list(held, list, length, task.k, waiting, room);
+  hold_list<kLong>(held, list, length, task.k, waiting, room);
   const std::uint32_t kept = held.select(task.k);
   if (task.goal != SelectGoal::cut) {
     held.put(waiting);
@@ -60,8 +60,9 @@ __device__ __forceinline__ void end_row(const SelectTask<T>& task, std::uint64_t
   if (lane_number() == 0) note_cut(task, row, kept, last.entry());
 }
 
-template <typename T>
-__global__ void __launch_bounds__(kSelectWarps* kWarp, sizeof(T) == 4 ? 7 : 4)
+/// kLong: rows may be longer than HeldKeys::kMost.
+template <typename T, bool kLong>
+__global__ void __launch_bounds__(kSelectWarps* kWarp, (sizeof(T) == 4 ? 8 : 5) - (kLong ? 1 : 0))
     select_by_warps(const __grid_constant__ SelectTask<T> task, std::uint32_t room) {
   auto* waiting =
       reinterpret_cast<Entry<T>*>(shared_memory() + kSelectWarps * HeldKeys<T>::kBinBytes) + warp_number() * room;
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kSelectWarps* kWarp, sizeof(T) == 4 ? 7 : 4)
   for (std::uint64_t row = std::uint64_t{block_number()} * kSelectWarps + warp_number(); row < rows; row += warps) {
     const SelectRow<T> opened = open_row(task, row, lane_number() == 0);
     if (opened.is_skipped) continue;
-    end_row(task, row, opened, opened.entries, opened.length, waiting, room);
+    end_row<kLong>(task, row, opened, opened.entries, opened.length, waiting, room);
   }
 }
 

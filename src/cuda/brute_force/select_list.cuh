@@ -69,12 +69,12 @@ __device__ KITH_NOINLINE std::uint32_t let_wait(const Entry<T>* list, std::uint3
   return count;
 }
 
-/// Holds the keys that may be among the k least of a list. `waiting` is not used if the list is not longer than
-/// HeldKeys::kMost.
-template <typename T>
+/// Holds the keys that may be among the k least of a list, which is not longer than HeldKeys::kMost if it is not kLong;
+/// then nothing waits.
+template <bool kLong = true, typename T>
 __device__ __forceinline__ void hold_list(HeldKeys<T>& held, const Entry<T>* list, std::uint32_t length,
                                           std::uint32_t k, Entry<T>* waiting, std::uint32_t room) {
-  if (length <= HeldKeys<T>::kMost) {
+  if (!kLong || length <= HeldKeys<T>::kMost) {
     held.load(list, length);
   } else {
     held.load(waiting, let_wait(list, length, k, waiting, room));
