@@ -38,15 +38,20 @@ class EventTimer {
   double median_ms(const std::function<void()>& work) const {
     std::vector<double> times;
     for (int run = -kWarmUps; run < kRuns; ++run) {
-      cuda::check(cudaEventRecord(start_, stream_), "timing");
-      work();
-      cuda::check(cudaEventRecord(stop_, stream_), "timing");
-      cuda::check(cudaEventSynchronize(stop_), "timing");
-      float ms = 0;
-      cuda::check(cudaEventElapsedTime(&ms, start_, stop_), "timing");
-      if (run >= 0) times.push_back(static_cast<double>(ms));
+      const double ms = once_ms(work);
+      if (run >= 0) times.push_back(ms);
     }
     return median(times);
+  }
+
+  double once_ms(const std::function<void()>& work) const {
+    cuda::check(cudaEventRecord(start_, stream_), "timing");
+    work();
+    cuda::check(cudaEventRecord(stop_, stream_), "timing");
+    cuda::check(cudaEventSynchronize(stop_), "timing");
+    float ms = 0;
+    cuda::check(cudaEventElapsedTime(&ms, start_, stop_), "timing");
+    return static_cast<double>(ms);
   }
 
  private:

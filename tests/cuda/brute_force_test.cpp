@@ -1,6 +1,7 @@
 // A whole kNN search by scans, the kernels run on the host: rounds, filter, overflowing lists and the second look at
 // them give what plain sorting gives.
 #include "cuda/brute_force/knn_steps.cuh"
+#include "cuda/brute_force/select_steps.cuh"
 #include "cuda/emulation/grid.hpp"
 #include "support/random_case.hpp"
 
@@ -78,7 +79,10 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
       cuda::KnnScratch<T>(count, rounds.capacity, points.scanned.product.values != nullptr, queries.dims()).bytes +
       256);
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
-  cuda::KnnSteps(points.scanned, question, rounds, SelectMethod::automatic, aligned, 2, kLaunch).run();
+  const auto select = [](const cuda::SelectTask<T>& task) {
+    cuda::launch_select(task, SelectMethod::automatic, 2, kLaunch);
+  };
+  cuda::KnnSteps(points.scanned, question, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {
     std::vector<Entry<T>> expected;
     for (std::uint64_t i = 0; i < points.points.rows(); ++i) {

@@ -14,7 +14,7 @@ namespace kith::cuda {
 template <typename T>
 struct BoxScanTask {
   ScanPoints<T> points = {};
-  SearchFilter filter = {};       ///< `allowed` and `below` only
+  SearchFilter filter = {};  ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;

@@ -28,11 +28,20 @@ class HeldKeys {
 
   __device__ __forceinline__ void load(const Entry<T>* list, std::uint32_t count) {
     rows_ = (count + kWarp - 1) / kWarp;
-    each([&](EntryKey<T>& key, std::uint32_t row) { key = load_key(list, row * kWarp + lane_number(), count); });
+#pragma unroll
+    for (std::uint32_t group = 0; group < kRows; group += kGroup) {
+      const bool is_used = group < rows_;
+#pragma unroll
+      for (std::uint32_t row = group; row < group + kGroup; ++row) {
+        // Rows that are not used get a value, too: otherwise those of the list before would be kept for them.
+        keys_[row] = key_of_none<T>();
+        if (is_used) keys_[row] = load_key(list, row * kWarp + lane_number(), count);
+      }
+    }
   }
 
-  /// Writes the k least to `to`, in any order, and returns how many they are: all but `none`, if that is less.
-  __device__ __forceinline__ std::uint32_t select(std::uint32_t k, Entry<T>* to) {
+  /// Selects the k least, and returns how many they are: all but `none`, if that is less.
+  __device__ __forceinline__ std::uint32_t select(std::uint32_t k) {
     EntryKey<T> bound = key_of_none<T>();
     narrow<0>(k, bound);
     selected_ = 0;
@@ -41,11 +50,16 @@ class HeldKeys {
     });
     const std::uint32_t own = count_bits(selected_);
     const std::uint32_t up_to = sum_up_to_lane(own);
-    Entry<T>* at = to + (up_to - own);
+    before_ = up_to - own;
+    return shuffle(up_to, kWarp - 1);
+  }
+
+  /// Writes them to `to`, in any order.
+  __device__ __forceinline__ void put(Entry<T>* to) {
+    Entry<T>* at = to + before_;
     each([&](EntryKey<T>& key, std::uint32_t row) {
       if ((selected_ >> row & 1) != 0) *at++ = key.entry();
     });
-    return shuffle(up_to, kWarp - 1);
   }
 
   /// The greatest of those that were selected last; there is one.
@@ -162,6 +176,7 @@ class HeldKeys {
   EntryKey<T> keys_[kRows];
   std::uint32_t rows_ = 0;
   std::uint32_t selected_ = 0;  ///< a bit for each row of this lane
+  std::uint32_t before_ = 0;    ///< how many the lanes before have selected
 };
 
 }  // namespace kith::cuda

@@ -12,7 +12,7 @@
 #include "cuda/brute_force/rescan.cuh"
 #include "cuda/brute_force/scan_search.hpp"
 #include "cuda/brute_force/scan_tiles.cuh"
-#include "cuda/brute_force/select_steps.cuh"
+#include "cuda/brute_force/select_types.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -78,20 +78,21 @@ __global__ void __launch_bounds__(kWarp) add_to_total(const Word* count, Word* t
 }
 
 /// The search for one set of queries, whose scratch memory lies at `memory`.
-template <typename T, typename Launch>
+template <typename T, typename Launch, typename Select>
 class KnnSteps {
  public:
-  /// `question` has queries in rows; `rounds` are those of its k.
-  KnnSteps(const ScannedPoints<T>& points, const KnnQuestion<T>& question, const KnnRounds& rounds,
-           SelectStrategy strategy, std::byte* memory, std::uint32_t processors, Launch& launch)
+  /// `question` has queries in rows; `rounds` are those of its k. `select(task)` puts a selection where `launch` puts
+  /// kernels.
+  KnnSteps(const ScannedPoints<T>& points, const KnnQuestion<T>& question, const KnnRounds& rounds, std::byte* memory,
+           std::uint32_t processors, const Launch& launch, const Select& select)
       : points_(points),
         question_(question),
         rounds_(rounds),
-        strategy_(strategy),
         memory_(memory),
         layout_(question.queries.count, rounds.capacity, points.product.values != nullptr, points.points.dims),
         processors_(processors),
-        launch_(launch) {}
+        launch_(launch),
+        select_(select) {}
 
   void run() {
     const std::uint32_t* failed = at<std::uint32_t>(layout_.failed_at);
@@ -187,7 +188,7 @@ class KnnSteps {
       select.goal = is_last ? SelectGoal::finish : SelectGoal::cut;
       select.length = is_first ? static_cast<std::uint32_t>(scan.end_tile * kTilePoints) : 0;
       if (is_last) select.k = question_.k;
-      launch_select(select, strategy_, processors_, launch_);
+      select_(select);
     }
   }
 
@@ -225,17 +226,17 @@ class KnnSteps {
                          .indices = question_.indices,
                          .chains = question_.chains,
                          .missing = static_cast<std::uint32_t>(points_.points.count)};
-    launch_select(select, strategy_, processors_, launch_);
+    select_(select);
   }
 
   const ScannedPoints<T>& points_;
   const KnnQuestion<T>& question_;
   const KnnRounds& rounds_;
-  SelectStrategy strategy_;
   std::byte* memory_;
   KnnScratch<T> layout_;
   std::uint32_t processors_;
-  Launch& launch_;
+  const Launch& launch_;
+  const Select& select_;
   ProductRows packed_;
 };
 

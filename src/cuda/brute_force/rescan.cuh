@@ -21,7 +21,7 @@ struct RescanTask {
   T bound = 0;
   const T* bounds = nullptr;              ///< by row; null: `bound` for all
   std::uint32_t k = 0;                    ///< not above the capacity of the lists
-  CandidateLists<T> lists = {};                ///< list i gets the nearest of the i-th, in any order, and their count
+  CandidateLists<T> lists = {};           ///< list i gets the nearest of the i-th, in any order, and their count
   const std::uint32_t* failed = nullptr;  ///< rows of the answer
   const std::uint32_t* failed_count = nullptr;
 

@@ -4,6 +4,7 @@
 #include "cuda/brute_force/box_scan.cuh"
 #include "cuda/brute_force/knn_steps.cuh"
 #include "cuda/brute_force/scan_search.hpp"
+#include "cuda/brute_force/select.hpp"
 #include "cuda/brute_force/sort_lists.cuh"
 #include "cuda/brute_force/take_rows.cuh"
 #include "cuda/check.hpp"
@@ -78,10 +79,12 @@ void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, Selec
   std::uint64_t at_once = std::clamp<std::uint64_t>(kCandidateBytes / per_query, 1, count);
   if (at_once < count && at_once > kProductQueries) at_once = at_once / kProductQueries * kProductQueries;
   DeviceBuffer<std::byte> scratch = take_scratch<T>(at_once, rounds, filters, points.points.dims, stream);
+  const std::uint32_t processors = processors_of(stream.device());
   const SearchLauncher launch(stream);
+  const auto select = [&](const SelectTask<T>& task) { select_entries(task, strategy, stream); };
   for (std::uint64_t first = 0; first < count; first += at_once) {
     const KnnQuestion<T> part = part_of(question, first, std::min(at_once, count - first));
-    KnnSteps(scanned, part, rounds, strategy, scratch.data(), processors_of(stream.device()), launch).run();
+    KnnSteps(scanned, part, rounds, scratch.data(), processors, launch, select).run();
   }
 }
 

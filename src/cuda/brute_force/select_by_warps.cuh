@@ -32,28 +32,37 @@ struct WarpsRoom {
   }
 };
 
-/// The row's end by one warp, from a list of all that may be among the k least. `room` has place for k, if it is not a
-/// cut.
+/// The answer of a row from the `kept` entries in `room`, which may be used again then.
 template <typename T>
-__device__ __forceinline__ void answer_by_warp(const SelectTask<T>& task, std::uint64_t row, const SelectRow<T>& opened,
-                                               ListSelection<T>& selection, const Entry<T>* list, std::uint32_t length,
-                                               Entry<T>* room) {
-  const bool is_cut = task.goal == SelectGoal::cut;
-  const std::uint32_t kept = selection.select(list, length, task.k, is_cut ? opened.entries : room);
-  if (is_cut) {
-    const EntryKey<T> last = kept == task.k ? selection.last() : key_of_none<T>();
-    if (lane_number() == 0) note_cut(task, row, kept, last.entry());
-    return;
-  }
+__device__ KITH_NOINLINE void answer_by_warp(const SelectTask<T>& task, std::uint64_t answer, const Entry<T>* room,
+                                             std::uint32_t kept) {
   sync_warp();
-  sort_list_by_warp(room, kept,
-                    [&](std::uint32_t i, const Entry<T>& entry) { put_answer(task, opened.answer + i, entry); });
-  for (std::uint32_t i = kept + lane_number(); i < task.k; i += kWarp) put_missing(task, opened.answer + i);
-  sync_warp();  // before the room is used again
+  sort_list_by_warp(room, kept, [&](std::uint32_t i, const Entry<T>& entry) { put_answer(task, answer + i, entry); });
+  for (std::uint32_t i = kept + lane_number(); i < task.k; i += kWarp) put_missing(task, answer + i);
+  sync_warp();
 }
 
-template <typename T>
-__global__ void __launch_bounds__(kSelectWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
+/// The row's end by one warp, from a list of all that may be among the k least. The room is for what waits, and for k,
+/// if it is not a cut.
+template <bool kLong = true, typename T>
+__device__ __forceinline__ void end_row(const SelectTask<T>& task, std::uint64_t row, const SelectRow<T>& opened,
+                                        const Entry<T>* list, std::uint32_t length, Entry<T>* waiting,
+                                        std::uint32_t room) {
+  HeldKeys<T> held;
+  hold_list<kLong>(held, list, length, task.k, waiting, room);
+  const std::uint32_t kept = held.select(task.k);
+  if (task.goal != SelectGoal::cut) {
+    held.put(waiting);
+    return answer_by_warp(task, opened.answer, waiting, kept);
+  }
+  held.put(opened.entries);
+  const EntryKey<T> last = kept == task.k ? held.last_selected() : key_of_none<T>();
+  if (lane_number() == 0) note_cut(task, row, kept, last.entry());
+}
+
+/// kLong: rows may be longer than HeldKeys::kMost.
+template <typename T, bool kLong>
+__global__ void __launch_bounds__(kSelectWarps* kWarp, (sizeof(T) == 4 ? 8 : 5) - (kLong ? 1 : 0))
     select_by_warps(const __grid_constant__ SelectTask<T> task, std::uint32_t room) {
   auto* waiting =
       reinterpret_cast<Entry<T>*>(shared_memory() + kSelectWarps * HeldKeys<T>::kBinBytes) + warp_number() * room;
@@ -63,8 +72,7 @@ __global__ void __launch_bounds__(kSelectWarps* kWarp, sizeof(T) == 4 ? 8 : 5)
   for (std::uint64_t row = std::uint64_t{block_number()} * kSelectWarps + warp_number(); row < rows; row += warps) {
     const SelectRow<T> opened = open_row(task, row, lane_number() == 0);
     if (opened.is_skipped) continue;
-    ListSelection<T> selection(waiting, room);
-    answer_by_warp(task, row, opened, selection, opened.entries, opened.length, waiting);
+    end_row<kLong>(task, row, opened, opened.entries, opened.length, waiting, room);
   }
 }
 
@@ -81,11 +89,11 @@ struct TeamRoom {
   TeamRoom(const SelectTask<T>& task, std::uint32_t longest) {
     constexpr std::uint32_t kMostBytes = 48 << 10;
     at_last = waiting_room(task.k);
-    for (warps = kMostWarps; warps > 2; warps /= 2) {
+    for (warps = kMostWarps;; warps /= 2) {
       room = longest <= warps * HeldKeys<T>::kMost ? 0 : waiting_room(task.k);
       bytes = warps * HeldKeys<T>::kBinBytes +
               (warps * (room + task.k) + at_last) * static_cast<std::uint32_t>(sizeof(Entry<T>));
-      if (bytes <= kMostBytes) return;
+      if (bytes <= kMostBytes || warps == 1) return;
     }
   }
 };
@@ -105,15 +113,10 @@ __global__ void __launch_bounds__(TeamRoom<T>::kMostWarps* kWarp, 1)
     const std::uint32_t part = ((opened.length + warps - 1) / warps + kWarp - 1) / kWarp * kWarp;
     const std::uint32_t begin = warp_number() * part < opened.length ? warp_number() * part : opened.length;
     const std::uint32_t length = opened.length - begin < part ? opened.length - begin : part;
-    Entry<T>* own = found + warp_number() * task.k;
-    ListSelection<T> selection(rooms + warp_number() * room, room);
-    const std::uint32_t kept = selection.select(opened.entries + begin, length, task.k, own);
-    for (std::uint32_t i = kept + lane_number(); i < task.k; i += kWarp) own[i] = Entry<T>::none();
+    select_list(opened.entries + begin, length, task.k, rooms + warp_number() * room, room,
+                found + warp_number() * task.k);
     sync_block();
-    if (warp_number() == 0) {
-      ListSelection<T> last(end_room, at_last);
-      answer_by_warp(task, row, opened, last, found, warps * task.k, end_room);
-    }
+    if (warp_number() == 0) end_row(task, row, opened, found, warps * task.k, end_room, at_last);
     sync_block();
   }
 }

@@ -20,77 +20,76 @@ template <typename T>
 __device__ KITH_NOINLINE EntryKey<T> cut_list(Entry<T>* list, std::uint32_t length, std::uint32_t k) {
   HeldKeys<T> held;
   held.load(list, length);
-  held.select(k, list);
+  held.select(k);
+  held.put(list);
   return held.last_selected();
 }
 
-/// A warp's room in shared memory is as above. Lists of up to HeldKeys::kMost need none.
 template <typename T>
-class ListSelection {
- public:
-  __device__ ListSelection(Entry<T>* waiting, std::uint32_t room) : waiting_(waiting), room_(room) {}
+__device__ __forceinline__ void load_ahead(const Entry<T>* list, std::uint32_t from, std::uint32_t length,
+                                           EntryKey<T> (&keys)[kAheadRows]) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < kAheadRows; ++i) keys[i] = load_key(list, from + i * kWarp + lane_number(), length);
+}
 
-  /// Writes the k least of a list to `to`, in any order, and returns how many they are. `to` may be the list or the
-  /// room. The list is read by all lanes before it is written.
-  __device__ __forceinline__ std::uint32_t select(const Entry<T>* list, std::uint32_t length, std::uint32_t k,
-                                                  Entry<T>* to) {
-    if (length <= HeldKeys<T>::kMost) {
-      held_.load(list, length);
-    } else {
-      const std::uint32_t waiting = let_wait(list, length, k);
-      sync_warp();
-      held_.load(waiting_, waiting);
+/// All that may be among the k least go to `waiting`, which has the room as above; returns how many they are.
+template <typename T>
+__device__ KITH_NOINLINE std::uint32_t let_wait(const Entry<T>* list, std::uint32_t length, std::uint32_t k,
+                                                Entry<T>* waiting, std::uint32_t room) {
+  EntryKey<T> limit = key_of_none<T>();
+  EntryKey<T> keys[kAheadRows];
+  load_ahead(list, 0, length, keys);
+  const std::uint32_t lower_lanes = (1u << lane_number()) - 1;
+  std::uint32_t count = 0;
+  for (std::uint32_t from = 0; from < length;) {
+    EntryKey<T> now[kAheadRows];
+    bool any = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kAheadRows; ++i) {
+      now[i] = keys[i];
+      any = any || now[i] < limit;
     }
-    return held_.select(k, to);
-  }
-  /// The greatest that was selected.
-  __device__ __forceinline__ EntryKey<T> last() { return held_.last_selected(); }
-
- private:
-  __device__ __forceinline__ void load(const Entry<T>* list, std::uint32_t from, std::uint32_t length,
-                                       EntryKey<T> (&keys)[kAheadRows]) {
+    from += kAhead;
+    load_ahead(list, from, length, keys);
+    if (!any_lane(any)) continue;
 #pragma unroll
-    for (std::uint32_t i = 0; i < kAheadRows; ++i) keys[i] = load_key(list, from + i * kWarp + lane_number(), length);
-  }
-
-  /// All that may be among the k least are in the room then; returns how many they are.
-  __device__ __forceinline__ std::uint32_t let_wait(const Entry<T>* list, std::uint32_t length, std::uint32_t k) {
-    EntryKey<T> limit = key_of_none<T>();
-    EntryKey<T> keys[kAheadRows];
-    load(list, 0, length, keys);
-    const std::uint32_t lower_lanes = (1u << lane_number()) - 1;
-    std::uint32_t waiting = 0;
-    for (std::uint32_t from = 0; from < length;) {
-      EntryKey<T> now[kAheadRows];
-      bool enters[kAheadRows];
-      bool any = false;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kAheadRows; ++i) {
-        now[i] = keys[i];
-        enters[i] = now[i] < limit;
-        any = any || enters[i];
-      }
-      from += kAhead;
-      load(list, from, length, keys);
-      if (!any_lane(any)) continue;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kAheadRows; ++i) {
-        const std::uint32_t entering = ballot(enters[i]);
-        if (enters[i]) waiting_[waiting + count_bits(entering & lower_lanes)] = now[i].entry();
-        waiting += count_bits(entering);
-      }
-      if (waiting <= room_ - kAhead) continue;
-      sync_warp();
-      limit = cut_list(waiting_, waiting, k);
-      waiting = k;
-      sync_warp();
+    for (std::uint32_t i = 0; i < kAheadRows; ++i) {
+      const bool enters = now[i] < limit;
+      const std::uint32_t entering = ballot(enters);
+      if (enters) waiting[count + count_bits(entering & lower_lanes)] = now[i].entry();
+      count += count_bits(entering);
     }
-    return waiting;
+    if (count <= room - kAhead) continue;
+    sync_warp();
+    limit = cut_list(waiting, count, k);
+    count = k;
+    sync_warp();
   }
+  sync_warp();
+  return count;
+}
 
-  HeldKeys<T> held_;
-  Entry<T>* waiting_;
-  std::uint32_t room_;
-};
+/// Holds the keys that may be among the k least of a list, which is not longer than HeldKeys::kMost if it is not kLong;
+/// then nothing waits.
+template <bool kLong = true, typename T>
+__device__ __forceinline__ void hold_list(HeldKeys<T>& held, const Entry<T>* list, std::uint32_t length,
+                                          std::uint32_t k, Entry<T>* waiting, std::uint32_t room) {
+  if (!kLong || length <= HeldKeys<T>::kMost) {
+    held.load(list, length);
+  } else {
+    held.load(waiting, let_wait(list, length, k, waiting, room));
+  }
+}
+
+/// Writes the k least of a list to `to`, in any order, and none behind them, if they are less than k.
+template <typename T>
+__device__ KITH_NOINLINE void select_list(const Entry<T>* list, std::uint32_t length, std::uint32_t k,
+                                          Entry<T>* waiting, std::uint32_t room, Entry<T>* to) {
+  HeldKeys<T> held;
+  hold_list(held, list, length, k, waiting, room);
+  const std::uint32_t kept = held.select(k);
+  held.put(to);
+  for (std::uint32_t i = kept + lane_number(); i < k; i += kWarp) to[i] = Entry<T>::none();
+}
 
 }  // namespace kith::cuda

@@ -76,8 +76,9 @@ SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std:
         launch(select_by_teams<T>, blocks, room.warps * kWarp, std::size_t{room.bytes}, task, room.room, room.at_last);
       } else {
         const WarpsRoom<T> room(task, longest);
-        launch(select_by_warps<T>, select_blocks(task.rows, kSelectWarps, processors, kWarpBlocks),
-               kSelectWarps * kWarp, std::size_t{room.bytes}, task, room.room);
+        const auto kernel = longest > HeldKeys<T>::kMost ? select_by_warps<T, true> : select_by_warps<T, false>;
+        launch(kernel, select_blocks(task.rows, kSelectWarps, processors, kWarpBlocks), kSelectWarps * kWarp,
+               std::size_t{room.bytes}, task, room.room);
       }
   }
   return choice;
