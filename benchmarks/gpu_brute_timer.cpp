@@ -1,9 +1,9 @@
-// Times brute force on the GPU, and where a k-d tree is faster: gpu_brute_timer RESULTS.json [quick]
+// Times brute force on the GPU, and where a k-d tree is faster: gpu_brute_timer RESULTS.json [quick|NUMBER]
 //
 // Per case: the median of 9 searches after 3 by CUDA events, points, queries and answers in GPU memory; how many
 // queries were asked again; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query
 // from host memory and back, by the clock. Then both engines over dims and points, each with queries among its points.
-// `quick` leaves the second part out.
+// `quick` leaves the second part out, a number all but that case of the first part.
 #include "gpu_timing.hpp"
 
 #include "cuda/brute_force/scan_engine.hpp"
@@ -255,10 +255,11 @@ void report(std::ostringstream& json, const Row& row, bool is_first) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: gpu_brute_timer RESULTS.json [quick]\n", stderr);
+    std::fputs("usage: gpu_brute_timer RESULTS.json [quick|NUMBER]\n", stderr);
     return 2;
   }
-  const bool is_quick = argc > 2 && std::string(argv[2]) == "quick";
+  const std::string which = argc > 2 ? argv[2] : "";
+  const bool is_quick = which == "quick";
   try {
     std::ostringstream json;
     json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
@@ -270,9 +271,15 @@ int main(int argc, char** argv) {
       is_first = false;
       is_right = is_right && row.is_right;
     };
-    for (const Case& what : main_cases()) {
+    const auto measure = [&](const Case& what) {
       take(what.dtype == DType::f32 ? measured<float>(what, false) : measured<double>(what, false));
+    };
+    std::vector<Case> cases = main_cases();
+    if (!which.empty() && !is_quick) {
+      measure(cases.at(std::stoul(which)));
+      return is_right ? 0 : 1;
     }
+    for (const Case& what : cases) measure(what);
     take(one_query({"uniform", 8'400'000, 3, 1, 10}));
     if (!is_quick) {
       for (const Case& what : crossover_cases()) take(measured<float>(what, true));
