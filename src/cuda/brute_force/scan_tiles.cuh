@@ -15,6 +15,9 @@
 
 namespace kith::cuda {
 
+/// What a kernel may have of shared memory without asking.
+inline constexpr std::size_t kScanSharedBytes = 48 << 10;
+
 /// As many queries take the way of a few.
 inline constexpr std::uint64_t kFewQueries = 16;
 
@@ -23,6 +26,7 @@ void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&&
   constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kFewTiles;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
+  static_assert(FewRoom<T, kRows>::bytes(FewRoom<T, kRows>::kSlab) <= kScanSharedBytes);
   launch(scan_few<T, Chain, kRows>, blocks, kFewThreads, FewRoom<T, kRows>::bytes(task.points.dims), task);
 }
 
@@ -39,6 +43,7 @@ void launch_scan_narrow(const ScanTask<T>& task, std::uint32_t processors, Launc
   constexpr std::uint64_t kResident = 2, kFewestTiles = 4 * kNarrowTiles;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, kFewestTiles);
+  static_assert(sizeof(NarrowRoom<T, kDims>) <= kScanSharedBytes);
   launch(scan_narrow<T, Chain, kDims>, blocks, TileShape<T>::kThreads, sizeof(NarrowRoom<T, kDims>), task);
 }
 
@@ -48,6 +53,7 @@ void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&
   const std::uint64_t fewest_tiles = (kFewestDims + task.points.dims - 1) / task.points.dims;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, fewest_tiles);
+  static_assert(sizeof(WideRoom<T>) <= kScanSharedBytes);
   launch(scan_wide<T, Chain>, blocks, TileShape<T>::kThreads, sizeof(WideRoom<T>), task);
 }
 
