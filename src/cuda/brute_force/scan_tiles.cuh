@@ -18,8 +18,9 @@ namespace kith::cuda {
 /// What a kernel may have of shared memory without asking.
 inline constexpr std::size_t kScanSharedBytes = 48 << 10;
 
-/// As many queries take the way of a few.
-inline constexpr std::uint64_t kFewQueries = 16;
+/// As many queries take the way of a few: more of them are measured faster as a tile, even if most of it is empty.
+template <typename T>
+inline constexpr std::uint64_t kFewQueries = TileShape<T>::kQueries * 3 / 8;
 
 template <typename T, typename Chain, std::uint32_t kRows, typename Launch>
 void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
@@ -76,7 +77,7 @@ template <typename T, typename Chain, typename Launch>
 void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr bool kIsL2 = std::is_same_v<Chain, ScanL2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
-  if (task.queries.count <= kFewQueries) {
+  if (task.queries.count <= kFewQueries<T>) {
     if constexpr (kIsL2) {
       if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
       return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);
