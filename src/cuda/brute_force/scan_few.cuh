@@ -67,8 +67,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       tile = tile_after(task.order, tile);
     }
     if (with_queries) {
-      stage_queries(task.queries, room.query_starts, kRows, dims, first_dim, depth, lane, &room.queries[buffer][0][0],
-                    kRows);
+      stage_queries(task.queries, room.query_starts, kRows, first_dim, depth, lane, &room.queries[buffer][0][0], kRows);
     }
     return tile;
   };
