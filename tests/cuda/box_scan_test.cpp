@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <vector>
@@ -38,7 +39,8 @@ void expect_right(std::uint64_t seed, std::uint64_t points, std::uint32_t dims) 
   lower[dims] = std::numeric_limits<T>::quiet_NaN();
   std::vector<std::uint64_t> allowed((points + 63) / 64 + 1);
   for (std::uint64_t& word : allowed) word = random() | random();
-  std::vector<std::uint32_t> below(boxes), counts(boxes + 1, 77);
+  const auto pieces = static_cast<std::uint32_t>(1 + seed % 4);
+  std::vector<std::uint32_t> below(boxes), counts(boxes * pieces + 1, 77);
   for (std::uint32_t& end : below) end = static_cast<std::uint32_t>(random() % (2 * points + 1));
 
   cuda::BoxScanTask<T> task;
@@ -48,12 +50,18 @@ void expect_right(std::uint64_t seed, std::uint64_t points, std::uint32_t dims) 
   task.lower = lower.data();
   task.upper = upper.data();
   task.count = boxes;
+  task.pieces = pieces;
   task.counts = counts.data();
   const std::uint64_t base = 50;
   std::vector<std::uint32_t> expected;
   std::vector<std::uint64_t> starts{base};
   for (std::uint64_t box = 0; box < boxes; ++box) {
+    std::uint64_t ended = 0;
+    const auto end_pieces = [&](std::uint64_t i) {
+      for (; ended < pieces && points * (ended + 1) / pieces <= i; ++ended) starts.push_back(base + expected.size());
+    };
     for (std::uint64_t i = 0; i < points; ++i) {
+      end_pieces(i);
       bool is_inside = (task.filter.below == nullptr || i < below[box]) &&
                        (task.filter.allowed == nullptr || (allowed[i / 64] >> (i % 64) & 1) != 0);
       for (std::uint32_t d = 0; d < dims; ++d) {
@@ -62,11 +70,12 @@ void expect_right(std::uint64_t seed, std::uint64_t points, std::uint32_t dims) 
       }
       if (is_inside) expected.push_back(static_cast<std::uint32_t>(i));
     }
-    starts.push_back(base + expected.size());
+    end_pieces(points);
   }
   cuda::launch_box_scan(task, false, kLaunch);
-  for (std::uint64_t box = 0; box < boxes; ++box) ASSERT_EQ(counts[box], starts[box + 1] - starts[box]) << box;
-  ASSERT_EQ(counts[boxes], 77u);
+  ASSERT_EQ(starts.size(), counts.size());
+  for (std::uint64_t i = 0; i < boxes * pieces; ++i) ASSERT_EQ(counts[i], starts[i + 1] - starts[i]) << i;
+  ASSERT_EQ(counts.back(), 77u);
 
   std::vector<std::uint32_t> indices(expected.size() + 1, 0xdeadbeef);
   task.starts = starts.data();
@@ -86,6 +95,14 @@ TEST(BoxScan, FindsThePointsOfEachBoxInTheirOrder) {
       ++seed;
     }
   }
+}
+
+TEST(BoxScan, IsCutIfThereAreFewBoxes) {
+  EXPECT_EQ(cuda::box_scan_pieces(1, 1 << 23, 132), 1056u);
+  EXPECT_EQ(cuda::box_scan_pieces(1, 100000, 132), 24u);
+  EXPECT_EQ(cuda::box_scan_pieces(100, 1 << 23, 132), 10u);
+  EXPECT_EQ(cuda::box_scan_pieces(5000, 1 << 23, 132), 1u);
+  EXPECT_EQ(cuda::box_scan_pieces(1, 0, 132), 1u);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Points in boxes, a block per box that looks at all points in their order: how many, then which, ascending.
+// Points in boxes, a block per box that looks at all points in their order: how many, then which, ascending. Few boxes
+// are cut: then a block takes a piece of the points, and the lists of all pieces are the list of the box.
 #pragma once
 
 #include "cuda/brute_force/scan_types.hpp"
@@ -18,8 +19,9 @@ struct BoxScanTask {
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;
-  std::uint32_t* counts = nullptr;        ///< written by the first kernel
-  const std::uint64_t* starts = nullptr;  ///< read by the second one
+  std::uint32_t pieces = 1;               ///< of the points
+  std::uint32_t* counts = nullptr;        ///< [box][piece], written by the first kernel
+  const std::uint64_t* starts = nullptr;  ///< [box][piece], read by the second one
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
 };
@@ -52,11 +54,14 @@ template <typename T, bool kWrites>
 __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_constant__ BoxScanTask<T> task) {
   auto& room = *reinterpret_cast<BoxScanRoom*>(shared_memory());
   std::uint32_t parity = 0;
-  for (std::uint64_t box = block_number(); box < task.count; box += blocks_in_grid()) {
+  for (std::uint64_t list = block_number(); list < task.count * task.pieces; list += blocks_in_grid()) {
+    const std::uint64_t box = list / task.pieces, piece = list % task.pieces;
     std::uint32_t end = task.filter.end(0, box);
-    if (end > task.points.count) end = static_cast<std::uint32_t>(task.points.count);
-    std::uint64_t found = kWrites ? task.starts[box] - task.starts_base : 0;
-    for (std::uint64_t first = 0; first < end; first += kBoxScanThreads * kBoxScanRows) {
+    const auto piece_end = static_cast<std::uint32_t>(task.points.count * (piece + 1) / task.pieces);
+    if (end > piece_end) end = piece_end;
+    std::uint64_t found = kWrites ? task.starts[list] - task.starts_base : 0;
+    for (std::uint64_t first = task.points.count * piece / task.pieces; first < end;
+         first += kBoxScanThreads * kBoxScanRows) {
       std::uint32_t taken[kBoxScanRows];
 #pragma unroll
       for (std::uint32_t r = 0; r < kBoxScanRows; ++r) {
@@ -98,9 +103,17 @@ __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_const
       if (lane_number() == 0) room.taken[0][warp_number()] = static_cast<std::uint32_t>(found);
       sync_block();
       const std::uint32_t all = sum_of_warp(lane_number() < kBoxScanWarps ? room.taken[0][lane_number()] : 0);
-      if (thread_number() == 0) task.counts[box] = all;
+      if (thread_number() == 0) task.counts[list] = all;
     }
   }
+}
+
+/// How many pieces keep the whole GPU busy.
+inline std::uint32_t box_scan_pieces(std::uint64_t boxes, std::uint64_t points, std::uint32_t processors) {
+  constexpr std::uint64_t kResident = 8, kFewestPoints = 4 * kBoxScanThreads * kBoxScanRows;
+  const std::uint64_t pieces = processors * kResident / std::max<std::uint64_t>(boxes, 1);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(points / kFewestPoints, 1, std::max<std::uint64_t>(pieces, 1)));
 }
 
 /// `counts` are written, or `indices` if `writes`.
@@ -108,7 +121,7 @@ template <typename T, typename Launch>
 void launch_box_scan(const BoxScanTask<T>& task, bool writes, Launch&& launch) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   if (task.count == 0) return;
-  const auto blocks = static_cast<std::uint32_t>(std::min(task.count, kMostBlocks));
+  const auto blocks = static_cast<std::uint32_t>(std::min(task.count * task.pieces, kMostBlocks));
   if (writes) {
     launch(scan_boxes<T, true>, blocks, kBoxScanThreads, sizeof(BoxScanRoom), task);
   } else {

@@ -26,9 +26,11 @@ struct FewRoom {
   std::uint32_t tiles[2][kFewTiles];
   alignas(16) SettleRoom<T, kFewThreads / kWarp, kRows> settle;
 
-  KITH_HOST_DEVICE static std::uint32_t slab(std::uint32_t dims) { return dims < kSlab ? dims : kSlab; }
-  KITH_HOST_DEVICE static std::uint32_t buffer_values(std::uint32_t dims) { return slab(dims) * kStride; }
-  static std::size_t bytes(std::uint32_t dims) { return sizeof(FewRoom) + 2 * sizeof(T) * buffer_values(dims); }
+  KITH_HOST_DEVICE static constexpr std::uint32_t slab(std::uint32_t dims) { return dims < kSlab ? dims : kSlab; }
+  KITH_HOST_DEVICE static constexpr std::uint32_t buffer_values(std::uint32_t dims) { return slab(dims) * kStride; }
+  static constexpr std::size_t bytes(std::uint32_t dims) {
+    return sizeof(FewRoom) + 2 * sizeof(T) * buffer_values(dims);
+  }
 };
 
 template <typename T, typename Chain, std::uint32_t kRows>
@@ -65,8 +67,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       tile = tile_after(task.order, tile);
     }
     if (with_queries) {
-      stage_queries(task.queries, room.query_starts, kRows, dims, first_dim, depth, lane, &room.queries[buffer][0][0],
-                    kRows);
+      stage_queries(task.queries, room.query_starts, kRows, first_dim, depth, lane, &room.queries[buffer][0][0], kRows);
     }
     return tile;
   };

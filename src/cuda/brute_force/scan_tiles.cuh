@@ -15,14 +15,19 @@
 
 namespace kith::cuda {
 
-/// As many queries take the way of a few.
-inline constexpr std::uint64_t kFewQueries = 16;
+/// What a kernel may have of shared memory without asking.
+inline constexpr std::size_t kScanSharedBytes = 48 << 10;
+
+/// As many queries take the way of a few: more of them are measured faster as a tile, even if most of it is empty.
+template <typename T>
+inline constexpr std::uint64_t kFewQueries = TileShape<T>::kQueries * 3 / 8;
 
 template <typename T, typename Chain, std::uint32_t kRows, typename Launch>
 void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kFewTiles;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
+  static_assert(FewRoom<T, kRows>::bytes(FewRoom<T, kRows>::kSlab) <= kScanSharedBytes);
   launch(scan_few<T, Chain, kRows>, blocks, kFewThreads, FewRoom<T, kRows>::bytes(task.points.dims), task);
 }
 
@@ -39,6 +44,7 @@ void launch_scan_narrow(const ScanTask<T>& task, std::uint32_t processors, Launc
   constexpr std::uint64_t kResident = 2, kFewestTiles = 4 * kNarrowTiles;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, kFewestTiles);
+  static_assert(sizeof(NarrowRoom<T, kDims>) <= kScanSharedBytes);
   launch(scan_narrow<T, Chain, kDims>, blocks, TileShape<T>::kThreads, sizeof(NarrowRoom<T, kDims>), task);
 }
 
@@ -48,6 +54,7 @@ void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&
   const std::uint64_t fewest_tiles = (kFewestDims + task.points.dims - 1) / task.points.dims;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, fewest_tiles);
+  static_assert(sizeof(WideRoom<T>) <= kScanSharedBytes);
   launch(scan_wide<T, Chain>, blocks, TileShape<T>::kThreads, sizeof(WideRoom<T>), task);
 }
 
@@ -70,7 +77,7 @@ template <typename T, typename Chain, typename Launch>
 void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr bool kIsL2 = std::is_same_v<Chain, ScanL2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
-  if (task.queries.count <= kFewQueries) {
+  if (task.queries.count <= kFewQueries<T>) {
     if constexpr (kIsL2) {
       if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
       return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);

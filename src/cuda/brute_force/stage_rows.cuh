@@ -20,7 +20,7 @@ struct StageLane {
 };
 
 /// Starts to copy dimensions [first_dim, first_dim + depth) of the points of a tile to to[dimension][stride]. Behind
-/// the last point it comes again, behind the last dimension zeros, which no chain notices.
+/// the last point it comes again.
 template <typename T>
 __device__ __forceinline__ void stage_tile(const ScanPoints<T>& points, std::uint64_t tile, std::uint32_t first_dim,
                                            std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
@@ -29,36 +29,24 @@ __device__ __forceinline__ void stage_tile(const ScanPoints<T>& points, std::uin
   const T* rows = points.rows + (first * points.dims + first_dim);
   for (std::uint32_t row = lane.row; row < kTilePoints; row += lane.rows) {
     const T* from = rows + (row < last ? row : last) * points.dims;
-    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
-      if (first_dim + d < points.dims) {
-        copy_to_shared(to + d * stride + row, from + d);
-      } else {
-        to[d * stride + row] = T(0);
-      }
-    }
+    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) copy_to_shared(to + d * stride + row, from + d);
   }
 }
 
 /// The same for `count` queries, whose rows begin at `starts`.
 template <typename T>
 __device__ __forceinline__ void stage_queries(const ScanQueries<T>& queries, const std::uint64_t* starts,
-                                              std::uint32_t count, std::uint32_t dims, std::uint32_t first_dim,
-                                              std::uint32_t depth, const StageLane& lane, T* to, std::uint32_t stride) {
+                                              std::uint32_t count, std::uint32_t first_dim, std::uint32_t depth,
+                                              const StageLane& lane, T* to, std::uint32_t stride) {
   for (std::uint32_t row = lane.row; row < count; row += lane.rows) {
     const T* from = queries.rows + starts[row] + first_dim;
-    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) {
-      if (first_dim + d < dims) {
-        copy_to_shared(to + d * stride + row, from + d);
-      } else {
-        to[d * stride + row] = T(0);
-      }
-    }
+    for (std::uint32_t d = lane.dim; d < depth; d += lane.width) copy_to_shared(to + d * stride + row, from + d);
   }
 }
 
 /// Starts to copy kSlab dimensions of kRows rows, by 256 threads: thread t does it for dimensions t % 8 + 8 i of the
-/// rows t / 8 + 32 i. `row_at` says where each begins; of `dims` dimensions that are left the slab may need more, then
-/// zeros follow.
+/// rows t / 8 + 32 i. `row_at` says where each begins; `dims` dimensions are left, and behind them come zeros, which no
+/// chain notices.
 template <std::uint32_t kSlab, std::uint32_t kRows, std::uint32_t kStride, typename T, typename RowAt>
 __device__ __forceinline__ void stage_slab(const RowAt& row_at, std::uint32_t dims, T* to) {
   const std::uint32_t dim = thread_number() % 8, row = thread_number() / 8;
