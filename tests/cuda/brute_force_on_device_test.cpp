@@ -70,7 +70,7 @@ TEST_F(SmallBruteForceOnDevice, RoundsAndTheFilterEqualTheCpu) {
   std::mt19937_64 random(5);
   for (const std::uint32_t dims : {3u, 20u, 130u}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
-      const PointSet points = nasty_points(NastyShape::uniform, dtype, 1500, dims, random);
+      const PointSet points = nasty_points(NastyShape::uniform, dtype, 2500, dims, random);
       const PointSet queries = nasty_points(NastyShape::uniform, dtype, 150, dims, random);
       const OnBoth both(points.view());
       expect_same(both.cpu.knn(queries.view(), 9), both.gpu.knn(queries.view(), 9));

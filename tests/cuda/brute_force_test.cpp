@@ -120,10 +120,10 @@ TEST(EmulatedBruteForce, FindsWhatSortingFinds) {
   std::mt19937_64 random(3);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const NastyShape shape : {NastyShape::uniform, NastyShape::grid, NastyShape::wide_spread}) {
-    const Scanned<float> low(nasty_points(shape, DType::f32, 1500, 3, random), false);
+    const Scanned<float> low(nasty_points(shape, DType::f32, 2500, 3, random), false);
     expect_right<float>(low, nasty_points(shape, DType::f32, 40, 3, random), 9, kInfinity);
     expect_right<float>(low, nasty_points(shape, DType::f32, 2, 3, random), 70, 0.5f);
-    const Scanned<float> high(nasty_points(shape, DType::f32, 1300, 20, random), true);
+    const Scanned<float> high(nasty_points(shape, DType::f32, 2300, 20, random), true);
     expect_right<float>(high, nasty_points(shape, DType::f32, 40, 20, random), 9, kInfinity);
     const Scanned<double> wide(nasty_points(shape, DType::f64, 1000, 6, random), false);
     expect_right<double>(wide, nasty_points(shape, DType::f64, 20, 6, random), 5, 1e300);

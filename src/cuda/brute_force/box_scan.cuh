@@ -108,6 +108,16 @@ __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_const
   }
 }
 
+inline constexpr std::uint32_t kDifferenceThreads = 256;
+
+/// counts[i] becomes what the sums grow by over `pieces` of them, from the first of list i on.
+template <typename V>
+__global__ void __launch_bounds__(kDifferenceThreads)
+    differences(const V* sums, std::uint64_t lists, std::uint32_t pieces, std::uint32_t* counts) {
+  const std::uint64_t i = std::uint64_t{block_number()} * kDifferenceThreads + thread_number();
+  if (i < lists) counts[i] = static_cast<std::uint32_t>(sums[(i + 1) * pieces] - sums[i * pieces]);
+}
+
 /// How many pieces keep the whole GPU busy.
 inline std::uint32_t box_scan_pieces(std::uint64_t boxes, std::uint64_t points, std::uint32_t processors) {
   constexpr std::uint64_t kResident = 8, kFewestPoints = 4 * kBoxScanThreads * kBoxScanRows;

@@ -35,8 +35,10 @@ inline TileOrder spread_order(std::uint64_t tiles) {
 /// for each point seen before.
 inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, double growth) {
   constexpr std::uint64_t kLeastCapacity = 512, kRoomy = 6;
+  constexpr std::uint64_t kAtOnce = 2048;  // so few points are sooner placed than scanned in rounds
   const std::uint64_t tiles = tiles_of(points), nearest = std::min<std::uint64_t>(k, points);
-  const std::uint64_t wanted = tiles_of(std::max(kLeastCapacity, kRoomy * nearest));
+  const std::uint64_t least = points <= kAtOnce ? kAtOnce : kLeastCapacity;
+  const std::uint64_t wanted = tiles_of(std::max(least, kRoomy * nearest));
   KnnRounds rounds;
   const std::uint64_t placed = std::min(wanted, tiles);
   rounds.capacity = static_cast<std::uint32_t>(placed * kTilePoints);

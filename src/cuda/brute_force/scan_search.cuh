@@ -10,6 +10,7 @@
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/search/search_launcher.cuh"
+#include "cuda/search/sum_counts.hpp"
 
 #include <kith/error.hpp>
 
@@ -133,18 +134,38 @@ void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question
          question.starts, question.starts_base, lists, question.indices, question.chains);
 }
 
+/// Few boxes are scanned in pieces, so that all processors have work: counts of pieces first, then their sums, which
+/// are also where their lists begin, because the caller's lists follow each other.
 template <typename T>
 void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream) {
-  const BoxScanTask<T> task{.points = points.points,
-                            .filter = question.filter,
-                            .lower = question.lower,
-                            .upper = question.upper,
-                            .count = question.count,
-                            .counts = question.counts,
-                            .starts = question.starts,
-                            .starts_base = question.starts_base,
-                            .indices = question.indices};
-  launch_box_scan(task, lists, SearchLauncher(stream));
+  const std::uint32_t processors = processors_of(stream.device());
+  const SearchLauncher launch(stream);
+  BoxScanTask<T> task{.points = points.points,
+                      .filter = question.filter,
+                      .lower = question.lower,
+                      .upper = question.upper,
+                      .count = question.count,
+                      .pieces = box_scan_pieces(question.count, points.points.count, processors),
+                      .counts = question.counts,
+                      .starts = question.starts,
+                      .starts_base = question.starts_base,
+                      .indices = question.indices};
+  if (task.pieces == 1) return launch_box_scan(task, lists, launch);
+  const std::uint64_t pieces = task.count * task.pieces;
+  DeviceBuffer<std::uint32_t> counts(pieces, stream);
+  DeviceBuffer<std::uint64_t> starts(pieces + 1, stream);
+  task.counts = counts.data();
+  launch_box_scan(task, false, launch);
+  sum_counts(counts.data(), pieces, starts.data(), stream);
+  if (!lists) {
+    launch(differences<std::uint64_t>, 1u + static_cast<std::uint32_t>(task.count / kDifferenceThreads),
+           kDifferenceThreads, std::size_t{0}, static_cast<const std::uint64_t*>(starts.data()), task.count,
+           task.pieces, question.counts);
+    return;
+  }
+  task.starts = starts.data();
+  task.starts_base = 0;
+  launch_box_scan(task, true, launch);
 }
 
 template <typename T>
