@@ -66,7 +66,7 @@ __device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint6
   task.chains[at] = entry.chain();
 }
 
-/// Place `i` of the answer, of which `kept` are found.
+/// A place of the answer for which nothing was found.
 template <typename T>
 __device__ __forceinline__ void put_missing(const SelectTask<T>& task, std::uint64_t at) {
   task.indices[at] = task.missing;
