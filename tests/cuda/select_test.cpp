@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
