@@ -74,7 +74,7 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
       .indices = indices.data(),
       .chains = chains.data(),
       .asked_again = &asked_again};
-  const cuda::KnnRounds rounds = cuda::plan_rounds(points.points.rows(), k, 8);
+  const cuda::KnnRounds rounds = cuda::plan_rounds(points.points.rows(), k, 10000);
   std::vector<std::byte> memory(
       cuda::KnnScratch<T>(count, rounds.capacity, points.scanned.product.values != nullptr, queries.dims()).bytes +
       256);
@@ -104,11 +104,13 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
 TEST(EmulatedBruteForce, RoundsCoverAllTilesOnce) {
   for (const std::uint64_t points : {1ull, 127ull, 128ull, 129ull, 5000ull, 1000000ull, 4000000000ull}) {
     for (const std::uint32_t k : {1u, 10u, 100u, 5000u, 4000000000u}) {
-      const cuda::KnnRounds rounds = cuda::plan_rounds(points, k, 8);
-      ASSERT_EQ(rounds.ends.back(), cuda::tiles_of(points));
-      ASSERT_TRUE(std::is_sorted(rounds.ends.begin(), rounds.ends.end()));
-      ASSERT_GE(rounds.capacity, std::min<std::uint64_t>(k, points));
-      ASSERT_LE(rounds.ends.front() * cuda::kTilePoints, rounds.capacity);
+      for (const std::uint64_t queries : {1ull, 100ull, 3000ull, 1000000ull}) {
+        const cuda::KnnRounds rounds = cuda::plan_rounds(points, k, queries);
+        ASSERT_EQ(rounds.ends.back(), cuda::tiles_of(points));
+        ASSERT_TRUE(std::is_sorted(rounds.ends.begin(), rounds.ends.end()));
+        ASSERT_GE(rounds.capacity, std::min<std::uint64_t>(k, points));
+        ASSERT_LE(rounds.ends.front() * cuda::kTilePoints, rounds.capacity);
+      }
     }
     const cuda::TileOrder order = cuda::spread_order(cuda::tiles_of(points));
     ASSERT_EQ(std::gcd(order.stride, order.tiles), 1u);

@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -275,6 +278,32 @@ TEST(Select, TeamsTakeOneLongRow) {
   expect_one_row<float>(3000, 256, Spread::tied, SelectStrategy::automatic);
   expect_one_row<double>(9000, 33, Spread::equal, SelectStrategy::automatic);
   expect_one_row<double>(9000, 256, Spread::with_none, SelectStrategy::automatic);
+}
+
+TEST(Select, LongRowsAreCutInParts) {
+  ASSERT_GT(RowParts(40000, 10, 2048, 1000).count, 10u);
+  std::mt19937_64 random(10);
+  std::vector<std::vector<Entry<float>>> rows;
+  for (const std::uint32_t length : {40000u, 0u, 5u, 2100u, 17000u, 4200u}) {
+    rows.push_back(random_row<float>(random, kSpreads[rows.size() % std::size(kSpreads)], length));
+  }
+  for (const std::uint32_t k : {10u, 200u}) {
+    expect_cut(Rows<float>(rows), k, SelectStrategy::automatic);
+    expect_finish(Rows<float>(rows), k, SelectStrategy::automatic);
+  }
+  expect_one_row<double>(30000, 50, Spread::with_none, SelectStrategy::automatic);
+  expect_one_row<float>(40000, 1000, Spread::tied, SelectStrategy::radix);
+  expect_one_row<double>(33000, 300, Spread::with_none, SelectStrategy::radix);
+}
+
+TEST(Select, PartsLeaveRoomForWhatIsFound) {
+  for (const std::uint32_t longest : {100u, 16385u, 100000u, 1000003u, 2000000000u}) {
+    for (const std::uint32_t k : {1u, 10u, 256u}) {
+      const RowParts parts(longest, k, 2048, 3000);
+      EXPECT_GE(std::uint64_t{parts.count} * parts.length, longest);
+      EXPECT_TRUE(parts.count == 1 || std::uint64_t{parts.count} * k <= parts.length);
+    }
+  }
 }
 
 TEST(Select, WarpsTakeManyLongRows) {

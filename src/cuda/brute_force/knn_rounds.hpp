@@ -2,13 +2,15 @@
 // for, and how many tiles each round scans.
 //
 // If points come in no particular order, a round that scans g times as many points as were seen before offers about g k
-// candidates. Few rounds offer many candidates, many rounds select often; with room for three times what is expected,
-// and more if k is small, lists hardly ever overflow.
+// candidates of each query. What is offered costs much more than what is dismissed, so with many queries a round
+// doubles what was seen; with few queries it is the number of rounds that counts, and they grow faster. With room for
+// three times what is expected, and more if k is small, lists hardly ever overflow.
 #pragma once
 
 #include "cuda/brute_force/scan_types.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -31,20 +33,31 @@ inline TileOrder spread_order(std::uint64_t tiles) {
   return order;
 }
 
-/// For `points` points, of which there is at least one, and k of at least 1. `growth` is the most that a round may scan
-/// for each point seen before.
-inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, double growth) {
-  constexpr std::uint64_t kLeastCapacity = 512, kRoomy = 6;
+/// How many times what was seen before a round scans.
+inline double round_growth(std::uint64_t queries) {
+  constexpr double kFew = 64, kMany = 1;
+  return std::clamp(100 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(queries, 1))), kMany, kFew);
+}
+
+/// The fewest points that the first round places.
+inline std::uint64_t least_placed(std::uint64_t points, std::uint64_t queries) {
   constexpr std::uint64_t kAtOnce = 2048;  // so few points are sooner placed than scanned in rounds
+  if (queries <= 256) return 4096;
+  if (points <= kAtOnce) return kAtOnce;
+  return queries <= 4096 ? 1024 : 256;
+}
+
+/// There is at least one point, and k is at least 1.
+inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, std::uint64_t queries) {
+  constexpr std::uint64_t kRoomy = 6;
   const std::uint64_t tiles = tiles_of(points), nearest = std::min<std::uint64_t>(k, points);
-  const std::uint64_t least = points <= kAtOnce ? kAtOnce : kLeastCapacity;
-  const std::uint64_t wanted = tiles_of(std::max(least, kRoomy * nearest));
+  const std::uint64_t wanted = tiles_of(std::max(least_placed(points, queries), kRoomy * nearest));
   KnnRounds rounds;
   const std::uint64_t placed = std::min(wanted, tiles);
   rounds.capacity = static_cast<std::uint32_t>(placed * kTilePoints);
   rounds.ends.push_back(placed);
   const double room = static_cast<double>(rounds.capacity - nearest) / static_cast<double>(nearest);
-  const double most = std::min(growth, std::max(room / 3, 0.25));
+  const double most = std::min(round_growth(queries), std::max(room / 3, 0.25));
   while (rounds.ends.back() < tiles) {
     const std::uint64_t seen = rounds.ends.back();
     std::uint64_t end = seen + std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(seen) * most), 1);

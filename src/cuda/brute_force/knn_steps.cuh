@@ -62,15 +62,6 @@ __global__ void __launch_bounds__(kListThreads)
   }
 }
 
-/// How many entries each list has before more are offered.
-template <typename Word>
-__global__ void __launch_bounds__(kListThreads) note_kept(const Word* counts, std::uint64_t queries, Word* kept) {
-  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * kListThreads;
-  for (std::uint64_t q = std::uint64_t{block_number()} * kListThreads + thread_number(); q < queries; q += step) {
-    kept[q] = counts[q];
-  }
-}
-
 /// By one warp.
 template <typename Word>
 __global__ void __launch_bounds__(kWarp) add_to_total(const Word* count, Word* total) {
@@ -167,6 +158,7 @@ class KnnSteps {
                          .counts = scan.lists.counts,
                          .chosen = queries.chosen,
                          .limits = scan.lists.limits,
+                         .kept = filters ? at<std::uint32_t>(layout_.kept_at) : nullptr,
                          .failed = at<std::uint32_t>(failed_at),
                          .failed_count = failed_count,
                          .is_failed = at<std::uint8_t>(layout_.flags_at),
@@ -194,11 +186,8 @@ class KnnSteps {
 
   void offer_by_products(const ScanTask<T>& scan) {
     if constexpr (std::is_same_v<T, float>) {
-      std::uint32_t* kept = at<std::uint32_t>(layout_.kept_at);
-      launch_(note_kept<std::uint32_t>, blocks_for(scan.queries.count), kListThreads, std::size_t{0},
-              static_cast<const std::uint32_t*>(scan.lists.counts), scan.queries.count, kept);
       launch_product_filter(ProductTask{scan, points_.product, packed_}, processors_, launch_);
-      launch_rerank(scan, kept, processors_, launch_);
+      launch_rerank(scan, at<std::uint32_t>(layout_.kept_at), processors_, launch_);
     }
   }
 

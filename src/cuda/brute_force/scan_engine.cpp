@@ -11,7 +11,7 @@ namespace kith::cuda {
 namespace {
 
 /// From so many dims on tensor cores filter faster than the chains of all pairs are found.
-constexpr std::uint32_t kFewestDimsForProducts = 12;
+constexpr std::uint32_t kFewestDimsForProducts = 5;
 /// Fewer points are not worth a filter.
 constexpr std::uint64_t kFewestPointsForProducts = 1024;
 /// So few queries come with little else: their rows may lie in host memory that scans would read again and again.

@@ -22,10 +22,6 @@ namespace kith::cuda {
 
 /// The most that lists of candidates take at a time.
 inline constexpr std::uint64_t kCandidateBytes = std::uint64_t{1} << 30;
-/// The most points that a round scans for each one seen before.
-inline constexpr double kRoundGrowth = 8;
-/// Fewer queries than this leave tensor cores idle.
-inline constexpr std::uint64_t kFewestForProducts = 32;
 
 /// Queries of a self-search lie among the points.
 template <typename T>
@@ -68,12 +64,12 @@ DeviceBuffer<std::byte> take_scratch(std::uint64_t& queries, const KnnRounds& ro
 template <typename T>
 void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, SelectStrategy strategy,
               const Stream& stream) {
-  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, kRoundGrowth);
+  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count);
   KnnQuestion<T> question = asked;
   question.queries = queries_in_rows(points.points, asked.queries);
   const std::uint64_t count = question.queries.count;
   ScannedPoints<T> scanned = points;
-  if (count < kFewestForProducts || rounds.ends.size() == 1) scanned.product = {};
+  if (rounds.ends.size() == 1) scanned.product = {};
   const bool filters = scanned.product.values != nullptr;
   const std::uint64_t per_query =
       KnnScratch<T>(kProductQueries, rounds.capacity, filters, points.points.dims).bytes / kProductQueries;

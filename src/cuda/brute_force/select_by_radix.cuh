@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/brute_force/block_select.cuh"
+#include "cuda/brute_force/row_parts.cuh"
 
 #include <cstdint>
 
@@ -137,18 +138,54 @@ class RadixSelection {
   std::uint32_t length_;
 };
 
+/// The block's shared memory is a room.
 template <typename T>
-__global__ void __launch_bounds__(kSelectThreads, 2) select_by_radix(const __grid_constant__ SelectTask<T> task) {
-  auto& room = *reinterpret_cast<RadixRoom<T>*>(shared_memory());
-  each_row_of_block(task, [&](std::uint64_t row, const SelectRow<T>& opened) {
-    const EntryKey<T> bound = RadixSelection<T>(room, opened.entries, opened.length).find_bound(task.k);
+__device__ __forceinline__ RadixRoom<T>& radix_room() {
+  return *reinterpret_cast<RadixRoom<T>*>(shared_memory());
+}
+
+/// The k least of a list go to its front; returns how many they are. `last` becomes the greatest of them.
+template <typename T>
+__device__ KITH_NOINLINE std::uint32_t cut_by_radix(Entry<T>* list, std::uint32_t length, std::uint32_t k,
+                                                    EntryKey<T>& last) {
+  RadixRoom<T>& room = radix_room<T>();
+  const EntryKey<T> bound = RadixSelection<T>(room, list, length).find_bound(k);
+  return move_to_front(room, list, length, bound, last);
+}
+
+/// A block for each part of a row: its k least go to its front, none behind them.
+template <typename T>
+__global__ void __launch_bounds__(kSelectThreads, 2)
+    cut_parts_by_radix(const __grid_constant__ SelectTask<T> task, RowParts parts) {
+  const std::uint64_t all = rows_of(task) * parts.count;
+  for (std::uint64_t i = block_number(); i < all; i += blocks_in_grid()) {
+    const std::uint32_t begin = static_cast<std::uint32_t>(i % parts.count) * parts.length;
+    const SelectRow<T> opened = open_row(task, i / parts.count, begin == 0 && thread_number() == 0);
+    if (opened.is_skipped || begin >= opened.length) continue;
+    const std::uint32_t rest = opened.length - begin;
+    const std::uint32_t length = rest < parts.length ? rest : parts.length;
     EntryKey<T> last;
-    const std::uint32_t kept = move_to_front(room, opened.entries, opened.length, bound, last);
+    const std::uint32_t kept = cut_by_radix(opened.entries + begin, length, task.k, last);
+    const std::uint32_t end = length < task.k ? length : task.k;
+    for (std::uint32_t j = kept + thread_number(); j < end; j += kSelectThreads) {
+      opened.entries[begin + j] = Entry<T>::none();
+    }
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kSelectThreads, 2)
+    select_by_radix(const __grid_constant__ SelectTask<T> task, RowParts parts) {
+  each_row_of_block(task, [&](std::uint64_t row, const SelectRow<T>& opened) {
+    const std::uint32_t length =
+        parts.count == 1 ? opened.length : join_parts(opened.entries, opened.length, parts.length, task.k);
+    EntryKey<T> last;
+    const std::uint32_t kept = cut_by_radix(opened.entries, length, task.k, last);
     if (task.goal == SelectGoal::cut) {
       if (thread_number() == 0) note_cut(task, row, kept, last.entry());
       return;
     }
-    answer_by_block(task, opened, sort_front(room, opened.entries, kept), kept);
+    answer_by_block(task, opened, sort_front<T>(radix_room<T>(), opened.entries, kept), kept);
     sync_block();
   });
 }

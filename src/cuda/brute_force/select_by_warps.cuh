@@ -1,4 +1,4 @@
-// Selection by warps: one for each row, or a team of them if rows are few and long.
+// Selection by warps, one for each row.
 //
 // A row is read once. What a warp keeps of up to 512 entries is decided in registers (held_keys.cuh); of longer rows
 // only what is below the k-th so far is looked at again.
@@ -73,51 +73,6 @@ __global__ void __launch_bounds__(kSelectWarps* kWarp, (sizeof(T) == 4 ? 8 : 5) 
     const SelectRow<T> opened = open_row(task, row, lane_number() == 0);
     if (opened.is_skipped) continue;
     end_row<kLong>(task, row, opened, opened.entries, opened.length, waiting, room);
-  }
-}
-
-/// A team: as many warps as have memory, in a block. Each selects from a part of the row, the first one from what they
-/// found.
-template <typename T>
-struct TeamRoom {
-  static constexpr std::uint32_t kMostWarps = sizeof(T) == 4 ? 32 : 16;
-  std::uint32_t warps = 0;
-  std::uint32_t room = 0;     ///< for each warp: 0 if its part is short
-  std::uint32_t at_last = 0;  ///< for the first one: then k, or what waits
-  std::uint32_t bytes = 0;
-
-  TeamRoom(const SelectTask<T>& task, std::uint32_t longest) {
-    constexpr std::uint32_t kMostBytes = 48 << 10;
-    at_last = waiting_room(task.k);
-    for (warps = kMostWarps;; warps /= 2) {
-      room = longest <= warps * HeldKeys<T>::kMost ? 0 : waiting_room(task.k);
-      bytes = warps * HeldKeys<T>::kBinBytes +
-              (warps * (room + task.k) + at_last) * static_cast<std::uint32_t>(sizeof(Entry<T>));
-      if (bytes <= kMostBytes || warps == 1) return;
-    }
-  }
-};
-
-template <typename T>
-__global__ void __launch_bounds__(TeamRoom<T>::kMostWarps* kWarp, 1)
-    select_by_teams(const __grid_constant__ SelectTask<T> task, std::uint32_t room, std::uint32_t at_last) {
-  const std::uint32_t warps = threads_per_block() / kWarp;
-  auto* rooms = reinterpret_cast<Entry<T>*>(shared_memory() + warps * HeldKeys<T>::kBinBytes);
-  Entry<T>* found = rooms + warps * room;
-  Entry<T>* end_room = found + warps * task.k;
-  HeldKeys<T>::clear_bins();
-  const std::uint64_t rows = rows_of(task);
-  for (std::uint64_t row = block_number(); row < rows; row += blocks_in_grid()) {
-    const SelectRow<T> opened = open_row(task, row, thread_number() == 0);
-    if (opened.is_skipped) continue;
-    const std::uint32_t part = ((opened.length + warps - 1) / warps + kWarp - 1) / kWarp * kWarp;
-    const std::uint32_t begin = warp_number() * part < opened.length ? warp_number() * part : opened.length;
-    const std::uint32_t length = opened.length - begin < part ? opened.length - begin : part;
-    select_list(opened.entries + begin, length, task.k, rooms + warp_number() * room, room,
-                found + warp_number() * task.k);
-    sync_block();
-    if (warp_number() == 0) end_row(task, row, opened, found, warps * task.k, end_room, at_last);
-    sync_block();
   }
 }
 

@@ -81,15 +81,15 @@ __device__ __forceinline__ void hold_list(HeldKeys<T>& held, const Entry<T>* lis
   }
 }
 
-/// Writes the k least of a list to `to`, in any order, and none behind them, if they are less than k.
+/// Writes the k least of a list to `to`, in any order, and none behind them, up to `end`. `to` may be the list.
 template <typename T>
 __device__ KITH_NOINLINE void select_list(const Entry<T>* list, std::uint32_t length, std::uint32_t k,
-                                          Entry<T>* waiting, std::uint32_t room, Entry<T>* to) {
+                                          Entry<T>* waiting, std::uint32_t room, Entry<T>* to, std::uint32_t end) {
   HeldKeys<T> held;
   hold_list(held, list, length, k, waiting, room);
   const std::uint32_t kept = held.select(k);
   held.put(to);
-  for (std::uint32_t i = kept + lane_number(); i < k; i += kWarp) to[i] = Entry<T>::none();
+  for (std::uint32_t i = kept + lane_number(); i < end; i += kWarp) to[i] = Entry<T>::none();
 }
 
 }  // namespace kith::cuda

@@ -44,6 +44,7 @@ __device__ __forceinline__ SelectRow<T> open_row(const SelectTask<T>& task, std:
         task.is_failed[row] = 1;
         task.failed[atomic_add(task.failed_count, 1u)] = static_cast<std::uint32_t>(to);
         if (task.limits != nullptr) task.limits[row] = Entry<T>(T(0), 0);  // nothing is less: nothing more is offered
+        if (task.kept != nullptr) task.kept[row] = task.capacity;
       }
       return opened;
     }
@@ -57,6 +58,7 @@ template <typename T>
 __device__ __forceinline__ void note_cut(const SelectTask<T>& task, std::uint64_t row, std::uint32_t kept,
                                          const Entry<T>& last) {
   if (task.counts != nullptr) task.counts[row] = kept;
+  if (task.kept != nullptr) task.kept[row] = kept;
   if (task.limits != nullptr && kept == task.k && last < task.limits[row]) task.limits[row] = last;
 }
 
@@ -66,7 +68,7 @@ __device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint6
   task.chains[at] = entry.chain();
 }
 
-/// Place `i` of the answer, of which `kept` are found.
+/// A place of the answer for which nothing was found.
 template <typename T>
 __device__ __forceinline__ void put_missing(const SelectTask<T>& task, std::uint64_t at) {
   task.indices[at] = task.missing;

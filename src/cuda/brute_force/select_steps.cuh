@@ -6,6 +6,7 @@
 #include "cuda/brute_force/select_by_minima.cuh"
 #include "cuda/brute_force/select_by_radix.cuh"
 #include "cuda/brute_force/select_by_sorting.cuh"
+#include "cuda/brute_force/select_by_teams.cuh"
 #include "cuda/brute_force/select_by_warps.cuh"
 #include "cuda/brute_force/select_strategy.hpp"
 #include "cuda/brute_force/select_types.hpp"
@@ -23,11 +24,40 @@ inline std::uint32_t select_blocks(std::uint64_t rows, std::uint32_t per_block, 
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, std::uint64_t{processors} * most_per_processor));
 }
 
-/// Whether a team of warps takes a row: if there are too few rows to give each warp of the processors one.
+/// Whether a team of warps takes a row, or all of them: if there are too few rows to give each warp one.
 inline bool teams_pay(std::uint64_t rows, std::uint32_t longest, std::uint32_t processors) {
-  constexpr std::uint64_t kRowsPerProcessor = 4;
-  constexpr std::uint32_t kShortest = 1024;
-  return longest > kShortest && rows <= kRowsPerProcessor * processors;
+  constexpr std::uint64_t kFewRows = 4, kRows = 24;  // per processor
+  constexpr std::uint32_t kShortest = 1024, kLong = 16384;
+  return (longest > kShortest && rows <= kFewRows * processors) || (longest > kLong && rows <= kRows * processors);
+}
+
+template <typename T, typename Launch>
+void launch_teams(const SelectTask<T>& task, std::uint32_t longest, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint32_t kWarpBlocks = 64, kTeams = 16;
+  constexpr std::uint32_t kLong = 16384, kShortestPart = 2048;
+  constexpr std::uint64_t kWarpsPerProcessor = 32;
+  const std::uint64_t most_parts = longest > kLong ? kWarpsPerProcessor * processors / task.rows + 1 : 1;
+  const RowParts parts(longest, task.k, kShortestPart, most_parts);
+  if (parts.count > 1) {
+    const WarpsRoom<T> room(task, parts.length);
+    launch(cut_parts<T>, select_blocks(task.rows * parts.count, kSelectWarps, processors, kWarpBlocks),
+           kSelectWarps * kWarp, std::size_t{room.bytes}, task, parts, room.room);
+  }
+  const TeamRoom<T> room(parts.count > 1 ? parts.count * task.k : longest, task.k);
+  launch(select_by_teams<T>, select_blocks(task.rows, 1, processors, kTeams), room.warps * kWarp,
+         std::size_t{room.bytes}, task, parts, room.room, room.at_last);
+}
+
+template <typename T, typename Launch>
+void launch_radix(const SelectTask<T>& task, std::uint32_t longest, std::uint32_t processors, Launch&& launch) {
+  constexpr std::uint32_t kBlocks = 16, kShortestPart = 16384;
+  const RowParts parts(longest, task.k, kShortestPart, 2 * std::uint64_t{processors} / task.rows + 1);
+  if (parts.count > 1) {
+    launch(cut_parts_by_radix<T>, select_blocks(task.rows * parts.count, 1, processors, kBlocks), kSelectThreads,
+           sizeof(RadixRoom<T>), task, parts);
+  }
+  launch(select_by_radix<T>, select_blocks(task.rows, 1, processors, kBlocks), kSelectThreads, sizeof(RadixRoom<T>),
+         task, parts);
 }
 
 template <typename T, typename Launch>
@@ -68,12 +98,11 @@ SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std:
       launch(select_by_minima<T>, blocks, kSelectThreads, sizeof(BlockRoom<T>), task);
       break;
     case SelectStrategy::radix:
-      launch(select_by_radix<T>, blocks, kSelectThreads, sizeof(RadixRoom<T>), task);
+      launch_radix(task, longest, processors, launch);
       break;
     default:
       if (teams_pay(task.rows, longest, processors)) {
-        const TeamRoom<T> room(task, longest);
-        launch(select_by_teams<T>, blocks, room.warps * kWarp, std::size_t{room.bytes}, task, room.room, room.at_last);
+        launch_teams(task, longest, processors, launch);
       } else {
         const WarpsRoom<T> room(task, longest);
         const auto kernel = longest > HeldKeys<T>::kMost ? select_by_warps<T, true> : select_by_warps<T, false>;

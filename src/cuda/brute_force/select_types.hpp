@@ -34,7 +34,8 @@ struct SelectTask {
   const std::uint32_t* chosen = nullptr;     ///< row i is for row chosen[i] of the answer; null: i
 
   // --- a cut ---
-  Entry<T>* limits = nullptr;  ///< by row: becomes the k-th, if there are k; null: not wanted
+  Entry<T>* limits = nullptr;     ///< by row: becomes the k-th, if there are k; null: not wanted
+  std::uint32_t* kept = nullptr;  ///< by row: how many are left, or the capacity if the row failed; null: not wanted
 
   // --- rows that got more than their capacity, by `counts`: such rows are noted here, once, and not selected from ---
   std::uint32_t* failed = nullptr;  ///< their rows of the answer; null: the first `capacity` are all there are
