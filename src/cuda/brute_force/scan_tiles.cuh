@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kFewQueries = TileShape<T>::kQueries * 3 / 8;
 
 template <typename T, typename Chain, std::uint32_t kRows, typename Launch>
 void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kFewTiles;
+  constexpr std::uint64_t kResident = 8, kFewestTiles = kFewTiles;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
   static_assert(FewRoom<T, kRows>::bytes(FewRoom<T, kRows>::kSlab) <= kScanSharedBytes);
@@ -33,7 +33,7 @@ void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&&
 
 template <typename T, std::uint32_t kDims, std::uint32_t kRows, typename Launch>
 void launch_scan_stream(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kStreamWarps;
+  constexpr std::uint64_t kResident = 8, kFewestTiles = kStreamWarps;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
   launch(scan_stream<T, ScanL2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamRoom<T, kRows>), task);
