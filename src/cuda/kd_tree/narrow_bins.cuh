@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/kd_tree/node_samples.cuh"
+#include "cuda/kd_tree/staged_ties.cuh"
 #include "cuda/kd_tree/tied_recode.cuh"
 
 namespace kith::cuda {
@@ -89,7 +90,7 @@ KITH_NOINLINE __device__ CellBins narrow_tied_bins(const GroupParameters<T>& p, 
                                                    std::uint32_t dim, const SplitRange<T>& split,
                                                    const WayToCount<T> way) {
   const std::uint32_t dims = p.shape.dims;
-  const TieMap<T> map(p, node.segment);
+  const TieMap<T> map = step_ties(p, node.segment);
   const T low = node.box[dim], high = node.box[dims + 1 + dim];
   const HalfOfNode<T> half{dim, {way.is_right ? split.low : low, way.is_right ? high : split.high}, node.box};
   if (node.histogram != nullptr) {

@@ -73,7 +73,7 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
                                                            const CellScale<T>& scale, const MedianCells& median,
                                                            const T* box) {
   const T low = box[median.dim], high = box[p.shape.dims + 1 + median.dim];
-  if (is_step_tied<kMayBeTied>()) return tied_split_range(p, segment, median, low, high);
+  if (is_step_tied<kMayBeTied>()) return tied_split_range(step_ties(p, segment), median, low, high);
   return split_range(scale, median, low, high);
 }
 
@@ -82,7 +82,7 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
 template <typename T>
 KITH_NOINLINE __device__ void note_candidate_bounds(const GroupParameters<T>& p, const KnownNode<T>& known,
                                                     SplitNode<T>& node) {
-  const TieMap<T> map(p, known.segment);
+  const TieMap<T> map = step_ties(p, known.segment);
   const MedianCells& median = node.median;
   TiedBound<T> bounds[2];
   find_tied_bound(map, median.dim, median.first, bounds[0]);

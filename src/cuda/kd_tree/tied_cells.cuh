@@ -155,9 +155,8 @@ KITH_NOINLINE __device__ MedianCells tied_cells_of_half(const TieMap<T>& map, co
 
 /// See split_range.
 template <typename T>
-KITH_NOINLINE __device__ SplitRange<T> tied_split_range(const GroupParameters<T>& p, std::uint32_t segment,
-                                                        const MedianCells median, T box_low, T box_high) {
-  const TieMap<T> map(p, segment);
+KITH_NOINLINE __device__ SplitRange<T> tied_split_range(const TieMap<T> map, const MedianCells median, T box_low,
+                                                        T box_high) {
   const std::uint32_t d = median.dim, width = d < map.dims ? map.ties->widths[d][0] : 0;
   if (width == 0) return split_range(map.ties->scales[d], median, box_low, box_high);
   const std::uint32_t count = map.ties->count[d], before = (median.first + width) / (width + 1),
