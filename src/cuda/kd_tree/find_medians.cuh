@@ -84,6 +84,15 @@ KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T*
   sync_warp();
 }
 
+/// Where cells refine ties, ranks the halves of a segment in its histogram. The block meets.
+template <typename T>
+KITH_NOINLINE __device__ void rank_halves_of_root(const GroupParameters<T>& p, std::uint32_t segment,
+                                                  const std::uint32_t* row, std::uint32_t bins) {
+  const std::uint32_t left = left_size(p, segment, 0, 1);
+  rank_halves(p, segment, 0, 1, [&](std::uint32_t) { return NodeHistogram{1, left, row, bins}; });
+  sync_block();
+}
+
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
@@ -148,6 +157,9 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     if (guesses) gather_samples(p, segment, 0, 1, 1);
   }
   if (guesses || bins > kPartBins) sync_block();
+  if (shared.is_tied != 0 && p.levels > 1 && !is_uncounted) {
+    rank_halves_of_root(p, segment, row, bins);
+  }
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
     KnownNode<T> root{segment, 0, 1, box, 0, target, nullptr, nullptr};
@@ -309,6 +321,14 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   const std::uint32_t right_bins = known.counted[1].slots[shared.slots[1]].count;
   if (left_bins > kPartBins || right_bins > kPartBins) {
     sum_parts(left, left_bins, right, right_bins);
+    sync_block();
+  }
+  if (kMayBeTied && level + 1 < p.levels) {
+    rank_halves(p, task.segment, level, 2, [&](std::uint32_t node) {
+      const std::uint32_t heap = 2 * task.heap + node;
+      return NodeHistogram{heap, left_size(p, task.segment, level, heap), node == 0 ? left : right,
+                           node == 0 ? left_bins : right_bins};
+    });
     sync_block();
   }
   if (side < 2) {

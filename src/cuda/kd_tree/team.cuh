@@ -13,6 +13,12 @@ struct FoundBin {
   std::uint32_t bin, below, count;  ///< its number, how many are below it, how many in it
 };
 
+/// Bins of a node's histogram in which some points of a half of it lie: the median of the half, and those between which
+/// most of the others are.
+struct RankedBins {
+  std::uint32_t lower, median, upper;
+};
+
 inline constexpr std::uint32_t kOwnBins = kPartBins;  ///< over the candidates that threads have of their own
 inline constexpr std::uint32_t kOwnSlots = 14;        ///< candidates of a bin that are noted
 
@@ -51,6 +57,7 @@ struct StepShared {
   std::uint32_t is_tied;     ///< whether the cells of the segment refine ties
   std::uint32_t ties_at;     ///< where its tables lie in shared memory, if so; 0: they do not
   std::uint32_t part_sums[2][kMostBins / kPartBins];
+  RankedBins ranked[2][2];    ///< by node that is made known and half of it, where cells refine ties
   std::uint32_t split_place;  ///< not beside words with which it may be read while it is written
   union {
     std::uint32_t histogram[kSelectBins];
