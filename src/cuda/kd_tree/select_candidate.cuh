@@ -1,7 +1,7 @@
 // Which of the candidates of a node is the first point of its right half: the one of a given rank by the super-key.
 //
-// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells; many, and those that
-// are tied, as select_many.cuh does.
+// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells, and where cells refine
+// ties as tied_own.cuh does; many, and others that are tied, as select_many.cuh does.
 //
 // What is found lies in StepShared.
 #pragma once
