@@ -298,6 +298,26 @@ TYPED_TEST(SplitGroup, CandidatesForManyThreads) {
   expect("huge", 2, [&](auto, auto) { return (this->unit() - 0.5) * std::numeric_limits<TypeParam>::max(); });
 }
 
+/// The same where cells refine ties: those of a node are ranked by what a thread each has of them, and counted.
+TYPED_TEST(SplitGroup, TiedCandidatesForManyThreads) {
+  const auto expect = [&](const char* name, std::uint32_t dims, auto&& make) {
+    SCOPED_TRACE(testing::Message() << name << ", " << dims << " dims");
+    const auto points = this->rows(4000, dims, make);
+    expect_the_tree_of_the_cpu(
+        points, dims,
+        {.leaf_size = 100, .cycles = dims == 2, .top_level = 2, .capacity = 1024, .processors = 3, .most_bins = 16});
+    if (dims == 3) expect_the_tree_of_the_cpu(points, dims, {.top_level = 7});
+  };
+  for (const std::uint32_t dims : {2u, 3u, 4u, 6u}) {
+    expect("a grid", dims, [&](auto, auto) { return this->below(32) * 0.5 - 4; });
+  }
+  expect("a lattice", 4, [](auto i, auto d) { return (d == 0 ? i : d == 1 ? i / 8 : d == 2 ? i / 64 : i / 512) % 8; });
+  expect("many values", 2, [&](auto, auto) { return this->below(250); });
+  expect("others between them", 3,
+         [&](auto, auto) { return this->below(9) > 0 ? static_cast<double>(this->below(12)) : 14 * this->unit() - 1; });
+  expect("in one dimension", 4, [&](auto, auto d) { return d == 2 ? this->below(3) : this->unit(); });
+}
+
 TYPED_TEST(SplitGroup, SeveralCandidatesForEachThread) {
   // Outliers push all other points into few bins; the blocks of 16 nodes and more have but 128 threads.
   const auto points =

@@ -9,6 +9,7 @@
 #include "cuda/kd_tree/publish_node.cuh"
 #include "cuda/kd_tree/select_many.cuh"
 #include "cuda/kd_tree/step_node.cuh"
+#include "cuda/kd_tree/tied_own.cuh"
 
 namespace kith::cuda {
 
@@ -83,6 +84,15 @@ KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T*
   sync_warp();
 }
 
+/// Where cells refine ties, ranks the halves of a segment in its histogram. The block meets.
+template <typename T>
+KITH_NOINLINE __device__ void rank_halves_of_root(const GroupParameters<T>& p, std::uint32_t segment,
+                                                  const std::uint32_t* row, std::uint32_t bins) {
+  const std::uint32_t left = left_size(p, segment, 0, 1);
+  rank_halves(p, segment, 0, 1, [&](std::uint32_t) { return NodeHistogram{1, left, row, bins}; });
+  sync_block();
+}
+
 /// The root of each segment, from the histograms and the tight box of pass 0. A block for each segment.
 template <typename T>
 __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __grid_constant__ GroupParameters<T> p) {
@@ -100,11 +110,12 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   auto* rows = reinterpret_cast<std::uint32_t*>(shared_memory() + layout.rows);
   T* known = box_of(p, segment, 1);
   T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
+  const bool are_tied = is_tied(p, segment);
+  if (are_tied) stage_ties(p, segment, layout.ties);
   const FetchedCounters fetched(all, (dims + 1) * bins);
   stage_scales(p, segment);
   if (warp_number() == 0) {
     const Key* tight = p.tight + std::uint64_t{segment} * 2 * (dims + 1);
-    const bool are_tied = is_tied(p, segment);
     bool is_wide = false, is_bad = false;
 #pragma unroll 1
     for (std::uint32_t d = lane_number(); d <= dims; d += kWarp) {
@@ -133,6 +144,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     }
   }
   fetched.store(rows);
+  if (are_tied) wait_for_copies();
   sync_block();
   const std::uint32_t dim = shared.slots[0];
   const bool is_uncounted = shared.slots[1] != 0;
@@ -145,6 +157,9 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     if (guesses) gather_samples(p, segment, 0, 1, 1);
   }
   if (guesses || bins > kPartBins) sync_block();
+  if (shared.is_tied != 0 && p.levels > 1 && !is_uncounted) {
+    rank_halves_of_root(p, segment, row, bins);
+  }
   if (warp_number() == 0) {
     const std::uint32_t target = left_size(p, segment, 0, 1);
     KnownNode<T> root{segment, 0, 1, box, 0, target, nullptr, nullptr};
@@ -152,7 +167,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       publish_node<true>(p, root, MedianCells{dim, 0, kLastCell}, target);
     } else {
       const FoundBin found = find_bin(row, bins, shared.part_sums[0], target);
-      const CellBins used = shared.is_tied != 0 ? tied_root_bins(p, TieMap<T>(p, segment), segment, dim, bins)
+      const CellBins used = shared.is_tied != 0 ? tied_root_bins(p, step_ties(p, segment), segment, dim, bins)
                                                 : root_bins(p, segment, dim, staged_scale(p, segment, dim), bins);
       root.histogram = row;
       root.bins = &used;
@@ -308,6 +323,14 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
     sum_parts(left, left_bins, right, right_bins);
     sync_block();
   }
+  if (kMayBeTied && level + 1 < p.levels) {
+    rank_halves(p, task.segment, level, 2, [&](std::uint32_t node) {
+      const std::uint32_t heap = 2 * task.heap + node;
+      return NodeHistogram{heap, left_size(p, task.segment, level, heap), node == 0 ? left : right,
+                           node == 0 ? left_bins : right_bins};
+    });
+    sync_block();
+  }
   if (side < 2) {
     const std::uint32_t target = left_size(p, task.segment, level, half_heap);
     const std::uint32_t* const row = side == 0 ? left : right;
@@ -319,18 +342,36 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
-/// Splits a node whose cells refine ties. `is_clear`: the split is found. Out of the way of other nodes.
+/// Splits a node whose candidates are many or equal. Out of the way of other nodes.
 template <typename T>
-KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each,
-                                              bool is_clear) {
+KITH_NOINLINE __device__ void split_many(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each) {
   const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
   StepTask task(level, each);
   task.complete(p);
   const StepNode<T> known(p, task, 4 * bins);
-  if (!is_clear) select_of_many<true, true>(p, task, known.box);
+  select_of_many<true, false>(p, task, known.box);
+  split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
+}
+
+/// Splits a node whose cells refine ties. Out of the way, too.
+template <typename T>
+KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each) {
+  const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
+  StepTask task(level, each);
+  task.complete(p);
+  const StepNode<T> known(p, task, 4 * bins);
+  const bool is_there = thread_number() < task.count;
+  const OwnCandidate<T> own = fetch_candidate<true>(p, task, task.count);  // again: it is near by now
+  TiedOwn<T> tied;
+  const bool is_ranked = find_tied_split(p, task, own, is_there ? p.source.index(own.place) : 0, tied);
+  if (!is_ranked) select_of_tied<true>(p, task, own, known.box);
   split_node<true>(p, task, known, [&](const Selected<T>& split) {
-    put_cells_for_values(p, task, known);
-    count_many(p, task, known, split, bins);
+    if (is_ranked) {
+      if (is_there) count_tied_own(p, task, known, own, tied, bins);
+    } else {
+      put_cells_for_values(p, task, known);
+      count_many(p, task, known, split, bins);
+    }
   });
 }
 
@@ -347,28 +388,29 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
+  const bool are_tied = is_tied(p, task.segment);
   if (!task.is_needed(candidates)) return;
+  if (are_tied)
+    stage_ties(p, task.segment, StepLayout<T>(p.shape.dims, 4 * bins, p.sample_shift > 0, threads_per_block()).ties);
   if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
-  if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
+  if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
   store_candidate(p, own);
   fetched.store(known.rows);
+  if (are_tied) wait_for_copies();
   sync_block();
+  if (step_shared().is_tied != 0) return split_tied_node(p, parent_level, each);
   task.complete(p);
-  const bool is_clear = find_clear_split(p, task, own);
-  if (step_shared().is_tied != 0) {
-    split_tied_node(p, parent_level, each, is_clear);
-  } else if (is_clear) [[likely]] {
+  if (find_clear_split(p, task, own)) [[likely]] {
     split_node<false>(p, task, known, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    select_of_many<true, false>(p, task, known.box);
-    split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
+    split_many(p, parent_level, each);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/kd_tree/node_samples.cuh"
+#include "cuda/kd_tree/staged_ties.cuh"
 #include "cuda/kd_tree/tied_recode.cuh"
 
 namespace kith::cuda {
@@ -37,30 +38,48 @@ struct WayToCount {
   bool is_used, is_right;
 };
 
-/// Bins of a node's histogram in which points of a given rank of a half lie.
-struct RankedBins {
-  std::uint32_t lower, median, upper;
+/// A histogram of a node that is made known, in which its halves are ranked.
+struct NodeHistogram {
+  std::uint32_t heap, left;  ///< the node, and how many points go to its left half
+  const std::uint32_t* row;
+  std::uint32_t bins;
 };
 
-/// Those of the half of which a lane asks: of its median, and if `has_bounds` of the points between which most of the
-/// others lie. The work of one warp.
+/// Finds the bins of the halves of `nodes` nodes of a level, where cells refine ties: a warp for each rank that is
+/// asked for, the first two warps last. The block has to meet.
+template <typename T, typename Histogram>
+__device__ __forceinline__ void rank_halves(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                            std::uint32_t nodes, const Histogram& histogram_of) {
+  constexpr std::uint32_t kRanks = 3;
+  const std::uint32_t warps = threads_per_block() / kWarp, first = warp_number() + (warp_number() < 2 ? warps : 0) - 2;
+#pragma unroll 1
+  for (std::uint32_t i = first; i < nodes * 2 * kRanks; i += warps) {
+    const std::uint32_t node = i / (2 * kRanks), half = i / kRanks % 2, asked = i % kRanks;
+    const NodeHistogram histogram = histogram_of(node);
+    const std::uint32_t left = left_size(p, segment, level + 1, 2 * histogram.heap + half);
+    const std::uint32_t rank = (half == 0 ? 0 : histogram.left) + (asked == 0   ? left / 4
+                                                                   : asked == 1 ? left
+                                                                                : left + left / 4 * 3);
+    const std::uint32_t bin = find_bin(histogram.row, histogram.bins, step_shared().part_sums[node], rank).bin;
+    RankedBins& ranked = step_shared().ranked[node][half];
+    if (lane_number() == 0) (asked == 0 ? ranked.lower : asked == 1 ? ranked.median : ranked.upper) = bin;
+  }
+}
+
+/// The bin of a node's histogram in which the median of that half lies of which a lane asks. The work of one warp.
 template <typename T>
-__device__ __forceinline__ RankedBins rank_in_histogram(const GroupParameters<T>& p, const KnownNode<T>& node,
-                                                        bool is_right, bool has_bounds) {
-  RankedBins ranked{};
+__device__ __forceinline__ std::uint32_t bin_of_median(const GroupParameters<T>& p, const KnownNode<T>& node,
+                                                       bool is_right) {
+  std::uint32_t bin = 0;
 #pragma unroll 1
   for (std::uint32_t half = 0; half < 2; ++half) {
-    const std::uint32_t before = half == 0 ? 0 : node.left;
-    const std::uint32_t left = left_size(p, node.segment, node.level + 1, 2 * node.heap + half);
-    const auto bin_at = [&](std::uint32_t rank) {
-      return find_bin(node.histogram, node.bins->count, step_shared().part_sums[node.sampled], before + rank).bin;
-    };
-    const std::uint32_t median = bin_at(left);
-    const std::uint32_t lower = has_bounds ? bin_at(left / 4) : median;
-    const std::uint32_t upper = has_bounds ? bin_at(left + left / 4 * 3) : median;
-    if (is_right == (half == 1)) ranked = {lower, median, upper};
+    const std::uint32_t rank =
+        (half == 0 ? 0 : node.left) + left_size(p, node.segment, node.level + 1, 2 * node.heap + half);
+    const std::uint32_t found =
+        find_bin(node.histogram, node.bins->count, step_shared().part_sums[node.sampled], rank).bin;
+    if (is_right == (half == 1)) bin = found;
   }
-  return ranked;
+  return bin;
 }
 
 /// Where in a histogram's cells most points of a half lie, its median among them, as far as that lies between two
@@ -83,27 +102,39 @@ __device__ __forceinline__ MedianCells cells_of_most(const CellBins& bins, const
   return most;
 }
 
-/// The bins of the halves of a node whose cells refine ties. `dim` and `split` are those of the node.
+/// The bins of the halves of a node whose cells refine ties. `dim` and `split` are those of the node; lanes that differ
+/// by a multiple of four have the same way. What is known of the histogram lies in `ranked` of StepShared.
 template <typename T>
 KITH_NOINLINE __device__ CellBins narrow_tied_bins(const GroupParameters<T>& p, const KnownNode<T>& node,
                                                    std::uint32_t dim, const SplitRange<T>& split,
                                                    const WayToCount<T> way) {
   const std::uint32_t dims = p.shape.dims;
-  const TieMap<T> map(p, node.segment);
+  const TieMap<T> map = step_ties(p, node.segment);
   const T low = node.box[dim], high = node.box[dims + 1 + dim];
   const HalfOfNode<T> half{dim, {way.is_right ? split.low : low, way.is_right ? high : split.high}, node.box};
+  // A lane for the first and for the last cell, in the dimension of the way and in that of the node.
+  constexpr std::uint32_t kWays = 4;
+  const bool is_last = lane_number() / kWays % 2 == 1, is_of_node = lane_number() / (2 * kWays) % 2 == 1;
+  const auto both = [&](std::uint32_t d, std::uint32_t cell, std::uint32_t from) {
+    const std::uint32_t at = from + lane_number() % kWays;
+    return MedianCells{d, shuffle(cell, at), shuffle(cell, at + kWays)};
+  };
+  const std::uint32_t cell = tied_cell_of_half(map, half, is_of_node ? dim : way.dim, is_last);
+  sync_warp();
+  MedianCells cells = both(way.dim, cell, 0);
   if (node.histogram != nullptr) {
-    const RankedBins ranked = rank_in_histogram(p, node, way.is_right, true);
-    MedianCells cells = cells_of_most(*node.bins, ranked, tied_cells_of_half(map, half, dim));
-    bool is_known = way.dim == dim;
-    if (!is_known && half.range.low == half.range.high && dim < dims) {
+    const RankedBins& ranked = step_shared().ranked[node.sampled][way.is_right ? 1 : 0];
+    const MedianCells most = cells_of_most(*node.bins, ranked, both(dim, cell, 2 * kWays));
+    RecodedCell recoded{is_last ? most.last : most.first, way.dim == dim};
+    if (way.dim != dim && half.range.low == half.range.high && dim < dims) {
       const auto side = [&](std::uint32_t d) { return node.box[dims + 1 + d] - node.box[d]; };
-      is_known = are_ordered_alike(dims, dim, way.dim, side) && recode_cells(map, way.dim, cells);
+      if (are_ordered_alike(dims, dim, way.dim, side)) recoded = recode_cell(map, dim, way.dim, recoded.cell, is_last);
     }
     sync_warp();
-    if (is_known) return bins_over(cells.first, cells.last, way.dim, way.bins);
+    const MedianCells found = both(way.dim, recoded.cell, 0);
+    const MedianCells known = both(way.dim, recoded.is_known ? 1 : 0, 0);
+    if (known.first != 0 && known.last != 0 && (way.dim == dim || found.first <= found.last)) cells = found;
   }
-  const MedianCells cells = tied_cells_of_half(map, half, way.dim);
   return bins_over(cells.first, cells.last, way.dim, way.bins);
 }
 
@@ -115,9 +146,9 @@ __device__ __forceinline__ CellBins narrow_uneven_bins(const GroupParameters<T>&
   bool is_known = false;
   CellBins bins;
   if (node.histogram != nullptr) {
-    const RankedBins ranked = rank_in_histogram(p, node, way.is_right, false);
-    is_known = way.dim == dim && ranked.median > 0 && ranked.median + 1 < node.bins->count;
-    if (is_known) bins = bins_around(cells_of(*node.bins, ranked.median), way.bins);
+    const std::uint32_t median = bin_of_median(p, node, way.is_right);
+    is_known = way.dim == dim && median > 0 && median + 1 < node.bins->count;
+    if (is_known) bins = bins_around(cells_of(*node.bins, median), way.bins);
     sync_warp();
   }
   if (dim < p.shape.dims) {

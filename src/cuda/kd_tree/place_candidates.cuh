@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/publish_node.cuh"
 #include "cuda/kd_tree/select_many.cuh"
 #include "cuda/kd_tree/step_node.cuh"
+#include "cuda/kd_tree/tied_own.cuh"
 
 namespace kith::cuda {
 
@@ -143,16 +144,65 @@ __device__ __forceinline__ void note_last_split(const GroupParameters<T>& p, con
   guess_child_windows(p, task, split);
 }
 
+/// Fetches the coordinates of the candidate of this thread, if there is one. Its number is the result.
+template <typename T>
+__device__ __forceinline__ std::uint32_t fetch_coordinates(const GroupParameters<T>& p, const StepTask& task,
+                                                           OwnCandidate<T>& own) {
+  if (thread_number() >= task.count) return 0;
+#pragma unroll
+  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+    if (d < p.shape.dims) own.values[d] = p.source.at(own.place, d);
+  }
+  return p.source.index(own.place);
+}
+
+/// Moves the candidate of this thread, which has a number, if there is one. Whole warps.
+template <typename T>
+__device__ __forceinline__ void move_own(const GroupParameters<T>& p, const StepTask& task, const OwnCandidate<T>& own,
+                                         std::uint32_t number, bool is_right) {
+  const std::uint32_t dims = p.shape.dims;
+  const bool is_there = thread_number() < task.count;
+  const std::uint64_t to = CandidateRooms<T>(p, task, step_node<T>().needed).take(is_there, is_right);
+  if (!is_there) return;
+#pragma unroll
+  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+    if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
+  }
+#pragma unroll 1
+  for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
+  p.out_indices[to] = number;
+}
+
 /// Splits a node whose candidates are many or tied. Out of the way of other nodes.
 template <typename T>
 KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, std::uint32_t each, bool guesses) {
   StepTask task(p.levels - 1, each);
   task.complete(p);
   const StepNode<T> known(p, task, 0);
-  select_of_many<false, true>(p, task, known.box);
+  select_of_many<false, false>(p, task, known.box);
   const Selected<T> split(p.shape.dims, task.dim);
   note_last_split(p, task, known, split, guesses);
   move_many(p, task, split);
+}
+
+/// Splits a node whose cells refine ties. Out of the way, too.
+template <typename T>
+KITH_NOINLINE __device__ void place_tied(const GroupParameters<T>& p, std::uint32_t each, bool guesses) {
+  StepTask task(p.levels - 1, each);
+  task.complete(p);
+  const StepNode<T> known(p, task, 0);
+  OwnCandidate<T> own = fetch_candidate<false>(p, task, task.count);  // again: it is near by now
+  const std::uint32_t number = fetch_coordinates(p, task, own);
+  TiedOwn<T> tied;
+  const bool is_ranked = find_tied_split(p, task, own, number, tied);
+  if (!is_ranked) select_of_tied<false>(p, task, own, known.box);
+  const Selected<T> split(p.shape.dims, task.dim);
+  note_last_split(p, task, known, split, guesses);
+  if (is_ranked) {
+    move_own(p, task, own, number, !(tied.rank < step_shared().split_key));
+  } else {
+    move_many(p, task, split);
+  }
 }
 
 /// The last splits of the group: found exactly, and their candidates moved. As find_medians.
@@ -167,36 +217,24 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
+  const bool are_tied = is_tied(p, task.segment);
   if (!task.is_needed(candidates)) return;
+  if (are_tied) stage_ties(p, task.segment, StepLayout<T>(dims, 0, p.sample_shift > 0, threads_per_block()).ties);
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
-  if (thread_number() == 2) step_shared().is_tied = is_tied(p, task.segment) ? 1 : 0;
+  if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
   store_candidate(p, own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
+  if (are_tied) wait_for_copies();
   sync_block();
+  if (step_shared().is_tied != 0) return place_tied(p, each, guesses);
   task.complete(p);
-  const bool is_there = thread_number() < task.count;
-  std::uint32_t own_number = 0;
-  if (is_there) {  // on their way while the split is found
-#pragma unroll
-    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
-      if (d < dims) own.values[d] = p.source.at(own.place, d);
-    }
-    own_number = p.source.index(own.place);
-  }
+  const std::uint32_t own_number = fetch_coordinates(p, task, own);  // on their way while the split is found
   if (!find_clear_split(p, task, own)) return place_many(p, each, guesses);
   const Selected<T> split(dims, task.dim);
   note_last_split(p, task, known, split, guesses);
-  const std::uint64_t to = CandidateRooms<T>(p, task, known.node->needed).take(is_there, !(own.key < split.key));
-  if (!is_there) return;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
-    if (d < dims) p.out_values[d * p.out_stride + to] = own.values[d];
-  }
-#pragma unroll 1
-  for (std::uint32_t d = kOwnDims; d < dims; ++d) p.out_values[d * p.out_stride + to] = p.source.at(own.place, d);
-  p.out_indices[to] = own_number;
+  move_own(p, task, own, own_number, !(own.key < split.key));
 }
 
 }  // namespace kith::cuda

@@ -73,27 +73,22 @@ __device__ __forceinline__ SplitRange<T> known_split_range(const GroupParameters
                                                            const CellScale<T>& scale, const MedianCells& median,
                                                            const T* box) {
   const T low = box[median.dim], high = box[p.shape.dims + 1 + median.dim];
-  if (is_step_tied<kMayBeTied>()) return tied_split_range(p, segment, median, low, high);
+  if (is_step_tied<kMayBeTied>()) return tied_split_range(step_ties(p, segment), median, low, high);
   return split_range(scale, median, low, high);
 }
 
 /// Notes what the cells of the median of a node say of its candidates: for the scatter, if it is one of the last level,
-/// and between which numbers theirs lie, if they are all equal. The work of one thread.
+/// and between which numbers theirs lie, if they are all equal.
 template <typename T>
 KITH_NOINLINE __device__ void note_candidate_bounds(const GroupParameters<T>& p, const KnownNode<T>& known,
                                                     SplitNode<T>& node) {
-  const TieMap<T> map(p, known.segment);
-  const MedianCells& median = node.median;
-  TiedBound<T> bounds[2];
-  find_tied_bound(map, median.dim, median.first, bounds[0]);
-  find_tied_bound(map, median.dim, median.last, bounds[1]);
-  if (known.level + 1 == p.levels) {
-    note_tied_bounds(p.tied_bounds[known.segment], map.dims, known.heap - (1u << known.level), bounds);
-  }
-  if (median.dim == map.dims || !bound_one_point(map.dims, bounds)) return;
+  const TieMap<T> map = step_ties(p, known.segment);
+  const bool is_last = known.level + 1 == p.levels;
+  const EqualPoints equal = find_tied_bounds(map, node.median, is_last ? &p.tied_bounds[known.segment] : nullptr,
+                                             known.heap - (1u << known.level));
+  if (!equal.are_equal) return;
   const auto last = static_cast<T>(p.shape.geometry.points - 1);
-  const SplitRange<T> range =
-      split_range(map.ties->scales[map.dims], {map.dims, bounds[0].first, bounds[1].last}, T(0), last);
+  const SplitRange<T> range = split_range(map.ties->scales[map.dims], {map.dims, equal.first, equal.last}, T(0), last);
   node.first_number = to_unsigned(range.low);
   node.last_number = to_unsigned(range.high < last ? range.high : last);
 }
@@ -153,14 +148,12 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
   const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
   const CellScale<T> scale = staged_scale(p, node.segment, median.dim);
   const SplitRange<T> split = known_split_range<kMayBeTied>(p, node.segment, scale, median, node.box);
-  if (lane_number() == 0) {
-    SplitNode<T> known;
-    known.median = median;
-    known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
-    known.needed = needed;
-    if (is_step_tied<kMayBeTied>()) note_candidate_bounds(p, node, known);
-    p.nodes[at] = known;
-  }
+  SplitNode<T> known;
+  known.median = median;
+  known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
+  known.needed = needed;
+  if (is_step_tied<kMayBeTied>()) note_candidate_bounds(p, node, known);
+  if (lane_number() == 0) p.nodes[at] = known;
   if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims, dim = median.dim;
   const WidestSide<T> other = widest_side(node.box, dims, dim);

@@ -1,7 +1,7 @@
 // Which of the candidates of a node is the first point of its right half: the one of a given rank by the super-key.
 //
-// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells; many, and those that
-// are tied, as select_many.cuh does.
+// A few are ranked by comparing all pairs; more, if each has a thread, as select_own.cuh tells, and where cells refine
+// ties as tied_own.cuh does; many, and others that are tied, as select_many.cuh does.
 //
 // What is found lies in StepShared.
 #pragma once
@@ -124,27 +124,38 @@ __device__ __forceinline__ void note_if_ranked(std::uint64_t key, std::uint32_t 
   if (equal == 1) cells.split_place = place;
 }
 
-/// Finds the key that `rank` others precede, and its place, unless others are equal to it. The block has to meet.
-template <typename Key>
-__device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint32_t* places, std::uint32_t count,
-                                               std::uint32_t rank, std::uint32_t stage) {
+/// Calls note(entry, key, less, equal) for each of `count` keys, `key_at(entry)`: how many others precede it, and how
+/// many, itself included, are equal to it. The block has to meet.
+template <typename KeyAt, typename Note>
+__device__ __forceinline__ void compare_all_pairs(std::uint32_t count, const KeyAt& key_at, const Note& note) {
   // Four threads for each of them; whole warps, so that the four can add up.
   const std::uint32_t quarters = (4 * count + kWarp - 1) / kWarp * kWarp;
 #pragma unroll 1
   for (std::uint32_t i = thread_number(); i < quarters; i += threads_per_block()) {
     const std::uint32_t a = i / 4;
-    const Key own = keys[a < count ? a : 0];
+    const auto own = key_at(a < count ? a : 0);
     std::uint32_t sums = 0;  // of those less, and of those equal above 16 bits
 #pragma unroll 4
     for (std::uint32_t b = i % 4; b < count; b += 4) {
-      const Key other = keys[b];
+      const auto other = key_at(b);
       sums += other < own ? 1 : other == own ? 1 << 16 : 0;
     }
     sync_warp();
     sums += shuffle_xor(sums, 1);
     sums += shuffle_xor(sums, 2);
-    if (i % 4 == 0 && a < count) note_if_ranked(own, sums & 0xffffu, sums >> 16, rank, stage, places[a]);
+    if (i % 4 == 0 && a < count) note(a, own, sums & 0xffffu, sums >> 16);
   }
+}
+
+/// Finds the key that `rank` others precede, and its place, unless others are equal to it. The block has to meet.
+template <typename Key>
+__device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint32_t* places, std::uint32_t count,
+                                               std::uint32_t rank, std::uint32_t stage) {
+  compare_all_pairs(
+      count, [&](std::uint32_t i) { return keys[i]; },
+      [&](std::uint32_t i, Key key, std::uint32_t less, std::uint32_t equal) {
+        note_if_ranked(key, less, equal, rank, stage, places[i]);
+      });
 }
 
 /// Which of the equal ones has the rank: they are ranked by one component after the other, until one is alone. The keys

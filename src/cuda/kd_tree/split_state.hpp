@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kCounters = 8192;                ///< of histogra
 inline constexpr std::uint32_t kMostBins = 2048;
 inline constexpr std::uint32_t kSelectBins = 1024;
 inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this many dims lie in shared memory
+inline constexpr std::uint32_t kOwnDims = 4;         ///< coordinates that a thread of a step has of its candidate
 inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
 inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
 inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart

@@ -62,8 +62,6 @@ __device__ __forceinline__ void fetch_node(const GroupParameters<T>& p, const St
   copy_words(const_cast<T*>(known.box), box_of(p, task.segment, task.heap), 2 * (p.shape.dims + 1), kWarp);
 }
 
-inline constexpr std::uint32_t kOwnDims = 4;  ///< coordinates that a thread fetches with its candidate
-
 /// The candidate of a thread, if the list has one for it.
 template <typename T>
 struct OwnCandidate {

@@ -14,84 +14,86 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kNoDim = 0xffffffff;
 
-template <typename T>
-struct TiedBound {
-  T low[kTabledDims], high[kTabledDims];  ///< by component
-  std::uint32_t stages;                   ///< components that are compared so
-  std::uint32_t dim;                      ///< whose plain cells decide then; kNoDim: nothing does
-  std::uint32_t first, last;              ///< those that belong to the cell
+/// What a cell says after the components that are compared.
+struct TiedBoundEnd {
+  std::uint32_t stages;       ///< components that are compared
+  std::uint32_t dim;          ///< whose plain cells decide then; kNoDim: nothing does
+  std::uint32_t first, last;  ///< those that belong to the cell
 };
 
-/// Of a cell of dimension `from`.
-template <typename T>
-KITH_NOINLINE __device__ void find_tied_bound(const TieMap<T>& map, std::uint32_t from, std::uint32_t cell,
-                                              TiedBound<T>& bound) {
+/// Of a cell of dimension `from`. Calls note(stage, low, high) for all components, for those that are not compared with
+/// 0 and 0; whole warps.
+template <typename T, typename Note>
+__device__ __forceinline__ TiedBoundEnd find_tied_bound(const TieMap<T>& map, std::uint32_t from, std::uint32_t cell,
+                                                        const Note& note) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const std::uint32_t dims = map.dims;
+  TiedBoundEnd end{0, dims, 0, 0};
   std::uint32_t rest = cell, room = kLastCell + 1;
-  bound.stages = bound.first = bound.last = 0;
-  bound.dim = dims;
+  bool goes_on = from < dims;
 #pragma unroll 1
-  for (std::uint32_t stage = 0; from < dims && stage < dims; ++stage) {
+  for (std::uint32_t stage = 0; stage < dims; ++stage) {
     const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
-    const std::uint32_t width = map.ties->widths[from][stage], count = map.ties->count[d];
-    if (width == 0) {
-      bound.dim = d;
-      break;
+    const std::uint32_t width = goes_on ? map.ties->widths[from][stage] : 0;
+    if (goes_on && width == 0) end.dim = d;
+    goes_on = goes_on && width > 0;
+    T low = T(0), high = T(0);
+    if (goes_on) {
+      const std::uint32_t value = rest / (width + 1), within = rest - value * (width + 1), count = map.ties->count[d];
+      const T* values = map.values(d);
+      ++end.stages;
+      if (within > 0 && value < count) {
+        low = high = values[value];
+        rest = within - 1;
+        room = width;
+      } else {  // between two values, or behind all that there are
+        low = within > 0 || value > count ? kInfinity
+              : value > 0                 ? value_of_key<T>(ordered_key(values[value - 1]) + 1)
+                                          : -kInfinity;
+        high = within == 0 && value < count ? value_of_key<T>(ordered_key(values[value]) - 1) : kInfinity;
+        end.dim = kNoDim;
+        goes_on = false;
+      }
     }
-    const std::uint32_t value = rest / (width + 1), within = rest - value * (width + 1);
-    const T* values = map.values(d);
-    ++bound.stages;
-    if (within == 0 && value <= count) {  // between two values
-      bound.low[stage] = value > 0 ? value_of_key<T>(ordered_key(values[value - 1]) + 1) : -kInfinity;
-      bound.high[stage] = value < count ? value_of_key<T>(ordered_key(values[value]) - 1) : kInfinity;
-      bound.dim = kNoDim;
-      return;
-    }
-    if (value >= count) {  // behind all that there are
-      bound.low[stage] = bound.high[stage] = kInfinity;
-      bound.dim = kNoDim;
-      return;
-    }
-    bound.low[stage] = bound.high[stage] = values[value];
-    rest = within - 1;
-    room = width;
+    sync_warp();
+    note(stage, low, high);
   }
-  bound.first = ((rest << kCellBits) + (room - 1)) / room;
-  bound.last = (((rest + 1) << kCellBits) - 1) / room;
+  if (end.dim == kNoDim) return end;
+  end.first = ((rest << kCellBits) + (room - 1)) / room;
+  end.last = (((rest + 1) << kCellBits) - 1) / room;
+  return end;
 }
 
-/// Notes the bounds of the cells of a median in the tables of a segment.
-template <typename T>
-__device__ __forceinline__ void note_tied_bounds(TiedBounds<T>& tables, std::uint32_t dims, std::uint32_t node,
-                                                 const TiedBound<T> (&bounds)[2]) {
-#pragma unroll 1
-  for (std::uint32_t side = 0; side < 2; ++side) {
-    const TiedBound<T>& bound = bounds[side];
-#pragma unroll 1
-    for (std::uint32_t stage = 0; stage < dims; ++stage) {
-      tables.low[side][stage][node] = stage < bound.stages ? bound.low[stage] : T(0);
-      tables.high[side][stage][node] = stage < bound.stages ? bound.high[stage] : T(0);
-    }
-    tables.stages[side][node] = bound.stages;
-    tables.dim[side][node] = bound.dim;
-    tables.cell[side][node] = side == 0 ? bound.first : bound.last;
-  }
-}
+/// Between which plain cells of numbers the points of a median lie, if they are all equal otherwise.
+struct EqualPoints {
+  bool are_equal;
+  std::uint32_t first, last;
+};
 
-/// Whether all points from one cell to another are equal but for their numbers.
+/// What the first and the last cell of a median say of the points in them, noted in the tables of a segment if there
+/// are any for that. The work of one warp: a lane looks at the first one, another at the last.
 template <typename T>
-__device__ __forceinline__ bool bound_one_point(std::uint32_t dims, const TiedBound<T> (&bounds)[2]) {
-  bool is_one = true;
-#pragma unroll 1
-  for (std::uint32_t side = 0; side < 2; ++side) {
-    is_one = is_one && bounds[side].stages == dims && bounds[side].dim == dims;
+__device__ __forceinline__ EqualPoints find_tied_bounds(const TieMap<T>& map, const MedianCells& median,
+                                                        TiedBounds<T>* tables, std::uint32_t node) {
+  const std::uint32_t side = lane_number() % 2;
+  const bool notes = tables != nullptr && lane_number() < 2;
+  bool is_one = median.dim < map.dims;
+  const TiedBoundEnd end =
+      find_tied_bound(map, median.dim, side == 0 ? median.first : median.last, [&](std::uint32_t stage, T low, T high) {
+        const T other = shuffle_xor(low, 1);
+        is_one = is_one && low == other;
+        if (!notes) return;
+        tables->low[side][stage][node] = low;
+        tables->high[side][stage][node] = high;
+      });
+  if (notes) {
+    tables->stages[side][node] = end.stages;
+    tables->dim[side][node] = end.dim;
+    tables->cell[side][node] = side == 0 ? end.first : end.last;
   }
-#pragma unroll 1
-  for (std::uint32_t stage = 0; is_one && stage < dims; ++stage) {
-    is_one = bounds[0].low[stage] == bounds[1].low[stage];
-  }
-  return is_one;
+  sync_warp();
+  is_one = is_one && end.stages == map.dims && end.dim == map.dims;
+  return {!any_lane(!is_one), shuffle(end.first, 0), shuffle(end.last, 1)};
 }
 
 /// Whether a point lies before the first cell of a median, or behind the last one (`kSide` 0 and 1). `at(stage)` are

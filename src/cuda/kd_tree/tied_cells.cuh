@@ -109,17 +109,12 @@ KITH_NOINLINE __device__ std::uint32_t tied_cell_at(const GroupParameters<T>& p,
   return tied_cell<0>(map, d, slot, plain, first, last);
 }
 
-/// The cells of a box, `side(e, is_upper)`, in dimension d: from that of its lower corner to that of the upper one.
-template <typename T, typename Side>
-__device__ __forceinline__ MedianCells tied_cells_of_box(const TieMap<T>& map, std::uint32_t d, const Side& side) {
-  std::uint32_t cells[2];
-#pragma unroll 1
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    cells[i] = tied_cell<0>(
-        map, d, [&](std::uint32_t e) { return slot_of(map, e, side(e, i == 1)); },
-        [&](std::uint32_t e) { return cell_of(map.ties->scales[e], side(e, i == 1)); });
-  }
-  return {d, cells[0], cells[1]};
+/// The cell of a corner in dimension d, given its coordinates `at(e)`.
+template <typename T, typename At>
+__device__ __forceinline__ std::uint32_t tied_cell_of_corner(const TieMap<T>& map, std::uint32_t d, const At& at) {
+  return tied_cell<0>(
+      map, d, [&](std::uint32_t e) { return slot_of(map, e, at(e)); },
+      [&](std::uint32_t e) { return cell_of(map.ties->scales[e], at(e)); });
 }
 
 /// The bins of a segment in pass 0; see root_bins.
@@ -131,8 +126,12 @@ KITH_NOINLINE __device__ CellBins tied_root_bins(const GroupParameters<T>& p, co
     const T* box = e == d ? p.segment_windows : p.segment_boxes;
     return box[std::uint64_t{segment} * 2 * (map.dims + 1) + (is_upper ? map.dims + 1 : 0) + e];
   };
-  const MedianCells cells = tied_cells_of_box(map, d, side);
-  return bins_over(cells.first, cells.last, d, count);
+  std::uint32_t cells[2];
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < 2; ++i) {  // from that of the lower corner to that of the upper one
+    cells[i] = tied_cell_of_corner(map, d, [&](std::uint32_t e) { return side(e, i == 1); });
+  }
+  return bins_over(cells[0], cells[1], d, count);
 }
 
 /// Half of a node whose split is known but for some cells.
@@ -143,21 +142,20 @@ struct HalfOfNode {
   const T* box;         ///< of the node
 };
 
-/// The cells of a half in dimension d.
+/// The first or the last cell of a half in dimension d.
 template <typename T>
-KITH_NOINLINE __device__ MedianCells tied_cells_of_half(const TieMap<T>& map, const HalfOfNode<T>& half,
-                                                        std::uint32_t d) {
-  return tied_cells_of_box(map, d, [&](std::uint32_t e, bool is_upper) {
-    if (e == half.dim) return is_upper ? half.range.high : half.range.low;
-    return half.box[(is_upper ? map.dims + 1 : 0) + e];
+__device__ __forceinline__ std::uint32_t tied_cell_of_half(const TieMap<T>& map, const HalfOfNode<T>& half,
+                                                           std::uint32_t d, bool is_last) {
+  return tied_cell_of_corner(map, d, [&](std::uint32_t e) {
+    if (e == half.dim) return is_last ? half.range.high : half.range.low;
+    return half.box[(is_last ? map.dims + 1 : 0) + e];
   });
 }
 
 /// See split_range.
 template <typename T>
-KITH_NOINLINE __device__ SplitRange<T> tied_split_range(const GroupParameters<T>& p, std::uint32_t segment,
-                                                        const MedianCells median, T box_low, T box_high) {
-  const TieMap<T> map(p, segment);
+KITH_NOINLINE __device__ SplitRange<T> tied_split_range(const TieMap<T> map, const MedianCells median, T box_low,
+                                                        T box_high) {
   const std::uint32_t d = median.dim, width = d < map.dims ? map.ties->widths[d][0] : 0;
   if (width == 0) return split_range(map.ties->scales[d], median, box_low, box_high);
   const std::uint32_t count = map.ties->count[d], before = (median.first + width) / (width + 1),

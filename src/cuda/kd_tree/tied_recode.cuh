@@ -74,14 +74,4 @@ KITH_NOINLINE __device__ RecodedCell recode_cell(const TieMap<T>& map, std::uint
           true};
 }
 
-/// Makes cells of dimension `to` of others. False if that cannot be done.
-template <typename T>
-__device__ __forceinline__ bool recode_cells(const TieMap<T>& map, std::uint32_t to, MedianCells& cells) {
-  const RecodedCell first = recode_cell(map, cells.dim, to, cells.first, false);
-  const RecodedCell last = recode_cell(map, cells.dim, to, cells.last, true);
-  if (!first.is_known || !last.is_known || first.cell > last.cell) return false;
-  cells = {to, first.cell, last.cell};
-  return true;
-}
-
 }  // namespace kith::cuda

@@ -106,7 +106,8 @@ __device__ __forceinline__ void note_ties(const GroupParameters<T>& p, std::uint
   if (p.root_range == nullptr) return;
   for (std::uint32_t i = thread_number(); i < p.shape.dims * kTableValues; i += threads_per_block()) {
     const std::uint32_t d = i / kTableValues;
-    if (i % kTableValues < shared.few[d]) p.tables[i] = shared.tables[i];
+    // All of a table is written: steps copy it before they know how much of it there is.
+    p.tables[i] = i % kTableValues < shared.few[d] ? shared.tables[i] : T(0);
     if (i % kTableValues == 0) p.table_counts[d] = shared.few[d];
   }
 }
