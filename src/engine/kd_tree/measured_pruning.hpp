@@ -1,0 +1,65 @@
+// How well a k-d tree prunes over the points that it holds, measured: `automatic` keeps the tree or scans instead.
+//
+// Dimensions say little about that: real data often lies on fewer than it has, and then a tree of 30 dims prunes as one
+// of 5. So some of the points ask for their neighbours with leave to look at a small share of the leaves only, and each
+// answer says whether it is certain nevertheless. The tree stays if most are.
+#pragma once
+
+#include "core/kd_geometry.hpp"
+#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/searcher.hpp"
+
+#include <kith/device.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::engine {
+
+/// What was measured, and what follows.
+struct Pruning {
+  std::uint32_t asked = 0;    ///< points
+  std::uint32_t certain = 0;  ///< those whose neighbours were found within the share
+  double share = 0;           ///< of the leaves
+
+  bool pays() const { return 2 * certain >= asked; }
+};
+
+/// How many points ask.
+inline constexpr std::uint64_t kProbes = 64;
+/// A k like many.
+inline constexpr std::uint32_t kProbedNeighbors = 8;
+
+/// The share of the leaves at which a tree and a scan take the same time. A scan of a GPU is much faster than one of a
+/// CPU, and its walks are less so; on a CPU small trees stay in its caches. Measured on uniform points of 6 to 16 dims.
+inline double share_that_pays(Device device, std::uint64_t points) {
+  if (device.kind() == Device::Kind::cuda) return 0.01;
+  return std::clamp(10000 / static_cast<double>(std::max<std::uint64_t>(points, 1)), 0.05, 0.25);
+}
+
+/// `rows` are kProbes rows of the searcher's points, side by side; it is a k-d tree with leaves of `leaf_size`.
+template <typename T>
+Pruning measure_pruning(const Searcher<T>& tree, Device device, const T* rows, std::uint64_t points, std::uint32_t dims,
+                        std::uint32_t leaf_size, int threads) {
+  const core::KdGeometry geometry(points, leaf_size_of(leaf_size, dims));
+  Pruning pruning;
+  pruning.asked = kProbes;
+  pruning.share = share_that_pays(device, points);
+  KnnRules<T> rules;
+  rules.max_leaves =
+      std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
+  constexpr std::uint32_t kEntries = kProbedNeighbors + 1;  // the point itself is one
+  std::vector<std::uint32_t> indices(kProbes * kEntries);
+  std::vector<T> chains(kProbes * kEntries);
+  std::vector<std::uint8_t> exact(kProbes);
+  QueryBatch<T> queries;
+  queries.rows = rows;
+  queries.row_stride = dims;
+  queries.count = kProbes;
+  tree.knn(queries, kEntries, rules, {.threads = threads}, indices.data(), chains.data(), exact.data());
+  for (const std::uint8_t is_exact : exact) pruning.certain += is_exact;
+  return pruning;
+}
+
+}  // namespace kith::engine
