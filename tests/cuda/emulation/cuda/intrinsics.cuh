@@ -169,6 +169,12 @@ V atomic_max(V* to, V value) {
   return old;
 }
 template <typename V>
+V atomic_cas(V* to, V expected, V value) {
+  const V old = *to;
+  if (old == expected) *to = value;
+  return old;
+}
+template <typename V>
 V load_fresh(const V* from) {
   return *from;
 }
@@ -198,6 +204,9 @@ inline float lesser(float a, float b) { return std::fmin(a, b); }
 inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
+
+inline float saturated(float value) { return lesser(1.0f, greater(0.0f, value)); }
+inline double saturated(double value) { return lesser(1.0, greater(0.0, value)); }
 
 inline float toward_zero(float value) { return value; }
 inline float toward_zero(double value) {
