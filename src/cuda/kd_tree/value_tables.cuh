@@ -31,31 +31,37 @@ __device__ __forceinline__ std::uint32_t folded(std::uint64_t key) {
   return static_cast<std::uint32_t>(key) ^ static_cast<std::uint32_t>(key >> 32) * 0x9e3779b1u;
 }
 
-/// Adds a finite value to a set, and to a list if it is new. `found` counts those that are; when there are too many for
-/// a table, it does not matter which ones.
+/// Adds a value to a set, and to a list if it is new. `found` counts those that are; when there are too many for a
+/// table, it does not matter which ones.
 template <typename T>
-__device__ __forceinline__ void add_to_set(T x, OrderedKey<T>* set, std::uint32_t* found, T* list) {
+__device__ __forceinline__ void add_to_set(OrderedKey<T> key, OrderedKey<T>* set, std::uint32_t* found, T* list) {
   using Key = OrderedKey<T>;
-  const Key key = ordered_key(x);  // not 0, which is an empty slot
-  const auto* count = static_cast<const volatile std::uint32_t*>(found);
-  for (std::uint32_t at = folded(key) * 0x9e3779b1u >> (32 - kSetBits); *count <= kTableValues;
-       at = (at + 1) % kSetSlots) {
-    Key seen = static_cast<const volatile Key*>(set)[at];
-    if (seen == 0) seen = atomic_cas(&set[at], Key{0}, key);
+  constexpr std::uint32_t kPatience = 8;  // probes before it asks whether all is in vain
+  std::uint32_t at = folded(key) * 0x9e3779b1u >> (32 - kSetBits);
+#pragma unroll 1
+  for (std::uint32_t probe = 1;; ++probe, at = (at + 1) % kSetSlots) {
+    const Key seen = atomic_cas(&set[at], Key{0}, key);
     if (seen == key) return;
-    if (seen != 0) continue;
-    const std::uint32_t entry = atomic_add(found, 1u);
-    if (entry < kTableValues) list[entry] = value_of_key<T>(key);
-    return;
+    if (seen == 0) break;
+    if (probe % kPatience == 0 && atomic_add(found, 0u) > kTableValues) return;
   }
+  const std::uint32_t entry = atomic_add(found, 1u);
+  if (entry < kTableValues) list[entry] = value_of_key<T>(key);
+}
+
+/// Whether no lane before this one has the same key.
+template <typename Key>
+__device__ __forceinline__ bool is_first_of_lanes(Key key) {
+  const std::uint32_t first = lowest_bit(match_lanes(folded(key)));
+  const Key other = shuffle(key, first);
+  return first == lane_number() || other != key;  // keys that differ may be folded to one word
 }
 
 /// Gathers the distinct values of all dimensions with twins, in any order. The sets are empty before. The block has to
 /// meet.
 template <typename T>
 __device__ __forceinline__ void gather_values(const GroupParameters<T>& p, OrderedKey<T>* sets, TieShared<T>& shared) {
-  constexpr std::uint32_t kAtOnce = 4;      // dimensions that are on their way together
-  constexpr std::uint32_t kFirstLanes = 4;  // they go first: others find their values there and need not queue
+  constexpr std::uint32_t kAtOnce = 4;  // dimensions that are on their way together
   static_assert(kRangeSamples == 2 * kPassThreads);
   const std::uint32_t dims = p.shape.dims;
   const auto points = static_cast<std::uint32_t>(p.shape.geometry.points);
@@ -71,17 +77,20 @@ __device__ __forceinline__ void gather_values(const GroupParameters<T>& p, Order
       x[d][0] = has_twins[d] ? p.source.at(places[0], base + d) : T(0);
       x[d][1] = has_twins[d] ? p.source.at(places[1], base + d) : T(0);
     }
-#pragma unroll 1
-    for (std::uint32_t round = 0; round < 3; ++round) {
-      const bool is_own = round == 2 || (lane_number() < kFirstLanes) == (round == 0);
 #pragma unroll
-      for (std::uint32_t d = 0; d < kAtOnce; ++d) {
-        const T own = round == 2 ? x[d][1] : x[d][0];
-        if (!is_own || !has_twins[d] || !(own - own == T(0))) continue;
-        add_to_set(own, sets + (base + d) * kSetSlots, &shared.found[base + d],
-                   shared.tables + (base + d) * kTableValues);
+    for (std::uint32_t d = 0; d < kAtOnce; ++d) {
+      if (!has_twins[d]) continue;
+#pragma unroll 1
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        const T own = i == 0 ? x[d][0] : x[d][1];
+        const OrderedKey<T> key = ordered_key(own);
+        const bool is_first = is_first_of_lanes(key);  // others need not queue for the same slot
+        if (is_first && own - own == T(0)) {           // then its key is not 0, which is an empty slot
+          add_to_set(key, sets + (base + d) * kSetSlots, &shared.found[base + d],
+                     shared.tables + (base + d) * kTableValues);
+        }
+        sync_warp();
       }
-      sync_warp();
     }
   }
 }
