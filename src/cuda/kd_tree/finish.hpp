@@ -27,6 +27,7 @@ template <typename T>
 struct SubtreeCodes {
   OrderedKey<T> values[kCodedDims][kCodedValues];  ///< their bits, by part of the range, then in order
   std::uint32_t used[kCodedDims];                  ///< a bit for each part that has a value
+  T low[kCodedDims], scale[kCodedDims];            ///< of the range: what makes 1 of its width
 };
 
 /// What the step needs. The subtrees are the nodes of level `top_level`; none holds more than `capacity` points.

@@ -28,9 +28,9 @@ __device__ __forceinline__ std::uint32_t coded_part(T x, T low, T scale) {
 /// them, if it has several. The team has to meet.
 template <typename T, std::uint32_t kRows>
 __device__ __forceinline__ void note_parts(const Subtree<T, true>& subtree, const OwnSlots<kRows>& slots,
-                                           std::uint32_t d, const KeyRange<T>& range, std::uint32_t (&parts)[kRows]) {
+                                           std::uint32_t d, std::uint32_t (&parts)[kRows]) {
   SubtreeCodes<T>& codes = subtree.codes();
-  const T low = value_of_key<T>(range.low), scale = T(1) / (value_of_key<T>(range.high) - low);
+  const T low = codes.low[d], scale = codes.scale[d];
   std::uint32_t used = 0;
 #pragma unroll
   for (std::uint32_t k = 0; k < kRows; ++k) {
@@ -94,6 +94,7 @@ __device__ __forceinline__ void write_codes(const Subtree<T, true>& subtree, con
     std::uint32_t ranks = 0;
 #pragma unroll
     for (std::uint32_t d = 0; d < kCodedDims; ++d) {
+      if (d >= subtree.dims) break;
       const std::uint32_t before = (1u << (parts[k] >> (kPartBits * d) & (kCodedValues - 1))) - 1;
       ranks = ranks << bits[d] | count_bits(used[d] & before);
     }
@@ -121,14 +122,15 @@ KITH_NOINLINE __device__ bool write_codes_of_subtree(const FinishParameters<T> g
     codes.values[i / kCodedValues][i % kCodedValues] = 0;
     if (i < kCodedDims) codes.used[i] = 0;
   }
-  std::uint32_t parts[kRows] = {};
   bool is_point = true;
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     const KeyRange<T> range = range_of_team(subtree, team, range_of_slots(subtree, slots, d), d % 2);
-    sync_warp();  // a team of one warp has no other meeting
     is_point = is_point && range.low == range.high;
-    note_parts(subtree, slots, d, range, parts);
+    if (team.rank == 0) {
+      codes.low[d] = value_of_key<T>(range.low);
+      codes.scale[d] = T(1) / (value_of_key<T>(range.high) - codes.low[d]);
+    }
   }
   if (is_point) {
     sync_block();  // nobody looks for a range any more
@@ -137,7 +139,11 @@ KITH_NOINLINE __device__ bool write_codes_of_subtree(const FinishParameters<T> g
   OrderedKey<T> keys[kRows];
   load_components(subtree, slots, 0, subtree.dims, keys);
   const KeyRange<T> indices = range_of_team(subtree, team, range_of_keys<T>(keys, (1u << kRows) - 1), subtree.dims % 2);
-  sync_warp();
+  sync_warp();  // a team of one warp has no other meeting
+  std::uint32_t parts[kRows] = {};
+#pragma unroll 1
+  for (std::uint32_t d = 0; d < subtree.dims; ++d) note_parts(subtree, slots, d, parts);
+  sync_block();
   bool has_other = false;
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) has_other = has_other || has_other_values(subtree, slots, d, parts);
