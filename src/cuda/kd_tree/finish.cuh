@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
                        given.tied[subtree.number >> given.tied_levels] != 0;
   if (load_subtree<kRows, kThreads>(subtree)) return;
   if constexpr (kMayBeCoded) {
-    if (is_tied) subtree.is_coded = write_codes_of_subtree<kRows>(given);
+    if (is_tied) subtree.is_coded = write_codes_of_subtree<kRows>(subtree);
   }
   const auto goes_on_with = [&](std::uint32_t depth, std::uint32_t least_threads) {
     return depth < subtree.levels && threads_per_block() >> depth >= least_threads;
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
   if constexpr (kMayBeCoded) {
     if (subtree.is_coded) {
       sync_after_teams();
-      restore_coordinates(given);
+      restore_coordinates(subtree);
       subtree.is_coded = false;
     }
   }

@@ -111,10 +111,9 @@ __device__ __forceinline__ void write_codes(const Subtree<T, true>& subtree, con
 }
 
 /// Replaces the coordinates of all points by codes; false, and nothing is done, if values are many or irregular, or if
-/// all points are equal. All threads of the block, which has met and meets. Out of the way of other subtrees.
+/// all points are equal. All threads of the block, which has met and meets.
 template <std::uint32_t kRows, typename T>
-KITH_NOINLINE __device__ bool write_codes_of_subtree(const FinishParameters<T> given) {
-  const Subtree<T, true> subtree(given);
+__device__ __forceinline__ bool write_codes_of_subtree(const Subtree<T, true>& subtree) {
   const Team team(0);
   const OwnSlots<kRows> slots = only_points(load_slots<kRows>(subtree, subtree.node(0, 0), team.rank, team.bits));
   SubtreeCodes<T>& codes = subtree.codes();
@@ -156,11 +155,10 @@ KITH_NOINLINE __device__ bool write_codes_of_subtree(const FinishParameters<T> g
 
 /// Makes coordinates of codes again. All threads of the block, which has met and has to meet.
 template <typename T>
-KITH_NOINLINE __device__ void restore_coordinates(const FinishParameters<T> given) {
-  const Subtree<T, true> subtree(given);
+__device__ __forceinline__ void restore_coordinates(const Subtree<T, true>& subtree) {
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
-    T* column = subtree.values + d * given.capacity;
+    T* column = subtree.values + d * subtree.given.capacity;
 #pragma unroll 4
     for (std::uint32_t slot = thread_number(); slot < subtree.count; slot += threads_per_block()) {
       column[slot] = subtree.decoded(column[slot], d);
