@@ -166,6 +166,14 @@ __device__ __forceinline__ std::uint32_t atomic_min(std::uint32_t* to, std::uint
 __device__ __forceinline__ std::uint32_t atomic_max(std::uint32_t* to, std::uint32_t value) {
   return atomicMax(to, value);
 }
+/// Puts `value` there if `expected` is there.
+__device__ __forceinline__ std::uint32_t atomic_cas(std::uint32_t* to, std::uint32_t expected, std::uint32_t value) {
+  return atomicCAS(to, expected, value);
+}
+__device__ __forceinline__ std::uint64_t atomic_cas(std::uint64_t* to, std::uint64_t expected, std::uint64_t value) {
+  return atomicCAS(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(expected),
+                   static_cast<unsigned long long>(value));
+}
 __device__ __forceinline__ std::uint64_t atomic_add(std::uint64_t* to, std::uint64_t value) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }
@@ -283,6 +291,9 @@ __device__ __forceinline__ double greater(double a, double b) { return b > a ? b
 /// |value|
 __device__ __forceinline__ float magnitude(float value) { return fabsf(value); }
 __device__ __forceinline__ double magnitude(double value) { return fabs(value); }
+/// The nearest number from 0 to 1; of what is no number 0.
+__device__ __forceinline__ float saturated(float value) { return __saturatef(value); }
+__device__ __forceinline__ double saturated(double value) { return lesser(1.0, greater(0.0, value)); }
 
 /// The nearest float that is not farther from zero.
 __device__ __forceinline__ float toward_zero(float value) { return value; }

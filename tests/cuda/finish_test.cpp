@@ -26,6 +26,7 @@ struct FinishCase {
   std::uint32_t capacity = 256;
   bool is_staged = true;
   bool cycles = false;
+  bool is_tied = false;  ///< as groups of levels say of points that share coordinates; then threads have many rows
 };
 
 /// Room that the kernel writes, full of garbage.
@@ -140,7 +141,7 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
   given.arrivals = arrivals.data();
   given.refused = &refused;
   given.looks_for_bad = random() % 2 == 0;
-  const bool has_many = c.capacity >= kManyRows * kWarp && random() % 2 == 0;
+  const bool has_many = c.capacity >= kManyRows * kWarp && (c.is_tied || random() % 2 == 0);
   const std::uint32_t threads = c.capacity / (has_many ? kManyRows : kFewRows);
   std::uint32_t used = kFewRows;
   while (std::uint64_t{used} * threads < core::KdGeometry{n, top}.most_per_leaf()) used += 2;
@@ -149,6 +150,9 @@ void expect_same_tree(const std::vector<T>& rows, const FinishCase& c, std::mt19
     given.source = {columns.data(), 1, n, order.data()};
     given.looks_for_bad = false;
   }
+  const std::vector<std::uint32_t> tied((std::size_t{1} << top) / 2 + 1, c.is_tied ? 1 : 0);
+  given.tied = tied.data();
+  given.tied_levels = 1;
   finish_all(given, used);
 
   EXPECT_EQ(refused, 0u);
@@ -293,6 +297,46 @@ TYPED_TEST(FinishTest, FullBlocksOfTies) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << c.dims);
     expect_same_tree(rows_with_ties<TypeParam>(n, c.dims, random), c, random);
     if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+  }
+}
+
+/// Then codes stand for coordinates, unless values are many, irregular, or zeros of both signs.
+TYPED_TEST(FinishTest, BlocksOfFewValues) {
+  struct Case {
+    const char* name;
+    std::uint64_t values;
+    double step, power, zeros;
+  };
+  for (const Case& each : {Case{"two values", 2, 1, 1, 0},
+                           {"three values", 3, -0.1, 1, 0},
+                           {"a grid", 7, 1e-3, 1, 0},
+                           {"as many as there are parts", 32, 1, 1, 0},
+                           {"too many", 33, 1, 1, 0},
+                           {"both zeros", 3, 1, 1, 0.5},
+                           {"negative zeros", 3, 1, 1, 2},
+                           {"mostly one", 9, 2, 8, 0},
+                           {"huge", 3, std::numeric_limits<TypeParam>::max() / 4, 1, 0},
+                           {"denormal", 5, std::numeric_limits<TypeParam>::denorm_min(), 1, 0}}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      std::mt19937_64 random(seed);
+      const auto unit = [&] { return std::uniform_real_distribution<double>(0, 1)(random); };
+      const auto dims = static_cast<std::uint32_t>(1 + seed % 5);
+      const FinishCase c{.dims = dims,
+                         .leaf_size = seed == 4 ? 3u : 16u,
+                         .capacity = seed == 1 ? 4096u : 512u,
+                         .cycles = seed == 2,
+                         .is_tied = true};
+      const std::uint64_t n = c.capacity * (seed == 3 ? 16 : 2) - random() % (c.capacity / 2);
+      std::vector<TypeParam> rows(n * dims);
+      for (TypeParam& x : rows) {
+        const double value = std::floor(std::pow(unit(), each.power) * static_cast<double>(each.values)) - 1;
+        x = static_cast<TypeParam>(value * each.step);
+        if (x == TypeParam(0)) x = unit() < each.zeros ? TypeParam(-0.0) : TypeParam(0);
+      }
+      SCOPED_TRACE(testing::Message() << each.name << ", seed " << seed << ", " << dims << " dims, n " << n);
+      expect_same_tree(rows, c, random);
+      if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+    }
   }
 }
 

@@ -251,6 +251,66 @@ TYPED_TEST(SplitGroup, FewValuesAndOthers) {
   });
 }
 
+/// However the values lie, and wherever there are others.
+TYPED_TEST(SplitGroup, FewValuesAtUnevenDistances) {
+  const Plan two_groups{.top_level = 7, .is_sampled = true}, by_turns{.cycles = true, .top_level = 4, .processors = 4};
+  const auto expect = [&](const char* name, std::uint32_t dims, auto&& make) {
+    for (const Plan& plan : {two_groups, by_turns}) {
+      SCOPED_TRACE(testing::Message() << name << ", " << plan.top_level << " levels");
+      expect_the_tree_of_the_cpu(this->rows(2500, dims, make), dims, plan);
+    }
+  };
+  expect("powers of two", 3, [&](auto, auto) { return std::ldexp(1.0, static_cast<int>(this->below(40))); });
+  expect("an outlier", 3, [&](auto i, auto) { return i % 9 == 0 ? 1e9 : static_cast<double>(this->below(32)); });
+  expect("bytes and others", 3, [&](auto i, auto) { return i % 20 == 0 ? 300 * this->unit() : this->below(240); });
+  expect("tenths", 2,
+         [&](auto, auto) { return static_cast<TypeParam>(0.1) * static_cast<TypeParam>(this->below(90)); });
+  expect("neighbours", 4,
+         [&](auto, auto) { return TypeParam(1) + this->below(20) * std::numeric_limits<TypeParam>::epsilon(); });
+  expect("many dims", 6, [&](auto, auto d) { return d % 2 == 0 ? this->below(4 + d) : std::pow(this->unit(), 3); });
+}
+
+/// So few points that all of them are samples: the tables have all values, or none if there are more than they hold.
+TYPED_TEST(SplitGroup, TablesHaveTheValuesOfTheSamples) {
+  constexpr double kTiny = std::numeric_limits<TypeParam>::denorm_min();
+  const auto expect = [&](const char* name, std::uint64_t values, auto&& value) {
+    SCOPED_TRACE(testing::Message() << name << ", " << values << " values");
+    // The first ones are equal to others among 32, as often as is needed for a closer look.
+    const auto points = this->rows(
+        1000, 3, [&](auto i, auto d) { return d == 1 ? i % 7 : value((i < 128 ? i % 16 : i) * 37 % values); });
+    Groups<TypeParam> groups(points, 3, 2, {.processors = 5});
+    groups.run();
+    const GroupParameters<TypeParam>& group = groups.scratch.groups[0];
+    ASSERT_EQ(group.tied[0], 1u);
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      std::vector<TypeParam> sorted;
+      for (std::uint64_t i = 0; i < 1000; ++i) {
+        if (std::isfinite(points[3 * i + d])) sorted.push_back(points[3 * i + d] + TypeParam(0));
+      }
+      std::sort(sorted.begin(), sorted.end());
+      sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+      if (sorted.size() > kTableValues) sorted.clear();
+      const TypeParam* table = group.tables + d * kTableValues;
+      ASSERT_EQ(std::vector<TypeParam>(table, table + group.table_counts[d]), sorted) << "dimension " << d;
+    }
+  };
+  for (const std::uint64_t values : {1u, 2u, 255u, 256u, 257u, 300u}) {
+    expect("integers", values, [](auto i) { return static_cast<double>(i) - 100; });
+    expect("neighbours", values,
+           [](auto i) { return 1 + static_cast<double>(i) * std::numeric_limits<TypeParam>::epsilon(); });
+    expect("denormal numbers", values, [&](auto i) { return (static_cast<double>(i) - 20) * kTiny; });
+    expect("powers", values,
+           [](auto i) { return std::ldexp(1.0, static_cast<int>(i % 240) - 120) * (i < 240 ? 1 : -1); });
+  }
+  expect("zeros of both signs", 2, [](auto i) { return i == 0 ? 0.0 : -0.0; });
+  expect("what is not finite", 50, [](auto i) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kBad[] = {kInfinity, -kInfinity, kNan, -kNan};
+    return i < std::size(kBad) ? kBad[i] : static_cast<double>(i);
+  });
+}
+
 /// Few enough that they are no more than those of points whose coordinates differ.
 TYPED_TEST(SplitGroup, FewValuesMakeFewCandidates) {
   for (const std::uint32_t values : {2u, 32u, 1u << 20}) {

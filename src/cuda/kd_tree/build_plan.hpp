@@ -220,6 +220,10 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
   last.tree.blocks = copies[step % 2];
   last.arrivals = scratch.arrivals;
   last.refused = scratch.refused;
+  if (!scratch.groups.empty()) {
+    last.tied = scratch.groups.back().tied;
+    last.tied_levels = scratch.groups.back().levels;
+  }
   last.looks_for_bad = scratch.groups.empty();
   finish(last);
   return step % 2;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "cuda/kd_tree/cells.cuh"
+#include "cuda/kd_tree/count_tied.cuh"
 #include "cuda/kd_tree/loaded_points.cuh"
 #include "cuda/kd_tree/node_samples.cuh"
 #include "cuda/kd_tree/pass_shared.cuh"
-#include "cuda/kd_tree/value_tables.cuh"
+#include "cuda/kd_tree/prepare_ties.cuh"
+#include "cuda/kd_tree/visit_slice.cuh"
 
 #include <limits>
 #include <type_traits>
@@ -113,75 +115,32 @@ __device__ __forceinline__ bool counts_numbers(std::uint32_t dims, const T* rang
 template <bool kTied, std::uint32_t kDims, Layout kLayout, typename T>
 __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const SegmentSlice& slice,
                                             bool are_numbers_counted) {
-  using Key = OrderedKey<T>;
-  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads;
+  constexpr std::uint32_t kEach = kTogether<T>;
   const std::uint32_t dims = kDims > 0 ? kDims : p.shape.dims, bins = bins_at(0, dims, p.most_bins);
   const RootShared<T> shared(dims);
   const TieMap<T> map(&shared.ties->ties, shared.ties->tables, dims);
   const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
   const auto segment_first = static_cast<std::uint32_t>(p.shape.geometry.first(p.first_level, slice.segment));
-  const auto join_tight = [&](std::uint32_t d, T low, T high, T spoilt) {
-    // What is not finite makes the sum of zeros NaN, and NaN is above all.
-    Key least = ordered_key(low), greatest = ordered_key(high);
-    if (!(spoilt == T(0))) greatest = static_cast<Key>(~Key{0});
-    least = min_of_warp(least);
-    greatest = max_of_warp(greatest);
-    if (lane_number() == 0) {
-      atomic_max(&shared.tight[d], static_cast<Key>(~least));
-      atomic_max(&shared.tight[dims + 1 + d], greatest);
-    }
-  };
-  const auto for_each_dim = [&](auto&& f) {
-    if constexpr (kDims > 0) {
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) f(d);
-    } else {
-      for (std::uint32_t d = 0; d < dims; ++d) f(d);
-    }
-  };
-  // Whole tiles need no conditions.
-  const auto count_tile = [&](std::uint32_t own, auto is_whole) {
+  visit_slice<T>(slice, [&](std::uint32_t own, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
     LoadedPoints<T, kDims, kLayout> points;
     points.template load<kWhole>(p.source, own, first, end);
-    [[maybe_unused]] std::uint32_t slots[kTied && kDims > 0 ? kDims : 1][kEach] = {};
-    bool knows_all = false;  // that is, the tables know all coordinates of the warp's points
-    if constexpr (kTied && kDims > 0) {
-      std::uint32_t all = 1;
-      for_each_dim([&](std::uint32_t d) {
-        T x[kEach];
-#pragma unroll
-        for (std::uint32_t k = 0; k < kEach; ++k) {
-          x[k] = kWhole || (own + k >= first && own + k < end) ? points.at(k, d) : T(0);
-        }
-        find_slots_nearby(map, *shared.ties, d, x, slots[d]);
-#pragma unroll
-        for (std::uint32_t k = 0; k < kEach; ++k) all &= slots[d][k] | (map.ties->count[d] == 0 ? 1u : 0u);
-      });
-      knows_all = !any_lane(all == 0);
+    if (kWhole) {
+      copy_sample(p, slice.segment, segment_first, own, dims, [&](std::uint32_t d) { return points.at(0, d); });
     }
-    const auto plain_cell_of = [&](std::uint32_t k, std::uint32_t e) {
-      return cell_of(shared.scales[e], e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k)));
-    };
-    const auto slot_at = [&](std::uint32_t k, std::uint32_t e) {
-      if constexpr (kDims == 0) {
-        return slot_of(map, e, points.at(k, e));
+    const auto cell_in = [&](std::uint32_t k, std::uint32_t d, T x) {
+      if constexpr (kTied) {
+        return tied_cell<kDims>(
+            map, d, [&](std::uint32_t e) { return slot_nearby(map, *shared.ties, e, points.at(k, e)); },
+            [&](std::uint32_t e) {
+              const T value = e < dims ? points.at(k, e) : static_cast<T>(p.source.index(own + k));
+              return cell_of(shared.scales[e], value);
+            });
       } else {
-        std::uint32_t slot = slots[0][k];
-        for_each_dim([&](std::uint32_t i) { slot = e == i ? slots[i][k] : slot; });
-        return slot;
+        return cell_of(shared.scales[d], x);
       }
     };
-    if (kWhole && p.sample_shift > 0) {
-      const std::uint32_t sample = sample_at(p, segment_first, own);
-      if (sample != kNoSample) {
-        note_sample(p, slice.segment, sample, 1);
-        T* values = p.sample_values + std::uint64_t{slice.segment} * dims * kSamples + sample;
-        for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = points.at(0, d);
-      }
-    }
-    const auto count_column = [&](std::uint32_t d, auto is_sum) {
-      const CellScale<T> scale = shared.scales[d];
+    const auto count_column = [&](std::uint32_t d) {
       const CellBins own_bins = shared.bins[d];
       std::uint32_t* counts = shared.counters + d * bins;
       std::uint16_t cells[kEach];
@@ -196,27 +155,6 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
         if (is_there[k]) known = x[k];
         is_any_there = is_any_there || is_there[k];
       }
-      [[maybe_unused]] std::uint32_t tied_cells[kEach] = {};
-      if constexpr (kTied && decltype(is_sum)::value) {
-        const TieChain chain = shared.ties->chains[d];
-#pragma unroll
-        for (std::uint32_t k = 0; k < kEach; ++k) {
-          tied_cells[k] = chain.first + (plain_cell_of(k, chain.last) * chain.room >> kCellBits);
-#pragma unroll
-          for (std::uint32_t stage = 0; stage < TieChain::kMostDims; ++stage) {
-            if (stage >= dims) break;
-            tied_cells[k] += slot_at(k, d + stage < dims ? d + stage : d + stage - dims) / 2 * chain.steps[stage];
-          }
-        }
-      } else if constexpr (kTied) {
-#pragma unroll
-        for (std::uint32_t k = 0; k < kEach; ++k) {
-          if (!is_there[k]) continue;
-          tied_cells[k] = tied_cell<kDims>(
-              map, d, [&](std::uint32_t e) { return slot_at(k, e); },
-              [&](std::uint32_t e) { return plain_cell_of(k, e); });
-        }
-      }
       T low = known, high = known, spoilt = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -224,7 +162,7 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
           low = x[k] < low ? x[k] : low;
           high = x[k] > high ? x[k] : high;
           spoilt += x[k] * T(0);
-          const std::uint32_t cell = kTied ? tied_cells[k] : cell_of(scale, x[k]);
+          const std::uint32_t cell = cell_in(k, d, x[k]);
           cells[k] = static_cast<std::uint16_t>(cell);
           atomic_add(counts + bin_of(own_bins, cell), 1u);
           if (!kWhole && d < dims) p.cells(d)[own + k] = cells[k];
@@ -241,30 +179,27 @@ __device__ __forceinline__ void count_slice(const GroupParameters<T>& p, const S
           high = other_high;
         }
       }
-      join_tight(d, low, high, spoilt);
+      // What is not finite makes the sum of zeros NaN.
+      join_tight(shared.tight, dims, d, low, high, !(spoilt == T(0)));
     };
-    if (kTied && kWhole && kDims > 0 && knows_all) {
-      for_each_dim([&](std::uint32_t d) { count_column(d, std::bool_constant < kTied && kWhole && (kDims > 0) > {}); });
+    if constexpr (kDims > 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) count_column(d);
     } else {
-      for_each_dim([&](std::uint32_t d) { count_column(d, std::false_type{}); });
+      for (std::uint32_t d = 0; d < dims; ++d) count_column(d);
     }
-    if (are_numbers_counted) count_column(dims, std::false_type{});
-  };
-  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
-    const std::uint32_t own = tile + thread_number() * kEach;
-    if (tile >= first && end - tile >= kTile) {
-      count_tile(own, std::true_type{});
-    } else {
-      count_tile(own, std::false_type{});
-      if (end - tile <= kTile) break;
-    }
-  }
+    if (are_numbers_counted) count_column(dims);
+  });
 }
 
 /// The same, out of the way of plain cells.
 template <std::uint32_t kDims, Layout kLayout, typename T>
 KITH_NOINLINE __device__ void count_tied_slice(const GroupParameters<T>& p, const SegmentSlice slice) {
-  count_slice<true, kDims, kLayout>(p, slice, false);
+  if constexpr (kDims > 0) {
+    count_tied_points<kDims, kLayout>(p, slice);
+  } else {
+    count_slice<true, kDims, kLayout>(p, slice, false);
+  }
 }
 
 /// Pass 0: the cells of all points, histograms [dimension][bin] and the tight box.
@@ -275,7 +210,7 @@ __global__ void __launch_bounds__(kPassThreads, 2) count_root(const __grid_const
   for (std::uint32_t i = thread_number(); i < (dims + 1) * bins; i += kPassThreads) shared.counters[i] = 0;
   for (std::uint32_t i = thread_number(); i < 2 * (dims + 1); i += kPassThreads) shared.tight[i] = 0;
   if (p.root_range != nullptr && p.tied != nullptr && thread_number() < kTabledDims) {
-    shared.ties->few[thread_number()] = 0;
+    shared.ties->few[thread_number()] = shared.ties->found[thread_number()] = 0;
   }
   start_next();
   const SegmentSlice slice = slice_of(p, block_number() / p.parts, block_number() % p.parts, p.parts);

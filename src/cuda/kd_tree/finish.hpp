@@ -19,6 +19,17 @@ KITH_HOST_DEVICE constexpr bool is_sure(std::uint32_t k) {
   return kRows > kFewRows && k + 2 < kRows;
 }
 
+/// Codes of subtrees that have few values (finish_codes.cuh): dims and values of each, at most, and bits.
+inline constexpr std::uint32_t kCodedDims = 4, kPartBits = 5, kCodedValues = 1u << kPartBits, kCodeBits = 24;
+
+/// The values of a subtree that has few.
+template <typename T>
+struct SubtreeCodes {
+  OrderedKey<T> values[kCodedDims][kCodedValues];  ///< their bits, by part of the range, then in order
+  std::uint32_t used[kCodedDims];                  ///< a bit for each part that has a value
+  T low[kCodedDims], scale[kCodedDims];            ///< of the range: what makes 1 of its width
+};
+
 /// What the step needs. The subtrees are the nodes of level `top_level`; none holds more than `capacity` points.
 template <typename T>
 struct FinishParameters {
@@ -33,8 +44,12 @@ struct FinishParameters {
   const T* cut_boxes = nullptr;
   TreeArrays<T> tree;  ///< written: blocks; splits of levels top_level and below; boxes and smallest of all nodes
   std::uint32_t* arrivals = nullptr;  ///< [2^top_level], zero: subtrees that are done below each node above
-  std::uint32_t* refused = nullptr;   ///< not 0: an earlier step found bad points, nothing is done
-  bool looks_for_bad = false;         ///< no earlier step looked: set `refused` and stop if a coordinate is not finite
+  /// [number of a subtree >> tied_levels]: not 0 if a good part of its points may share coordinates; null: nobody
+  /// knows.
+  const std::uint32_t* tied = nullptr;
+  std::uint32_t tied_levels = 0;
+  std::uint32_t* refused = nullptr;  ///< not 0: an earlier step found bad points, nothing is done
+  bool looks_for_bad = false;        ///< no earlier step looked: set `refused` and stop if a coordinate is not finite
 };
 
 /// Where the parts of a block's shared memory begin, in bytes.
@@ -48,8 +63,10 @@ struct FinishLayout {
   static constexpr std::uint32_t lows = 0;                                    ///< OrderedKey[2][warps]
   static constexpr std::uint32_t highs = lows + 2 * kMostWarps * kKeyBytes;   ///< OrderedKey[2][warps]
   static constexpr std::uint32_t cells = highs + 2 * kMostWarps * kKeyBytes;  ///< two u32 for each warp
+  static constexpr std::uint32_t codes = cells + 8 * kMostWarps;              ///< SubtreeCodes
   /// u32[4][threads]; when the splits are done, boxes of leaves T[threads][2][dims]
-  static constexpr std::uint32_t counters = cells + 8 * kMostWarps;
+  static constexpr std::uint32_t counters = codes + sizeof(SubtreeCodes<T>);
+  static_assert(counters % 16 == 0);
   std::uint32_t boxes = 0;            ///< T[threads / 2][2][dims], if staged
   std::uint32_t candidate_keys = 0;   ///< OrderedKey[threads]; when the splits are done, smallest indices of leaves
   std::uint32_t candidate_slots = 0;  ///< u16[threads]

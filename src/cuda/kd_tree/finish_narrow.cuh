@@ -40,7 +40,8 @@ __device__ __forceinline__ SplitSide<T> tighten_with_lanes(const Subtree<T, kSta
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     KeyRange<T> range = range_of_slots(subtree, slots, d);
     range.join_lanes(team.threads);
-    const T lower = value_of_key<T>(range.low), upper = value_of_key<T>(range.high);
+    const T lower = subtree.coordinate(value_of_key<T>(range.low), d);
+    const T upper = subtree.coordinate(value_of_key<T>(range.high), d);
     if (team.rank == 0) {
       box[d] = lower;
       box[subtree.dims + d] = upper;
@@ -112,7 +113,8 @@ __device__ __forceinline__ void split_with_lanes(const Subtree<T, kStaged>& subt
       for (std::uint32_t k = 0; k < kRows; ++k) equal |= key[k] == middle.first_right ? 1u << k : 0;
       undecided = is_tied ? undecided & equal : 0;
     }
-    if (component == 0 && node.middle != node.end) split_value = value_of_key<T>(middle.first_right);
+    if (component == 0 && node.middle != node.end)
+      split_value = subtree.coordinate(value_of_key<T>(middle.first_right), side.dim);
   }
   left &= (1u << slots.count) - 1;
   const std::uint32_t right = ((1u << slots.count) - 1) & ~left;

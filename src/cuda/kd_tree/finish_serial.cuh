@@ -16,8 +16,8 @@ __device__ __forceinline__ void tighten_alone(const Subtree<T, kStaged>& subtree
     for (std::uint32_t place = node.begin; place < node.end; ++place) {
       range.add(ordered_key(subtree.value(subtree.order[place], d)));
     }
-    box[d] = value_of_key<T>(range.low);
-    box[subtree.dims + d] = value_of_key<T>(range.high);
+    box[d] = subtree.coordinate(value_of_key<T>(range.low), d);
+    box[subtree.dims + d] = subtree.coordinate(value_of_key<T>(range.high), d);
   }
 }
 
@@ -39,7 +39,9 @@ __device__ __forceinline__ void split_alone(const Subtree<T, kStaged>& subtree, 
       subtree.order[place] = slot;
     }
     const bool has_right = node.middle != node.end;
-    const T split_value = has_right ? subtree.value(subtree.order[node.middle], side.dim) + T(0) : side.upper;
+    const T split_value = has_right
+                              ? subtree.coordinate(subtree.value(subtree.order[node.middle], side.dim), side.dim) + T(0)
+                              : side.upper;
     subtree.write_split(node, side.dim, split_value);
     hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), 0, 1);
   }

@@ -52,6 +52,7 @@ struct Subtree {
   TeamCells* cells;
   std::uint16_t* order;
   std::uint16_t* candidate_slots;
+  bool is_coded = false;  ///< codes stand for coordinates
 
   __device__ __forceinline__ explicit Subtree(const FinishParameters<T>& parameters)
       : given(parameters),
@@ -81,6 +82,22 @@ struct Subtree {
     } else {
       return given.source.at(base + slot, d);
     }
+  }
+
+  __device__ __forceinline__ static SubtreeCodes<T>& codes() {
+    return *reinterpret_cast<SubtreeCodes<T>*>(shared_memory() + FinishLayout<T>::codes);
+  }
+  /// The bits of a rank among the values of a dimension that has so many used parts.
+  __device__ __forceinline__ static std::uint32_t rank_bits(std::uint32_t used) {
+    return 32 - leading_zeros(count_bits(used) - 1);
+  }
+  /// The coordinate for which a code stands.
+  __device__ __forceinline__ static T decoded(T code, std::uint32_t d) {
+    return std::bit_cast<T>(codes().values[d][to_unsigned(code) >> (kCodeBits - rank_bits(codes().used[d]))]);
+  }
+  /// The coordinate for which what `value` returns stands; of a code never -0.
+  __device__ __forceinline__ T coordinate(T value_or_code, std::uint32_t d) const {
+    return is_coded ? decoded(value_or_code, d) + T(0) : value_or_code;
   }
 
   /// The last component of the super-key: the index. Never 0, never the largest.

@@ -15,7 +15,8 @@ __device__ __forceinline__ SplitSide<T> tighten_with_team(const Subtree<T, kStag
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     const KeyRange<T> range = range_of_team(subtree, team, range_of_slots(subtree, slots, d), d % 2);
-    const T lower = value_of_key<T>(range.low), upper = value_of_key<T>(range.high);
+    const T lower = subtree.coordinate(value_of_key<T>(range.low), d);
+    const T upper = subtree.coordinate(value_of_key<T>(range.high), d);
     if (team.rank == 0) {
       box[d] = lower;
       box[subtree.dims + d] = upper;
@@ -45,6 +46,16 @@ __device__ __forceinline__ void count_over_side(const Subtree<T, kStaged>& subtr
   }
 }
 
+/// The side over which the points of a node are counted: that of its box, or of codes.
+template <typename T, bool kStaged, std::uint32_t kRows>
+__device__ __forceinline__ SplitSide<T> counted_side(const Subtree<T, kStaged>& subtree, const Team& team,
+                                                     const SplitSide<T>& side, const OwnSlots<kRows>& slots) {
+  if (!subtree.is_coded) return side;
+  const KeyRange<T> range =
+      range_of_team(subtree, team, range_of_slots(subtree, only_points(slots), side.dim), subtree.dims % 2);
+  return {side.dim, value_of_key<T>(range.low), value_of_key<T>(range.high)};
+}
+
 /// The counters are zero before and after. The team meets three times, unless many points are undecided after the first
 /// round.
 template <std::uint32_t kRows, typename T, bool kStaged>
@@ -56,10 +67,11 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
   T* box = subtree.team_box(depth, node.number);
   const SplitSide<T> side = subtree.is_tight(depth) ? tighten_with_team(subtree, team, depth, slots, box)
                                                     : side_of_box(subtree, depth, static_cast<const T*>(box));
+  const SplitSide<T> counted = counted_side(subtree, team, side, slots);
   Selection selection;
   const bool has_right = node.middle != node.end;  // not only with leaves of one point
   selection.rank = node.middle - node.begin;
-  selection.component = first_component(subtree, side);
+  selection.component = first_component(subtree, counted);
   if (has_right) {
     selection.undecided = (1u << slots.count) - 1;
     selection.count = node.end - node.begin;
@@ -69,7 +81,7 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
   }
   bool counts = selection.component == 0 && selection.count > kMostCandidates;
   std::uint32_t counter[kRows];
-  if (counts) count_over_side(subtree, team, side, slots, counter);
+  if (counts) count_over_side(subtree, team, counted, slots, counter);
   team.sync();
 #pragma unroll 1
   for (;;) {
@@ -84,7 +96,7 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
   clear_counters(subtree);
   if (warp_number() == team.first_warp) {
     const std::uint32_t pivot = decide_candidates(subtree, team, node, side.dim, selection);
-    const T split_value = has_right ? subtree.value(pivot, side.dim) + T(0) : side.upper;
+    const T split_value = has_right ? subtree.coordinate(subtree.value(pivot, side.dim), side.dim) + T(0) : side.upper;
     if (lane_number() == 0) subtree.write_split(node, side.dim, split_value);
     hand_down_box(subtree, node, side, split_value, static_cast<const T*>(box), lane_number(), kWarp);
   }

@@ -34,6 +34,19 @@ __device__ __forceinline__ void note_sample(const GroupParameters<T>& p, std::ui
   p.sample_heaps[std::uint64_t{segment} * kSamples + sample] = static_cast<std::uint8_t>(heap);
 }
 
+/// Copies the coordinates of the point at a place, `at(d)`, if it is a sample.
+template <typename T, typename At>
+__device__ __forceinline__ void copy_sample(const GroupParameters<T>& p, std::uint32_t segment,
+                                            std::uint32_t segment_first, std::uint32_t place, std::uint32_t dims,
+                                            const At& at) {
+  if (p.sample_shift == 0) return;
+  const std::uint32_t sample = sample_at(p, segment_first, place);
+  if (sample == kNoSample) return;
+  note_sample(p, segment, sample, 1);
+  T* values = p.sample_values + std::uint64_t{segment} * dims * kSamples + sample;
+  for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = at(d);
+}
+
 /// The samples of up to two nodes in shared memory.
 template <typename T>
 struct NodeSamples {

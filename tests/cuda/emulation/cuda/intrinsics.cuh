@@ -173,6 +173,12 @@ V atomic_max(V* to, V value) {
   return old;
 }
 template <typename V>
+V atomic_cas(V* to, V expected, V value) {
+  const V old = *to;
+  if (old == expected) *to = value;
+  return old;
+}
+template <typename V>
 V load_fresh(const V* from) {
   return *from;
 }
@@ -205,6 +211,8 @@ inline double greater(double a, double b) { return b > a ? b : a; }
 
 inline float magnitude(float value) { return std::fabs(value); }
 inline double magnitude(double value) { return std::fabs(value); }
+inline float saturated(float value) { return lesser(1.0f, greater(0.0f, value)); }
+inline double saturated(double value) { return lesser(1.0, greater(0.0, value)); }
 
 inline float toward_zero(float value) { return value; }
 inline float toward_zero(double value) {

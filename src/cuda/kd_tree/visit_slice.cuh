@@ -1,0 +1,28 @@
+// The points of a part of a segment, dealt out to the threads of a block: to each some that lie side by side.
+#pragma once
+
+#include "cuda/kd_tree/loaded_points.cuh"
+#include "cuda/kd_tree/segment_slice.cuh"
+
+#include <type_traits>
+
+namespace kith::cuda {
+
+/// Calls visit(own, is_whole) with the first point of this thread, as often as there are some. Where all points of a
+/// warp are there, `is_whole` says so at compile time, and they need no conditions. Whole warps.
+template <typename T, typename Visit>
+__device__ __forceinline__ void visit_slice(const SegmentSlice& slice, Visit&& visit) {
+  constexpr std::uint32_t kEach = kTogether<T>, kTile = kEach * kPassThreads, kWarpTile = kEach * kWarp;
+  const auto first = static_cast<std::uint32_t>(slice.first), end = static_cast<std::uint32_t>(slice.end);
+  for (std::uint32_t tile = first / kEach * kEach; tile < end; tile += kTile) {
+    const std::uint32_t begin = tile + warp_number() * kWarpTile, own = tile + thread_number() * kEach;
+    if (begin >= first && begin < end && end - begin >= kWarpTile) {
+      visit(own, std::true_type{});
+    } else {
+      visit(own, std::false_type{});
+    }
+    if (end - tile <= kTile) break;
+  }
+}
+
+}  // namespace kith::cuda
