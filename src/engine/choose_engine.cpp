@@ -50,9 +50,21 @@ constexpr std::array<std::uint64_t, 11> kFewestPointsForTree = {0,     1000,  10
 /// Building the tree takes about as long as scanning this many coordinates per point.
 constexpr std::uint64_t kScannedWhileBuilding = 6000;
 
-bool tree_pays(std::uint64_t points, std::uint32_t dims, std::uint64_t queries) {
-  if (queries > 0 && queries < kScannedWhileBuilding / std::max(dims, 1u)) return false;
+bool tree_pays(std::uint64_t points, std::uint32_t dims) {
   return dims < kFewestPointsForTree.size() && points >= kFewestPointsForTree[dims] && points > 0;
+}
+
+/// Whether so few queries come that a scan is done before a tree is built.
+bool queries_are_few(const Wish& wish) {
+  return wish.queries > 0 && wish.queries < kScannedWhileBuilding / std::max(wish.dims, 1u);
+}
+
+/// Whether a tree may prune or not, so that it is worth to build one and see: not in few dims, where it does, and not
+/// in so many that building takes long for little hope.
+bool is_doubtful(const Wish& wish) {
+  constexpr std::uint32_t kMostCertainDims = 5, kMostDims = 64;
+  constexpr std::uint64_t kFewestPoints = 10000;
+  return wish.dims > kMostCertainDims && wish.dims <= kMostDims && wish.points >= kFewestPoints;
 }
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
@@ -108,15 +120,23 @@ void Choice::fall_back(const std::string& why) {
   reason = fmt::format("{}\ndevice cpu: {}", reason.substr(0, reason.find('\n')), why);
 }
 
+void Choice::change_engine(Engine to, const std::string& why) {
+  engine = to;
+  is_measured = false;
+  reason = fmt::format("engine {}: {}{}", name_of(to), why, reason.substr(reason.find('\n')));
+}
+
 Choice choose_engine(const Wish& wish) {
   Choice choice{wish.engine, Device::cpu(), {}};
   if (wish.engine != Engine::automatic) {
     choice.reason = fmt::format("engine {}: as asked", name_of(wish.engine));
-  } else if (wish.device.kind() == Device::Kind::cuda) {
+  } else if (!queries_are_few(wish) && is_doubtful(wish)) {
     choice.engine = Engine::kd_tree;
-    choice.reason = fmt::format("engine {}: the one that runs on a GPU in this version", name_of(choice.engine));
+    choice.is_measured = true;
+    choice.reason = fmt::format("engine {}: if it prunes well, else brute, for {} points of {} dims",
+                                name_of(choice.engine), wish.points, wish.dims);
   } else {
-    choice.engine = tree_pays(wish.points, wish.dims, wish.queries) ? Engine::kd_tree : Engine::brute_force;
+    choice.engine = !queries_are_few(wish) && tree_pays(wish.points, wish.dims) ? Engine::kd_tree : Engine::brute_force;
     choice.reason = fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
                                 choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster",
                                 wish.points, wish.dims);

@@ -21,10 +21,13 @@ struct Wish {
 struct Choice {
   Engine engine;
   Device device;
-  std::string reason;  ///< one line per decision, for people
+  std::string reason;        ///< one line per decision, for people
+  bool is_measured = false;  ///< a k-d tree that is to stay only if it prunes: see kd_tree/measured_pruning.hpp
 
   /// The CPU instead of the GPU that `automatic` took, because of `why`.
   void fall_back(const std::string& why);
+  /// Another engine on the same device, because of `why`.
+  void change_engine(Engine to, const std::string& why);
 };
 
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that

@@ -5,6 +5,7 @@
 #include "engine/choose_engine.hpp"
 #include "engine/host_view.hpp"
 #include "engine/index_state.hpp"
+#include "engine/kd_tree/measured_pruning.hpp"
 #include "engine/periodic_axes.hpp"
 #include "engine/prepared_rows.hpp"
 #include "engine/total_time.hpp"
@@ -13,6 +14,8 @@
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -121,7 +124,7 @@ engine::Wish wish_for(std::uint64_t rows, std::uint32_t dims, Device points_on, 
           .points_on = points_on};
 }
 
-std::shared_ptr<IndexState> build_state(const engine::Choice& choice, PointView points, const BuildOptions& options) {
+std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points, const BuildOptions& options) {
   auto state = std::make_shared<IndexState>();
   state->rows = points.rows();
   state->dims = points.dims();
@@ -140,6 +143,47 @@ std::shared_ptr<IndexState> build_state(const engine::Choice& choice, PointView 
     });
   });
   return state;
+}
+
+/// Some of the points that the tree of `state` holds, in regular distances, as its queries are: normalised for cosine.
+template <typename T>
+engine::PreparedRows<T> probes_of(const IndexState& state, PointView points, const BuildOptions& options,
+                                  PointSet& probes) {
+  const auto step = static_cast<std::int64_t>(state.clean / engine::kProbes);
+  const PointView spread(points.row<T>(0), points.dtype(), engine::kProbes, points.dims(), step * points.row_stride(),
+                         points.device());
+  const engine::HostView host(spread, options.threads);
+  probes = PointSet::copy_of(host.view());
+  return engine::prepare_rows<T>(
+      probes.view(), {.what = "points", .metric = options.metric, .side_by_side = true, .threads = options.threads});
+}
+
+/// Builds what was chosen; a tree that was to be measured gives way to brute force if it does not prune.
+std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points, const BuildOptions& options) {
+  std::shared_ptr<IndexState> state = build_chosen(choice, points, options);
+  if (!choice.is_measured) return state;
+  if (state->left_out_rows()) {  // which points the tree has is not worth finding out
+    choice.change_engine(Engine::kd_tree, "not measured, because rows were left out");
+    state->reason = choice.reason;
+    return state;
+  }
+  const engine::Pruning pruning = core::visit_dtype(points.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    PointSet memory;
+    const PreparedRows<T> probes = probes_of<T>(*state, points, options, memory);
+    return engine::measure_pruning(searcher_of<T>(*state), state->device, probes.rows, state->clean, state->dims,
+                                   options.leaf_size, options.threads);
+  });
+  const std::string measured =
+      fmt::format("{} of {} points found their neighbours in {:g} % of the leaves of a k-d tree, {} points of {} dims",
+                  pruning.certain, pruning.asked, 100 * pruning.share, points.rows(), points.dims());
+  choice.change_engine(pruning.pays() ? Engine::kd_tree : Engine::brute_force, measured);
+  if (pruning.pays()) {
+    state->reason = choice.reason;
+    return state;
+  }
+  state.reset();  // its memory is free before the other index is made
+  return build_chosen(choice, points, options);
 }
 
 }  // namespace

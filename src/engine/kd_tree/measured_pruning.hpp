@@ -42,13 +42,12 @@ inline double share_that_pays(Device device, std::uint64_t points) {
 template <typename T>
 Pruning measure_pruning(const Searcher<T>& tree, Device device, const T* rows, std::uint64_t points, std::uint32_t dims,
                         std::uint32_t leaf_size, int threads) {
-  const core::KdGeometry geometry(points, leaf_size_of(leaf_size, dims));
+  const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size_of(leaf_size, dims));
   Pruning pruning;
   pruning.asked = kProbes;
   pruning.share = share_that_pays(device, points);
   KnnRules<T> rules;
-  rules.max_leaves =
-      std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
+  rules.max_leaves = std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
   constexpr std::uint32_t kEntries = kProbedNeighbors + 1;  // the point itself is one
   std::vector<std::uint32_t> indices(kProbes * kEntries);
   std::vector<T> chains(kProbes * kEntries);
