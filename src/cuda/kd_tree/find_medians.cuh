@@ -111,7 +111,6 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
   T* known = box_of(p, segment, 1);
   T* box = dims <= kStagedDims ? reinterpret_cast<T*>(shared_memory() + layout.boxes) : known;
   const bool are_tied = is_tied(p, segment);
-  if (are_tied) stage_ties(p, segment, layout.ties);
   const FetchedCounters fetched(all, (dims + 1) * bins);
   stage_scales(p, segment);
   if (warp_number() == 0) {
@@ -143,6 +142,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
       shared.is_tied = are_tied ? 1 : 0;
     }
   }
+  if (are_tied) stage_ties(p, segment, layout.ties);
   fetched.store(rows);
   if (are_tied) wait_for_copies();
   sync_block();
@@ -342,18 +342,7 @@ __device__ __forceinline__ void split_node(const GroupParameters<T>& p, const St
   if (p.parts > 1) clear_counters(counters_of_halves(p, task, bins), 4 * bins, 2 * kWarp);
 }
 
-/// Splits a node whose candidates are many or equal. Out of the way of other nodes.
-template <typename T>
-KITH_NOINLINE __device__ void split_many(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each) {
-  const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
-  StepTask task(level, each);
-  task.complete(p);
-  const StepNode<T> known(p, task, 4 * bins);
-  select_of_many<true, false>(p, task, known.box);
-  split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
-}
-
-/// Splits a node whose cells refine ties. Out of the way, too.
+/// Splits a node whose cells refine ties. Out of the way of other nodes.
 template <typename T>
 KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::uint32_t level, std::uint32_t each) {
   const std::uint32_t bins = bins_at(level + 1, p.shape.dims, p.most_bins);
@@ -388,29 +377,33 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = is_uneven(p, task.segment) && parent_level + 2 < p.levels;
-  const bool are_tied = is_tied(p, task.segment);
   if (!task.is_needed(candidates)) return;
-  if (are_tied)
-    stage_ties(p, task.segment, StepLayout<T>(p.shape.dims, 4 * bins, p.sample_shift > 0, threads_per_block()).ties);
   if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
   const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
+  const bool are_tied = is_tied(p, task.segment);  // asked for after all that is fetched: nobody waits for the answer
   if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
+  if (are_tied) [[unlikely]] {
+    stage_ties(p, task.segment, StepLayout<T>(p.shape.dims, 4 * bins, p.sample_shift > 0, threads_per_block()).ties);
+  }
   store_candidate(p, own);
   fetched.store(known.rows);
   if (are_tied) wait_for_copies();
   sync_block();
-  if (step_shared().is_tied != 0) return split_tied_node(p, parent_level, each);
   task.complete(p);
-  if (find_clear_split(p, task, own)) [[likely]] {
+  const bool is_clear = step_shared().is_tied == 0 && find_clear_split(p, task, own);
+  if (step_shared().is_tied != 0) {
+    split_tied_node(p, parent_level, each);
+  } else if (is_clear) [[likely]] {
     split_node<false>(p, task, known, [&](const Selected<T>& split) {
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    split_many(p, parent_level, each);
+    select_of_many<true, false>(p, task, known.box);
+    split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
   }
 }
 

@@ -217,13 +217,15 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   wait_for_previous();
   const std::uint32_t candidates = task.candidates(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
-  const bool are_tied = is_tied(p, task.segment);
   if (!task.is_needed(candidates)) return;
-  if (are_tied) stage_ties(p, task.segment, StepLayout<T>(dims, 0, p.sample_shift > 0, threads_per_block()).ties);
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
   OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   fetch_node(p, task, known);
+  const bool are_tied = is_tied(p, task.segment);
   if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
+  if (are_tied) [[unlikely]] {
+    stage_ties(p, task.segment, StepLayout<T>(dims, 0, p.sample_shift > 0, threads_per_block()).ties);
+  }
   store_candidate(p, own);
   if (thread_number() < 2) step_shared().moved[thread_number()] = 0;
   if (are_tied) wait_for_copies();

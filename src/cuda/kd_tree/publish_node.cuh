@@ -148,12 +148,20 @@ __device__ __forceinline__ void publish_node(const GroupParameters<T>& p, const 
   const std::uint64_t at = std::uint64_t{node.segment} * kHeap + node.heap;
   const CellScale<T> scale = staged_scale(p, node.segment, median.dim);
   const SplitRange<T> split = known_split_range<kMayBeTied>(p, node.segment, scale, median, node.box);
-  SplitNode<T> known;
-  known.median = median;
-  known.scale = is_step_tied<kMayBeTied>() ? CellScale<T>{split.low, split.high} : scale;
-  known.needed = needed;
-  if (is_step_tied<kMayBeTied>()) note_candidate_bounds(p, node, known);
-  if (lane_number() == 0) p.nodes[at] = known;
+  if (is_step_tied<kMayBeTied>()) {
+    SplitNode<T> known;
+    known.median = median;
+    known.scale = {split.low, split.high};
+    known.needed = needed;
+    note_candidate_bounds(p, node, known);
+    if (lane_number() == 0) p.nodes[at] = known;
+  } else if (lane_number() == 0) {
+    SplitNode<T> known;
+    known.median = median;
+    known.scale = scale;
+    known.needed = needed;
+    p.nodes[at] = known;
+  }
   if (node.level + 1 >= p.levels) return;
   const std::uint32_t dims = p.shape.dims, dim = median.dim;
   const WidestSide<T> other = widest_side(node.box, dims, dim);
