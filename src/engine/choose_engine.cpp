@@ -50,8 +50,17 @@ constexpr std::array<std::uint64_t, 11> kFewestPointsForTree = {0,     1000,  10
 /// Building the tree takes about as long as scanning this many coordinates per point.
 constexpr std::uint64_t kScannedWhileBuilding = 6000;
 
-bool tree_pays(std::uint64_t points, std::uint32_t dims) {
-  return dims < kFewestPointsForTree.size() && points >= kFewestPointsForTree[dims] && points > 0;
+/// In so few dims a tree always prunes.
+constexpr std::uint32_t kMostCertainDims = 5;
+
+bool is_for_gpu(const Wish& wish) { return wish.device.kind() == Device::Kind::cuda; }
+
+/// By the number of points and dims alone. On a GPU a scan needs many rounds, and a tree pays for the fewest points.
+bool tree_pays(const Wish& wish) {
+  constexpr std::uint32_t kMostDimsOfFew = 24;
+  constexpr std::uint64_t kFew = 4000;
+  if (is_for_gpu(wish)) return wish.dims <= kMostCertainDims || (wish.dims <= kMostDimsOfFew && wish.points < kFew);
+  return wish.dims < kFewestPointsForTree.size() && wish.points >= kFewestPointsForTree[wish.dims] && wish.points > 0;
 }
 
 /// Whether so few queries come that a scan is done before a tree is built.
@@ -62,9 +71,10 @@ bool queries_are_few(const Wish& wish) {
 /// Whether a tree may prune or not, so that it is worth to build one and see: not in few dims, where it does, and not
 /// in so many that building takes long for little hope.
 bool is_doubtful(const Wish& wish) {
-  constexpr std::uint32_t kMostCertainDims = 5, kMostDims = 64;
-  constexpr std::uint64_t kFewestPoints = 10000;
-  return wish.dims > kMostCertainDims && wish.dims <= kMostDims && wish.points >= kFewestPoints;
+  constexpr std::uint32_t kMostDims = 64;
+  constexpr std::uint64_t kFewestPoints = 10000, kFewestOnGpu = 4000;
+  return wish.dims > kMostCertainDims && wish.dims <= kMostDims &&
+         wish.points >= (is_for_gpu(wish) ? kFewestOnGpu : kFewestPoints);
 }
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
@@ -136,7 +146,7 @@ Choice choose_engine(const Wish& wish) {
     choice.reason = fmt::format("engine {}: if it prunes well, else brute, for {} points of {} dims",
                                 name_of(choice.engine), wish.points, wish.dims);
   } else {
-    choice.engine = !queries_are_few(wish) && tree_pays(wish.points, wish.dims) ? Engine::kd_tree : Engine::brute_force;
+    choice.engine = !queries_are_few(wish) && tree_pays(wish) ? Engine::kd_tree : Engine::brute_force;
     choice.reason = fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
                                 choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster",
                                 wish.points, wish.dims);
