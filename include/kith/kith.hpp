@@ -8,6 +8,7 @@
 #include <kith/apps/tree_export.hpp>
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_tree.hpp>
+#include <kith/bit_index.hpp>
 #include <kith/device.hpp>
 #include <kith/device_search.hpp>
 #include <kith/dtype.hpp>
