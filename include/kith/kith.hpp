@@ -17,6 +17,7 @@
 #include <kith/index_file.hpp>
 #include <kith/io/format.hpp>
 #include <kith/io/neighbors_file.hpp>
+#include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/tree_file.hpp>
