@@ -17,12 +17,25 @@ namespace kith::cpu {
 namespace HWY_NAMESPACE {
 
 using Words = hn::CappedTag<std::uint64_t, kBitPanel>;
+#if HWY_TARGET == HWY_SCALAR
+using Bytes = Words;  // a lane has one word: its bits are counted at once
+#else
 using Bytes = hn::Repartition<std::uint8_t, Words>;
+#endif
 
 constexpr std::size_t kWordLanes = hn::MaxLanes(Words());
 constexpr std::size_t kWordVectors = kBitPanel / kWordLanes;
 /// So many words at most add to the bytes of a vector, each up to 8, before one could overflow.
 constexpr std::uint32_t kWordsAtOnce = 31;
+
+/// The bytes of each word added up.
+HWY_INLINE hn::Vec<Words> sums_of_bytes(hn::Vec<Bytes> counts) {
+#if HWY_TARGET == HWY_SCALAR
+  return counts;
+#else
+  return hn::SumsOf8(counts);
+#endif
+}
 
 /// Hands the distances of one query to one panel to the caller if one of them is within the bound.
 HWY_INLINE void report_bits(const BitScan& scan, std::uint32_t query, std::uint64_t panel,
@@ -71,7 +84,7 @@ HWY_INLINE void scan_bit_group(const BitScan& scan, std::uint64_t panel, std::ui
       }
     }
     for (std::size_t q = 0; q < kGroup; ++q) {
-      for (std::size_t v = 0; v < kWordVectors; ++v) sums[q][v] = hn::Add(sums[q][v], hn::SumsOf8(counts[q][v]));
+      for (std::size_t v = 0; v < kWordVectors; ++v) sums[q][v] = hn::Add(sums[q][v], sums_of_bytes(counts[q][v]));
     }
   }
   for (std::uint32_t q = 0; q < kGroup; ++q) report_bits(scan, group * kGroup + q, panel, sums[q]);
