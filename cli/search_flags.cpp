@@ -36,6 +36,9 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 Flag metric_flag(Metric& metric) {
   return {"--metric", "l2|l1|linf|lp:P|cosine", "how distances are measured; l2 by default",
           [&metric](const std::string& value) {
+            if (value == "hamming") {
+              throw UsageError("--metric: hamming is for rows of bits, which kith knn and kith radius search");
+            }
             try {
               metric = Metric::parse(value);
             } catch (const UsageError& error) {
@@ -111,9 +114,12 @@ Flag skip_nonfinite_flag(SearchFlags& flags) {
 
 FlagGroup search_flags(SearchFlags& flags) {
   Flag metric = metric_flag(flags.build.metric);
+  metric.value += "|hamming";
+  metric.text += "; hamming: the files are .npy of bits";
   metric.take = [&flags, take = metric.take](const std::string& value) {
     flags.metric_given = true;
-    take(value);
+    flags.is_hamming = value == "hamming";
+    if (!flags.is_hamming) take(value);
   };
   return {
       "Searching",

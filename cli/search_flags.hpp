@@ -22,7 +22,8 @@ struct SearchFlags {
   io::ReadOptions read;
   BuildOptions build;
   bool metric_given = false;
-  bool map = false;  ///< POINTS is an index to be searched where it lies
+  bool is_hamming = false;  ///< --metric hamming: the files hold rows of bits
+  bool map = false;         ///< POINTS is an index to be searched where it lies
   SearchOptions search;
   std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
   std::string radius_path;            ///< radius only: a file with a radius per query; empty: one for all

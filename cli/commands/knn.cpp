@@ -4,6 +4,7 @@
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
+#include "prepared_bit_search.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -49,15 +50,12 @@ double parse_eps(const std::string& text) {
   return eps;
 }
 
-int run_knn(const KnnFlags& knn) {
+/// Searches among points or rows of bits, and tells what was found.
+template <typename Prepared>
+int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = knn.search;
-  check_search_flags(flags);
-  TerminalProgress progress(flags.output.quiet);
-  const PreparedSearch prepared(flags, progress,
-                                [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); });
-
   SearchTimes times = prepared.times();
-  SearchOptions options = prepared.options(progress.callback());
+  auto options = prepared.options(progress.callback());
   options.times = &times.search;
   const Neighbors found = flags.self() ? prepared.index().knn_self(knn.k, options)
                                        : prepared.index().knn(prepared.queries(), knn.k, options);
@@ -77,8 +75,8 @@ int run_knn(const KnnFlags& knn) {
     report["k"] = knn.k;
     if (std::isfinite(options.max_distance)) report["within"] = options.max_distance;
     if (!found.exact().empty()) {
-      report["eps"] = options.eps;
-      report["max_leaves"] = options.max_leaves;
+      report["eps"] = flags.search.eps;
+      report["max_leaves"] = flags.search.max_leaves;
       report["certified"] = certified(found);
     }
     times.add_to(report);
@@ -94,6 +92,15 @@ int run_knn(const KnnFlags& knn) {
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;
+}
+
+int run_knn(const KnnFlags& knn) {
+  const SearchFlags& flags = knn.search;
+  check_search_flags(flags);
+  TerminalProgress progress(flags.output.quiet);
+  const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); };
+  if (flags.is_hamming) return find_nearest(knn, PreparedBitSearch(flags, progress, check), progress);
+  return find_nearest(knn, PreparedSearch(flags, progress, check), progress);
 }
 
 }  // namespace
@@ -140,6 +147,7 @@ Command knn_command() {
       {"points from another program, Manhattan distance", "cat points.csv | kith knn - -k 3 --metric l1"},
       {"at most 5 within half a metre, in a box that repeats along x and y",
        "kith knn atoms.csv -k 5 --within 0.5 --period 10,10,0"},
+      {"the 10 nearest codes by the number of different bits", "kith knn codes.npy -k 10 --metric hamming"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] { return run_knn(*flags); };

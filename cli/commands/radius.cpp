@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
+#include "prepared_bit_search.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -37,10 +38,9 @@ struct RadiusFlags {
 };
 
 /// `radius` is one for all queries, or one for each.
-template <typename Radius>
-Found search_within(const RadiusFlags& flags, const PreparedSearch& prepared, const Radius& radius,
-                    const SearchOptions& options) {
-  const Index& index = prepared.index();
+template <typename Prepared, typename Radius, typename Options>
+Found search_within(const RadiusFlags& flags, const Prepared& prepared, const Radius& radius, const Options& options) {
+  const auto& index = prepared.index();
   const bool self = flags.search.self();
   if (flags.count) return self ? index.count_self(radius, options) : index.count(prepared.queries(), radius, options);
   return self ? index.radius_self(radius, options) : index.radius(prepared.queries(), radius, options);
@@ -50,6 +50,14 @@ Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const Sea
   return flags.radius ? search_within(flags, prepared, *flags.radius, options)
                       : search_within(flags, prepared, prepared.radii(), options);
 }
+
+/// Bits have one radius for all queries.
+Found search(const RadiusFlags& flags, const PreparedBitSearch& prepared, const BitSearchOptions& options) {
+  return search_within(flags, prepared, *flags.radius, options);
+}
+
+std::span<const double> radii_of(const PreparedSearch& prepared) { return prepared.radii(); }
+std::span<const double> radii_of(const PreparedBitSearch&) { return {}; }
 
 /// "0.5", or "0.1 to 2" if each query has its own.
 std::string radius_text(const RadiusFlags& flags, std::span<const double> radii) {
@@ -89,22 +97,21 @@ void check_flags(const RadiusFlags& flags) {
   if (flags.search.search.squared) throw UsageError("--count reports no distances; leave --squared out");
 }
 
-int run_radius(const RadiusFlags& radius) {
-  const SearchFlags& flags = radius.search;
-  check_flags(radius);
-  TerminalProgress progress(flags.output.quiet);
-  const PreparedSearch prepared(flags, progress, [&](std::uint64_t queries, DType dtype) {
-    const std::uint64_t bytes_each = sizeof(std::uint32_t) + size_of(dtype);
-    flags.output.explanation(
-        radius.count
-            ? fmt::format("the result will take {}", readable_bytes(static_cast<double>(queries) * 4))
-            : fmt::format("the result will take {} per neighbour found and 8 bytes per query; --count tells how "
-                          "many there are without keeping them",
-                          readable_bytes(static_cast<double>(bytes_each))));
-  });
+void estimate_result(const RadiusFlags& radius, std::uint64_t queries, DType dtype) {
+  const std::uint64_t bytes_each = sizeof(std::uint32_t) + size_of(dtype);
+  radius.search.output.explanation(
+      radius.count ? fmt::format("the result will take {}", readable_bytes(static_cast<double>(queries) * 4))
+                   : fmt::format("the result will take {} per neighbour found and 8 bytes per query; --count tells how "
+                                 "many there are without keeping them",
+                                 readable_bytes(static_cast<double>(bytes_each))));
+}
 
+/// Searches among points or rows of bits, and tells what was found.
+template <typename Prepared>
+int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalProgress& progress) {
+  const SearchFlags& flags = radius.search;
   SearchTimes times = prepared.times();
-  SearchOptions options = prepared.options(progress.callback());
+  auto options = prepared.options(progress.callback());
   options.times = &times.search;
   const Found found = search(radius, prepared, options);
   stop_if_interrupted();
@@ -128,12 +135,21 @@ int run_radius(const RadiusFlags& radius) {
     write_to_stdout(report.dump(2) + "\n");
   }
   flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}", counted(neighbors_in(found), "neighbour"),
-                                   radius_text(radius, prepared.radii()),
+                                   radius_text(radius, radii_of(prepared)),
                                    counted(prepared.query_count(), "query", "queries"),
                                    counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
   return 0;
+}
+
+int run_radius(const RadiusFlags& radius) {
+  const SearchFlags& flags = radius.search;
+  check_flags(radius);
+  TerminalProgress progress(flags.output.quiet);
+  const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(radius, queries, dtype); };
+  if (flags.is_hamming) return find_within(radius, PreparedBitSearch(flags, progress, check), progress);
+  return find_within(radius, PreparedSearch(flags, progress, check), progress);
 }
 
 }  // namespace
@@ -171,6 +187,7 @@ Command radius_command() {
   command.examples = {
       {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
       {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
+      {"all codes with at most 12 different bits", "kith radius codes.npy -r 12 --metric hamming --out near.npz"},
       {"each point as far as its own value says", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] { return run_radius(*flags); };

@@ -8,6 +8,7 @@
 #include <kith/apps/tree_export.hpp>
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_tree.hpp>
+#include <kith/bit_index.hpp>
 #include <kith/device.hpp>
 #include <kith/device_search.hpp>
 #include <kith/dtype.hpp>
@@ -16,6 +17,7 @@
 #include <kith/index_file.hpp>
 #include <kith/io/format.hpp>
 #include <kith/io/neighbors_file.hpp>
+#include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/tree_file.hpp>

@@ -1,4 +1,5 @@
 // The CPU backend: which engines run here.
+#include "cpu/brute_force/bit_search.hpp"
 #include "cpu/brute_force/brute_force.hpp"
 #include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
@@ -36,6 +37,9 @@ class CpuBackend final : public Backend {
   std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return load<float>(request); }
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return load<double>(request);
+  }
+  std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+    return cpu::build_bit_search(request);
   }
 
  private:

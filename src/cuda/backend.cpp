@@ -1,4 +1,5 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
+#include "cuda/brute_force/bit_search.hpp"
 #include "cuda/brute_force/brute_force.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_points.hpp"
@@ -56,6 +57,9 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return load<float>(request); }
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return load<double>(request);
+  }
+  std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+    return cuda::build_bit_search(request);
   }
 
  private:

@@ -1,6 +1,7 @@
 // The two backends as the engine sees them: the CPU is always there, CUDA may be null.
 #pragma once
 
+#include "engine/bit_searcher.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
@@ -98,6 +99,8 @@ class Backend {
   /// with them, unless the file is trusted.
   virtual std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const = 0;
   virtual std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const = 0;
+  /// The same for rows of bits, which have one engine: brute force. Throws OutOfMemory, DeviceError, Interrupted.
+  virtual std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const = 0;
 };
 
 /// src/cpu/backend.cpp

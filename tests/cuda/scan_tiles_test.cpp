@@ -45,6 +45,7 @@ struct Question {
     const std::uint32_t dims = task.points.dims;
     const T* q = task.queries.rows + task.queries.row_of(query) * task.queries.row_stride;
     const T* p = task.points.rows + point * dims;
+    if (task.metric.is_hamming) return different_bits(q, p, dims);
     const auto by = [&](const auto& chain) {
       return lengths.empty() ? core::chain_distance(chain, q, p, dims)
                              : core::periodic_chain_distance(chain, q, p, lengths.data(), dims);
@@ -59,6 +60,16 @@ struct Question {
       default:
         return by(core::L2Chain{});
     }
+  }
+  /// Bit by bit.
+  static T different_bits(const T* q, const T* p, std::uint32_t dims) {
+    int differ = 0;
+    for (std::uint64_t byte = 0; byte < dims * sizeof(T); ++byte) {
+      const auto a = reinterpret_cast<const unsigned char*>(q)[byte],
+                 b = reinterpret_cast<const unsigned char*>(p)[byte];
+      for (int bit = 0; bit < 8; ++bit) differ += (a >> bit & 1) != (b >> bit & 1) ? 1 : 0;
+    }
+    return static_cast<T>(differ);
   }
   bool admits(std::uint64_t query, std::uint64_t point) const {
     const std::uint64_t row = task.queries.row_of(query), number = task.queries.first + row;
@@ -96,6 +107,7 @@ struct Wish {
   std::uint32_t dims = 0;
   Kind kind = Kind::l2;
   bool is_self = false, is_filtered = false, is_chosen = false, is_periodic = false, is_huge = false;
+  bool is_hamming = false;  ///< f32 and an even number of dims, which are words
 };
 
 /// Coordinates on a coarse grid: many ties.
@@ -106,12 +118,18 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
   const auto fill = [&](std::vector<T>& values, std::uint64_t count) {
     values.resize(count);
     for (T& value : values) value = static_cast<T>(random() % 9) * unit;
+    if (!wish.is_hamming) return;
+    for (T& value : values) {  // all words, and often the same ones
+      const auto word = static_cast<std::uint32_t>(random() % 4 == 0 ? 0x9e3779b9 * (random() % 3) : random());
+      std::memcpy(&value, &word, sizeof word);
+    }
   };
-  const std::uint64_t before = random() % 2;  // not where vectors begin
+  const std::uint64_t before = wish.is_hamming ? 0 : random() % 2;  // not where vectors begin
   fill(question.points, before + wish.points * wish.dims);
   task.points = {question.points.data() + before, wish.points, wish.dims};
   task.metric.kind = wish.kind;
   task.metric.p = wish.kind == Kind::lp ? 3 : 2;
+  task.metric.is_hamming = wish.is_hamming;
   if (wish.is_periodic) {
     question.lengths.assign(wish.dims, T(1.5));
     question.lengths.back() = std::numeric_limits<T>::infinity();
@@ -125,7 +143,7 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
     task.filter.exclude_self = true;
     task.filter.earlier_only = wish.is_filtered && random() % 2 == 0;
   } else {
-    const std::uint64_t stride = wish.dims + random() % 3;
+    const std::uint64_t stride = wish.dims + random() % 3 * (wish.is_hamming ? 2 : 1);
     rows += wish.is_chosen ? 7 : 0;
     fill(question.queries, rows * stride);
     task.queries.rows = question.queries.data();
@@ -356,6 +374,26 @@ TEST(ScanTiles, TakesFewPoints) {
     ASSERT_NO_FATAL_FAILURE(expect_right_in_both({.points = points, .queries = 1, .dims = 3}, 500 + points));
     ASSERT_NO_FATAL_FAILURE(expect_right_in_both({.points = points, .queries = 65, .dims = 3}, 500 + points));
     ASSERT_NO_FATAL_FAILURE(expect_right_in_both({.points = points, .queries = 65, .dims = 20}, 500 + points));
+  }
+}
+
+TEST(ScanTiles, CountsTheDifferentBitsOfWords) {
+  std::uint64_t seed = 600;
+  for (const std::uint32_t words : {2u, 4u, 6u, 8u, 10u, 14u, 16u, 18u, 34u, 128u}) {
+    for (const std::uint64_t queries : {1u, 2u, 13u, 32u, 33u, 129u, 140u}) {
+      Wish wish{.points = 100 + seed * 37 % 500, .queries = queries, .dims = words, .is_hamming = true};
+      wish.is_self = seed % 3 == 0 && wish.points >= wish.queries;
+      wish.is_filtered = seed % 4 == 1;
+      wish.is_chosen = seed % 5 == 2;
+      ASSERT_NO_FATAL_FAILURE(expect_right<float>(wish, seed));
+      ++seed;
+    }
+  }
+  for (const std::uint64_t points : {1u, 2u, 128u}) {
+    ASSERT_NO_FATAL_FAILURE(
+        expect_right<float>({.points = points, .queries = 40, .dims = 2, .is_hamming = true}, seed++));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_right<float>({.points = points, .queries = 1, .dims = 4, .is_hamming = true}, seed++));
   }
 }
 

@@ -203,7 +203,7 @@ class KnnSteps {
                              .failed = failed,
                              .failed_count = failed_count};
     const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(queries.count, 4 * processors_));
-    launch_(rescan_failed<T>, blocks, kRescanThreads, rescan_shared_bytes(points_.points.dims, sizeof(T)), task);
+    launch_(rescan_failed<T>, blocks, kRescanThreads, rescan_shared_bytes(task), task);
     SelectTask<T> select{.goal = SelectGoal::finish,
                          .k = question_.k,
                          .entries = task.lists.entries,

@@ -3,12 +3,14 @@
 // one to collect, more where chains are equal.
 #pragma once
 
+#include "cuda/brute_force/bit_scan.cuh"
 #include "cuda/brute_force/scan_types.hpp"
 #include "cuda/search/point_chain.cuh"
 #include "cuda/search/sums_before.cuh"
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace kith::cuda {
 
@@ -55,8 +57,19 @@ struct RescanShared {
   std::uint32_t bin, below, inside;
 };
 
-inline std::size_t rescan_shared_bytes(std::uint32_t dims, std::size_t value_bytes) {
-  return sizeof(RescanShared) + 16 + dims * value_bytes;
+/// Queries of bits may be too long for it, and stay where they are.
+template <typename T>
+std::size_t rescan_shared_bytes(const RescanTask<T>& task) {
+  return sizeof(RescanShared) + 16 + (task.metric.is_hamming ? 0 : task.points.dims * sizeof(T));
+}
+
+template <typename T>
+__device__ __forceinline__ T rescan_chain(const RescanTask<T>& task, const T* query, std::uint64_t point) {
+  const T* row = task.points.rows + point * task.points.dims;
+  if constexpr (std::is_same_v<T, float>) {
+    if (task.metric.is_hamming) return hamming_distance(query, row, task.points.dims);
+  }
+  return chain_to_point(task.metric, query, row, task.points.dims, std::uint64_t{1});
 }
 
 /// Calls f(entry) for each point that the query may find.
@@ -68,8 +81,7 @@ __device__ __forceinline__ void for_each_entry(const RescanTask<T>& task, const 
   for (std::uint64_t i = thread_number(); i < task.points.count; i += kRescanThreads) {
     const auto point = static_cast<std::uint32_t>(i);
     if (!task.filter.admits(number, end, point)) continue;
-    const T chain =
-        chain_to_point(task.metric, query, task.points.rows + i * task.points.dims, task.points.dims, std::uint64_t{1});
+    const T chain = rescan_chain(task, query, i);
     if (chain <= bound) f(Entry<T>(chain, point));
   }
 }
@@ -136,13 +148,15 @@ __device__ __forceinline__ Entry<T> last_of_nearest(const RescanTask<T>& task, c
 template <typename T>
 __global__ void __launch_bounds__(kRescanThreads) rescan_failed(const __grid_constant__ RescanTask<T> task) {
   RescanShared& shared = *reinterpret_cast<RescanShared*>(shared_memory());
-  T* const query = reinterpret_cast<T*>(shared_memory() + (sizeof(RescanShared) + 15) / 16 * 16);
+  T* const copy = reinterpret_cast<T*>(shared_memory() + (sizeof(RescanShared) + 15) / 16 * 16);
   const std::uint32_t failed = *task.failed_count;
   for (std::uint32_t i = block_number(); i < failed; i += blocks_in_grid()) {
     const std::uint64_t row = task.failed[i];
+    const T* query = task.queries.rows + row * task.queries.row_stride;
     sync_block();
-    for (std::uint32_t d = thread_number(); d < task.points.dims; d += kRescanThreads) {
-      query[d] = task.queries.rows[row * task.queries.row_stride + d];
+    if (!task.metric.is_hamming) {
+      for (std::uint32_t d = thread_number(); d < task.points.dims; d += kRescanThreads) copy[d] = query[d];
+      query = copy;
     }
     if (thread_number() == 0) task.lists.counts[i] = 0;
     sync_block();

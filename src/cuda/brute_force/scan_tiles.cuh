@@ -1,9 +1,10 @@
-// Scans of tiles of points by the chains of the contract: which kernel, and how many blocks.
+// Scans of tiles of points by the chains of the contract, or of words of bits: which kernel, and how many blocks.
 //
 // `launch(kernel, blocks, threads, shared bytes, arguments...)` puts one into a stream, or runs it on the host in
 // tests.
 #pragma once
 
+#include "cuda/brute_force/bit_scan.cuh"
 #include "cuda/brute_force/scan_any.cuh"
 #include "cuda/brute_force/scan_few.cuh"
 #include "cuda/brute_force/scan_narrow.cuh"
@@ -99,6 +100,9 @@ void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& 
 template <typename T, typename Launch>
 void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   if (task.queries.count == 0 || task.first_tile >= task.end_tile || task.points.count == 0) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (task.metric.is_hamming) return launch_bit_scan(task, processors, launch);
+  }
   if (task.metric.lengths == nullptr && task.metric.kind != Metric::Kind::lp) {
     switch (task.metric.kind) {
       case Metric::Kind::l1:

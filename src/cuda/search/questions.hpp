@@ -19,9 +19,12 @@ struct SearchMetric {
   Metric::Kind kind = Metric::Kind::l2;
   double p = 2;
   const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
+  bool is_hamming = false;     ///< f32: the rows are words whose different bits count, whatever the rest says
 
   /// Cosine, too, is searched by L2.
-  bool is_plain_l2() const { return (kind == Metric::Kind::l2 || kind == Metric::Kind::cosine) && lengths == nullptr; }
+  bool is_plain_l2() const {
+    return (kind == Metric::Kind::l2 || kind == Metric::Kind::cosine) && lengths == nullptr && !is_hamming;
+  }
 };
 
 /// Which points a query may find: engine::PointFilter in device memory.
@@ -90,7 +93,7 @@ struct RadiusQuestion {
 /// Points in boxes, faces included: first how many, then which.
 template <typename T>
 struct BoxQuestion {
-  SearchFilter filter = {};       ///< `allowed` and `below` only
+  SearchFilter filter = {};  ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;
   std::uint64_t count = 0;

@@ -1,0 +1,131 @@
+// See bit_search.hpp. Words travel as f32 through everything that searches by coordinates do; only the kernels that
+// measure know better, because the questions say so (bit_scan.cuh).
+#include "cuda/brute_force/bit_search.hpp"
+
+#include "cuda/brute_force/knn_rounds.hpp"
+#include "cuda/brute_force/scan_search.hpp"
+#include "cuda/check.hpp"
+#include "cuda/device_buffer.hpp"
+#include "cuda/device_memory.hpp"
+#include "cuda/search/asked_engine.hpp"
+#include "cuda/search/batch_search.hpp"
+#include "cuda/staging.hpp"
+#include "cuda/started_device.hpp"
+#include "runtime/time_spent.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace kith::cuda {
+namespace {
+
+/// So few queries come with little else: their rows may lie in host memory that scans would read again and again.
+constexpr std::uint64_t kFewQueries = 1024;
+
+/// Owns the rows; every question becomes one about bits.
+class BitEngine final : public AskedEngine<float> {
+ public:
+  BitEngine(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words) : rows_(std::move(rows)) {
+    scanned_.points = {rows_.data(), count, words};
+    scanned_.order = spread_order(tiles_of(count));
+  }
+
+  std::uint64_t points() const override { return scanned_.points.count; }
+  std::uint32_t dims() const override { return scanned_.points.dims; }
+  std::uint64_t memory_bytes() const { return rows_.bytes(); }
+
+  void knn(const KnnQuestion<float>& question, const engine::KnnRules<float>& rules, std::uint8_t*,
+           const Stream& stream) const override {
+    KnnQuestion<float> here = question;
+    here.metric.is_hamming = true;
+    if (question.queries.rows == nullptr || question.queries.count > kFewQueries) {
+      return scan_knn(scanned_, here, rules.select, stream);
+    }
+    DeviceBuffer<float> rows(question.queries.count * dims(), stream);
+    check(cudaMemcpyAsync(rows.data(), question.queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()),
+          "copying queries");
+    here.queries.rows = rows.data();
+    scan_knn(scanned_, here, rules.select, stream);
+  }
+  void count(const RadiusQuestion<float>& question, const Stream& stream) const override {
+    scan_count(scanned_, of_bits(question), stream);
+  }
+  void list(const RadiusQuestion<float>& question, const Stream& stream) const override {
+    scan_list(scanned_, of_bits(question), stream);
+  }
+  // There are no boxes of bits, and nobody asks for them.
+  void count_in_boxes(const BoxQuestion<float>&, const Stream&) const override {}
+  void list_in_boxes(const BoxQuestion<float>&, const Stream&) const override {}
+  bool wants_order() const override { return false; }
+  void order_queries(const float*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}
+  bool wants_chosen() const override { return false; }
+  void choose_points(std::uint32_t, std::uint32_t, std::uint32_t*, std::uint32_t*, const Stream&) const override {}
+
+ private:
+  static RadiusQuestion<float> of_bits(RadiusQuestion<float> question) {
+    question.metric.is_hamming = true;
+    return question;
+  }
+
+  DeviceBuffer<float> rows_;
+  ScannedPoints<float> scanned_;
+};
+
+class BitSearch final : public engine::BitSearcher {
+ public:
+  BitSearch(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words, Stream stream)
+      : stream_(std::move(stream)),
+        engine_(std::move(rows), count, words),
+        search_(engine_, Metric::l1(), {}, stream_) {}
+
+  void knn(const engine::BitQueries& queries, std::uint32_t k, float bound, const engine::RunOptions& run,
+           std::uint32_t* indices, float* distances) const override {
+    search_.knn(batch_of(queries), k, {.bound = bound}, run, indices, distances, nullptr);
+  }
+  engine::ChainLists<float> radius(const engine::BitQueries& queries, float bound, std::uint32_t most,
+                                   const engine::RunOptions& run) const override {
+    return search_.radius(batch_of(queries), bound, most, run);
+  }
+  void count(const engine::BitQueries& queries, float bound, const engine::RunOptions& run,
+             std::uint32_t* counts) const override {
+    search_.count(batch_of(queries), bound, run, counts);
+  }
+  std::uint64_t memory_bytes() const override { return engine_.memory_bytes(); }
+  std::string describe() const override {
+    return fmt::format("bits: {} rows of {} words, {} bytes on the GPU", engine_.points(), engine_.dims() / 2,
+                       engine_.memory_bytes());
+  }
+
+ private:
+  engine::QueryBatch<float> batch_of(const engine::BitQueries& queries) const {
+    return {.rows = reinterpret_cast<const float*>(queries.rows.words),
+            .row_stride = engine_.dims(),
+            .count = queries.count(),
+            .filter = queries.filter};
+  }
+
+  Stream stream_;
+  BitEngine engine_;
+  BatchSearch<float> search_;
+};
+
+}  // namespace
+
+std::unique_ptr<engine::BitSearcher> build_bit_search(const engine::BitBuildRequest& request) {
+  const std::uint64_t count = request.rows.count;
+  const std::uint32_t words = 2 * request.rows.words_per_row;  // of 32 bits
+  const StartedDevice device(request.device.ordinal(), request.run);
+  require_device_memory(request.device.ordinal(), count * words * sizeof(float), "building the index");
+  DeviceBuffer<float> rows(count * words, device.stream);
+  if (count > 0) {
+    copy_to_device(rows.data(), request.rows.words, rows.bytes(), device.stream, CopyOptions::of_build(request.run));
+  }
+  {
+    const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
+    device.stream.synchronize();  // other streams read the rows
+  }
+  return std::make_unique<BitSearch>(std::move(rows), count, words, device.stream);
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,164 @@
+// Searches by the Hamming distance the slow way, bit by bit, and random cases for them.
+#pragma once
+
+#include <kith/bit_index.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace kith::test {
+
+/// Rows of bits that own their bytes. Bits behind the last one, and bytes between rows, are whatever they are.
+struct BitSet {
+  std::vector<std::uint8_t> bytes;
+  std::uint64_t rows = 0;
+  std::uint32_t bits = 0;
+  std::int64_t row_bytes = 0;
+
+  BitView view() const { return BitView(bytes.data(), rows, bits, row_bytes); }
+};
+
+/// Each bit of a row is set with its own chance, rows repeat now and then, and rest is random, too. `gap` bytes lie
+/// between rows.
+inline BitSet random_bits(std::uint64_t rows, std::uint32_t bits, std::uint32_t gap, std::mt19937_64& random) {
+  BitSet set{{}, rows, bits, static_cast<std::int64_t>((bits + 7) / 8 + gap)};
+  set.bytes.resize(rows * static_cast<std::uint64_t>(set.row_bytes));
+  for (std::uint8_t& byte : set.bytes) byte = static_cast<std::uint8_t>(random());
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    std::uint8_t* row = set.bytes.data() + i * static_cast<std::uint64_t>(set.row_bytes);
+    const std::uint64_t kind = random() % 8;
+    if (kind == 0 && i > 0) {  // some row before
+      const std::uint64_t other = random() % i;
+      for (std::uint32_t j = 0; j < bits; ++j) {
+        const std::uint8_t mask = static_cast<std::uint8_t>(1 << (7 - j % 8));
+        const bool is_set = set.view().bit(other, j);
+        row[j / 8] = static_cast<std::uint8_t>(is_set ? row[j / 8] | mask : row[j / 8] & ~mask);
+      }
+    } else if (kind == 1) {  // few bits
+      for (std::uint32_t b = 0; b < bits / 8; ++b) row[b] &= static_cast<std::uint8_t>(random() & random());
+    } else if (kind == 2) {
+      for (std::uint32_t b = 0; b < bits / 8; ++b) row[b] = 0xff;
+    }
+  }
+  return set;
+}
+
+struct BitQuestion {
+  BitView points;
+  const BitView* queries = nullptr;  ///< null: the points themselves
+  bool exclude_self = false;
+  bool earlier_only = false;
+  double farthest = std::numeric_limits<double>::infinity();
+  std::vector<bool> allowed = {};  ///< per point; empty: all
+
+  std::uint64_t count() const { return queries == nullptr ? points.rows() : queries->rows(); }
+  /// What a query finds, in order.
+  std::vector<std::pair<float, std::uint32_t>> found(std::uint64_t query) const {
+    const BitView& rows = queries == nullptr ? points : *queries;
+    std::vector<std::pair<float, std::uint32_t>> list;
+    for (std::uint64_t i = 0; i < points.rows(); ++i) {
+      if (exclude_self && i == query) continue;
+      if (earlier_only && i >= query) continue;
+      if (!allowed.empty() && !allowed[i]) continue;
+      int distance = 0;
+      for (std::uint32_t j = 0; j < points.bits(); ++j) distance += rows.bit(query, j) != points.bit(i, j) ? 1 : 0;
+      if (distance <= farthest) list.emplace_back(static_cast<float>(distance), static_cast<std::uint32_t>(i));
+    }
+    std::sort(list.begin(), list.end());
+    return list;
+  }
+};
+
+inline Neighbors oracle_knn(const BitQuestion& question, std::uint32_t k) {
+  const auto missing = static_cast<std::uint32_t>(question.points.rows());
+  std::vector<std::uint32_t> indices;
+  std::vector<float> distances;
+  for (std::uint64_t q = 0; q < question.count(); ++q) {
+    const auto list = question.found(q);
+    for (std::uint32_t j = 0; j < k; ++j) {
+      indices.push_back(j < list.size() ? list[j].second : missing);
+      distances.push_back(j < list.size() ? list[j].first : std::numeric_limits<float>::infinity());
+    }
+  }
+  return Neighbors(question.count(), k, missing, std::move(indices), Distances(std::move(distances)));
+}
+
+/// `most` > 0 keeps that many nearest of each list.
+inline NeighborLists oracle_radius(const BitQuestion& question, std::uint32_t most = 0) {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> indices;
+  std::vector<float> distances;
+  for (std::uint64_t q = 0; q < question.count(); ++q) {
+    auto list = question.found(q);
+    if (most > 0 && list.size() > most) list.resize(most);
+    for (const auto& [distance, index] : list) {
+      indices.push_back(index);
+      distances.push_back(distance);
+    }
+    offsets.push_back(indices.size());
+  }
+  return NeighborLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices),
+                       Distances(std::move(distances)));
+}
+
+inline std::vector<std::uint32_t> oracle_count(const BitQuestion& question) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint64_t q = 0; q < question.count(); ++q) {
+    counts.push_back(static_cast<std::uint32_t>(question.found(q).size()));
+  }
+  return counts;
+}
+
+/// One seed, one case: points, queries and everything that a search may be asked.
+struct BitCase {
+  BitSet points, queries;
+  bool is_self = false;
+  std::uint32_t k = 0;
+  double radius = 0;
+  std::vector<bool> allowed;
+  std::vector<std::uint64_t> allowed_words;
+  BitSearchOptions options;  ///< points into this case
+
+  BitCase(const BitCase&) = delete;
+  BitCase& operator=(const BitCase&) = delete;
+
+  /// Up to `most_rows` rows of points and queries.
+  BitCase(std::uint64_t seed, std::uint64_t most_rows) {
+    std::mt19937_64 random(seed);
+    const auto bits = static_cast<std::uint32_t>(1 + random() % 300);
+    points = random_bits(random() % 12 == 0 ? random() % 3 : random() % most_rows, bits, random() % 3, random);
+    is_self = random() % 3 == 0;
+    queries =
+        random_bits(random() % 4 == 0 ? random() % 3 : random() % (most_rows / 4 + 1), bits, random() % 3, random);
+    k = static_cast<std::uint32_t>(random() % 4 == 0 ? random() % 2 * 1000 : random() % 30);
+    radius = random() % 8 == 0 ? std::numeric_limits<double>::infinity()
+                               : static_cast<double>(random() % (bits + 1)) / static_cast<double>(1 + random() % 3);
+    options.exclude_self = is_self && random() % 2 == 0;
+    options.earlier_only = is_self && random() % 4 == 0;
+    if (random() % 3 == 0) options.max_distance = static_cast<double>(random() % (bits + 1)) / 2;
+    options.threads = static_cast<int>(random() % 4);
+    if (random() % 3 != 0 || points.rows == 0) return;
+    allowed_words.resize((points.rows + 63) / 64);
+    for (std::uint64_t& word : allowed_words) word = random();
+    if (points.rows % 64 != 0) allowed_words.back() &= (std::uint64_t{1} << points.rows % 64) - 1;
+    for (std::uint64_t i = 0; i < points.rows; ++i) allowed.push_back((allowed_words[i / 64] >> (i % 64) & 1) != 0);
+    options.allowed = allowed_words;
+  }
+
+  /// `farthest` is the bound of the search.
+  BitQuestion question(const BitView& asking, double farthest) const {
+    return {.points = points.view(),
+            .queries = is_self ? nullptr : &asking,
+            .exclude_self = options.exclude_self,
+            .earlier_only = options.earlier_only,
+            .farthest = farthest,
+            .allowed = allowed};
+  }
+};
+
+}  // namespace kith::test
