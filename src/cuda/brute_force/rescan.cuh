@@ -3,8 +3,8 @@
 // one to collect, more where chains are equal.
 #pragma once
 
+#include "cuda/brute_force/scan_chains.cuh"
 #include "cuda/brute_force/scan_types.hpp"
-#include "cuda/search/point_chain.cuh"
 #include "cuda/search/sums_before.cuh"
 
 #include <cstddef>
@@ -68,8 +68,7 @@ __device__ __forceinline__ void for_each_entry(const RescanTask<T>& task, const 
   for (std::uint64_t i = thread_number(); i < task.points.count; i += kRescanThreads) {
     const auto point = static_cast<std::uint32_t>(i);
     if (!task.filter.admits(number, end, point)) continue;
-    const T chain =
-        chain_to_point(task.metric, query, task.points.rows + i * task.points.dims, task.points.dims, std::uint64_t{1});
+    const T chain = any_chain(task.metric, query, task.points.rows + i * task.points.dims, task.points.dims);
     if (chain <= bound) f(Entry<T>(chain, point));
   }
 }
