@@ -19,7 +19,6 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
   T sum = 0;
   if (metric.kind() == Metric::Kind::inner_product) {
     for (std::uint32_t d = 0; d < dims; ++d) sum = std::fma(query[d], point[d], sum);
-    if (std::isnan(sum)) return std::numeric_limits<T>::infinity();
     return sum == 0 ? T(0) : -sum;
   }
   for (std::uint32_t d = 0; d < dims; ++d) {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace kith::core {
 
@@ -63,11 +62,11 @@ template <typename Chain, typename T>
 KITH_HOST_DEVICE T end_of_chain(const Chain&, T sum) {
   return sum;
 }
-/// 0 less the sum is never -0. A sum that overflowed both ways is NaN, which counts as infinity.
+/// 0 less the sum is never -0. Nor is it NaN: the product in a fused multiply-add is never rounded and so never
+/// infinite, and a sum that is infinite stays what it is.
 template <typename T>
 KITH_HOST_DEVICE T end_of_chain(const InnerProductChain&, T sum) {
-  const T negative = T(0) - sum;
-  return negative == negative ? negative : std::numeric_limits<T>::infinity();
+  return T(0) - sum;
 }
 
 /// The shorter way between two coordinates of a periodic axis, both in [0, length), from their difference e: |e|

@@ -92,8 +92,7 @@ HWY_INLINE V end_of_chain(const Step&, V sum) {
 template <class V>
 HWY_INLINE V end_of_chain(const InnerProductStep&, V sum) {
   const hn::DFromV<V> lanes;
-  const auto negative = hn::Sub(hn::Zero(lanes), sum);
-  return hn::IfThenElse(hn::IsNaN(negative), hn::Inf(lanes), negative);
+  return hn::Sub(hn::Zero(lanes), sum);
 }
 
 /// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.

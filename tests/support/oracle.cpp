@@ -49,7 +49,6 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
   T acc = 0;
   if (metric.kind() == Metric::Kind::inner_product) {
     for (std::size_t d = 0; d < query.size(); ++d) acc = std::fma(query[d], point[d], acc);
-    if (std::isnan(acc)) return std::numeric_limits<T>::infinity();
     if (acc == 0) return 0;  // never -0
     return -acc;
   }
