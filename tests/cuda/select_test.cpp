@@ -233,7 +233,7 @@ TEST_P(EveryStrategy, OverflowedRowsAreNotedOnceAndLeftAlone) {
     const bool is_left = i == 1 || i == 4;
     const std::vector<Entry<float>> expected = expected_of(given[i], kK);
     EXPECT_EQ(is_failed[i], is_left ? 1 : 0);
-    EXPECT_TRUE(rows.limits[i] == (is_left ? Entry<float>(0, 0) : expected.back()));
+    EXPECT_TRUE(rows.limits[i] == (is_left ? Entry<float>::first() : expected.back()));
     EXPECT_EQ(indices[chosen[i] * kK], is_left ? 0xdeadbeef : expected[0].number());
     for (std::uint32_t j = 0; is_left && j < rows.capacity; ++j) {
       EXPECT_TRUE(rows.entries[i * rows.capacity + j] == before[i * rows.capacity + j]);
@@ -256,7 +256,7 @@ TEST_P(EveryStrategy, LimitsAreNeverRaisedAndRowsCountedOnTheDevice) {
     given[i].pop_back();
     EXPECT_TRUE(rows.front(i) == expected_of(given[i], kK));
   }
-  EXPECT_TRUE(rows.limits[1] == Entry<double>(0, 0));
+  EXPECT_TRUE(rows.limits[1] == Entry<double>::first());
   EXPECT_TRUE(rows.limits[2] == expected_of(given[2], kK).back());
   EXPECT_TRUE(rows.limits[3].is_none());
   EXPECT_EQ(rows.counts[3], 20u);
