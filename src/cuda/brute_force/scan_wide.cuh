@@ -104,6 +104,8 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
         point_line += kUnroll * Shape::kPointStride;
       }
     }
+#pragma unroll
+    for (std::uint32_t r = 0; r < Shape::kRuns; ++r) end_chains<Chain>(chains[r]);
     T limits[Shape::kRows];  // they are in the way while pairs grow
 #pragma unroll
     for (std::uint32_t g = 0; g < 2; ++g) {
@@ -114,7 +116,6 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 #pragma unroll
     for (std::uint32_t r = 0; r < Shape::kRuns; ++r) {
       const std::uint32_t position = r * Shape::kSpan + first_point;
-      end_chains<Chain>(chains[r]);
       settler.settle(
           chains[r], limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
