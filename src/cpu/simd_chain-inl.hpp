@@ -85,14 +85,9 @@ HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
 HWY_INLINE InnerProductStep step_of(core::InnerProductChain) { return {}; }
 
 /// core::end_of_chain on vectors.
-template <class Step, class V>
-HWY_INLINE V end_of_chain(const Step&, V sum) {
-  return sum;
-}
 template <class V>
-HWY_INLINE V end_of_chain(const InnerProductStep&, V sum) {
-  const hn::DFromV<V> lanes;
-  return hn::Sub(hn::Zero(lanes), sum);
+HWY_INLINE V end_of_chain(InnerProductStep, V sum) {
+  return hn::Sub(hn::Zero(hn::DFromV<V>()), sum);
 }
 
 /// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.

@@ -122,10 +122,15 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(step, axes, d, sums[q][v], query[q], point);
     }
   }
-  for (auto& row : sums) {
-    for (auto& sum : row) sum = end_of_chain(step, sum);
+  if constexpr (std::is_same_v<Step, InnerProductStep>) {
+    hn::Vec<D> ends[kGroup][kVectors];  // not the sums: what is reported lies in memory
+    for (std::size_t q = 0; q < kGroup; ++q) {
+      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = end_of_chain(step, sums[q][v]);
+    }
+    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, ends[q]);
+  } else {
+    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
   }
-  for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
 }
 
 /// A group of queries against one panel by the product filter. Appends those that need the chain to
