@@ -34,7 +34,8 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 }
 
 Flag metric_flag(Metric& metric) {
-  return {"--metric", "l2|l1|linf|lp:P|cosine", "how distances are measured; l2 by default",
+  return {"--metric", "l2|l1|linf|lp:P|cosine|ip",
+          "how distances are measured, or ip: by inner product, kNN only; l2 by default",
           [&metric](const std::string& value) {
             if (value == "hamming") {
               throw UsageError("--metric: hamming is for rows of bits, which kith knn and kith radius search");

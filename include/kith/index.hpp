@@ -115,7 +115,7 @@ struct SearchOptions {
   bool exclude_self = false;
   /// Radius search only: keep the nearest `max_neighbors` of each list; 0 keeps all.
   std::uint32_t max_neighbors = 0;
-  /// kNN only: neighbours farther than this are missing.
+  /// kNN only: neighbours farther than this are missing. Not for inner products, which are no distances.
   double max_distance = std::numeric_limits<double>::infinity();
   /// kNN by a k-d tree only: each distance may be up to (1 + eps) times the true one. Other engines stay exact.
   double eps = 0;
@@ -143,8 +143,8 @@ struct SearchOptions {
 class Index {
  public:
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine
-  /// that is not there, DeviceError if the device is missing, OutOfMemory, on a GPU before anything is allocated.
-  /// Brute force: O(n d), k-d tree: O(n log n).
+  /// that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a GPU before
+  /// anything is allocated. Brute force: O(n d), k-d tree: O(n log n).
   ///
   /// The points may lie on a GPU; the work that writes them must have ended, or be in CUDA's default stream. A build on
   /// that GPU reads them where they lie; under cosine, with periodic axes, with rows to leave out, and for every other
@@ -173,7 +173,8 @@ class Index {
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
 
-  /// All points whose distance from the query is at most `radius`, ordered by (distance, index).
+  /// All points whose distance from the query is at most `radius`, ordered by (distance, index). Throws UsageError
+  /// under the inner product, as all searches by radius.
   NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
   NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
   /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else

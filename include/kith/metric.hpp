@@ -1,4 +1,4 @@
-// The ways to measure a distance between two vectors.
+// The ways to measure a distance between two vectors, or to order by their inner product.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace kith {
 /// A metric, with its exponent where it has one. A small value; compare with ==.
 class Metric {
  public:
-  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine };
+  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product };
 
   /// The default is L2, the Euclidean distance.
   constexpr Metric() = default;
@@ -22,7 +22,10 @@ class Metric {
   static Metric lp(double p);
   /// 1 - cos(angle), computed as half the squared L2 distance of the normalised vectors.
   static constexpr Metric cosine() { return Metric(Kind::cosine, 2); }
-  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P" or "cosine".
+  /// The negative inner product, so that the largest product comes first. No distance: it may be negative, and there
+  /// are no radius searches and no periodic axes. Brute force only.
+  static constexpr Metric inner_product() { return Metric(Kind::inner_product, 0); }
+  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P", "cosine", "ip" or "inner".
   /// Throws UsageError on anything else.
   static Metric parse(std::string_view text);
 

@@ -12,10 +12,15 @@
 namespace kith::apps {
 
 /// The value that neighbours are compared by: the squared distance for L2 and cosine (of normalised vectors), the sum
-/// of powers for lp, the distance itself for L1 and Linf. All in the type of the data, in the order of the dimensions.
+/// of powers for lp, the negative inner product for ip, the distance itself for L1 and Linf. All in the type of the
+/// data, in the order of the dimensions.
 template <typename T>
 T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metric) {
   T sum = 0;
+  if (metric.kind() == Metric::Kind::inner_product) {
+    for (std::uint32_t d = 0; d < dims; ++d) sum = std::fma(query[d], point[d], sum);
+    return sum == 0 ? T(0) : -sum;
+  }
   for (std::uint32_t d = 0; d < dims; ++d) {
     const T difference = query[d] - point[d];
     switch (metric.kind()) {
@@ -31,6 +36,8 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
         break;
       case Metric::Kind::lp:
         sum += std::pow(std::abs(difference), static_cast<T>(metric.p()));
+        break;
+      case Metric::Kind::inner_product:
         break;
     }
   }

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace kith::core {
 
@@ -13,6 +14,9 @@ template <typename T>
 struct Candidate {
   T distance;
   std::uint32_t index;
+
+  /// Nobody comes before it.
+  KITH_HOST_DEVICE static Candidate first() { return {0, 0}; }
 
   KITH_HOST_DEVICE friend bool operator<(const Candidate& a, const Candidate& b) {
 #if !defined(__CUDA_ARCH__)
@@ -28,6 +32,19 @@ struct Candidate {
  private:
   std::uint64_t order_key() const requires(sizeof(T) == 4) {
     return std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32 | index;
+  }
+};
+
+/// The same where chains may be negative: those of inner products.
+template <typename T>
+struct SignedCandidate {
+  T distance;
+  std::uint32_t index;
+
+  KITH_HOST_DEVICE static SignedCandidate first() { return {-std::numeric_limits<T>::infinity(), 0}; }
+
+  KITH_HOST_DEVICE friend bool operator<(const SignedCandidate& a, const SignedCandidate& b) {
+    return a.distance < b.distance || (a.distance == b.distance && a.index < b.index);
   }
 };
 

@@ -1,4 +1,4 @@
-// The chains of the contract: how the differences of two points become one comparable number, the same on every device.
+// The chains of the contract: how two points become one comparable number, the same on every device.
 #pragma once
 
 #include "core/arithmetic.hpp"
@@ -44,6 +44,31 @@ struct LpChain {
   }
 };
 
+/// The negative inner product: a chain of products, not of differences, so it has no `step` and no bound of boxes.
+struct InnerProductChain {};
+
+/// The sum after one more coordinate of a query and a point.
+template <typename Chain, typename T>
+KITH_HOST_DEVICE T step_of_pair(const Chain& chain, T sum, T query, T point) {
+  return chain.step(sum, static_cast<T>(query - point));
+}
+template <typename T>
+KITH_HOST_DEVICE T step_of_pair(const InnerProductChain&, T sum, T query, T point) {
+  return fused_multiply_add(query, point, sum);
+}
+
+/// The number to compare, when all coordinates are in the sum.
+template <typename Chain, typename T>
+KITH_HOST_DEVICE T end_of_chain(const Chain&, T sum) {
+  return sum;
+}
+/// 0 less the sum is never -0. Nor is it NaN: the product in a fused multiply-add is never rounded and so never
+/// infinite, and a sum that is infinite stays what it is.
+template <typename T>
+KITH_HOST_DEVICE T end_of_chain(const InnerProductChain&, T sum) {
+  return T(0) - sum;
+}
+
 /// The shorter way between two coordinates of a periodic axis, both in [0, length), from their difference e: |e|
 /// straight on or length - |e| around. On an axis that does not wrap the length is infinity and the way is |e|: then
 /// length - |e| is infinity, or NaN where |e| overflowed, and neither is below |e|.
@@ -71,9 +96,9 @@ KITH_HOST_DEVICE T chain_distance(const Chain& chain, const T* query, const T* p
                                   std::size_t query_stride = 1, std::size_t point_stride = 1) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) {
-    sum = chain.step(sum, static_cast<T>(query[d * query_stride] - point[d * point_stride]));
+    sum = step_of_pair(chain, sum, query[d * query_stride], point[d * point_stride]);
   }
-  return sum;
+  return end_of_chain(chain, sum);
 }
 
 /// The same on periodic axes; every coordinate lies in [0, lengths[d]), where that is not infinity.

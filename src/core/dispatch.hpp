@@ -44,7 +44,8 @@ decltype(auto) visit_dims(std::uint32_t dims, F&& f) {
   }
 }
 
-/// Calls `f(chain)` with the chain of a metric. Cosine is searched by L2 on normalised vectors.
+/// Calls `f(chain)` with the chain of a metric that has distances: not for the inner product. Cosine is searched by L2
+/// on normalised vectors.
 template <typename F>
 decltype(auto) visit_chain(Metric metric, F&& f) {
   switch (metric.kind()) {
@@ -56,9 +57,17 @@ decltype(auto) visit_chain(Metric metric, F&& f) {
       return std::forward<F>(f)(LpChain{metric.p()});
     case Metric::Kind::l2:
     case Metric::Kind::cosine:
+    case Metric::Kind::inner_product:
       break;
   }
   return std::forward<F>(f)(L2Chain{});
+}
+
+/// The same for all metrics.
+template <typename F>
+decltype(auto) visit_any_chain(Metric metric, F&& f) {
+  if (metric.kind() == Metric::Kind::inner_product) return std::forward<F>(f)(InnerProductChain{});
+  return visit_chain(metric, std::forward<F>(f));
 }
 
 }  // namespace kith::core

@@ -9,15 +9,14 @@
 namespace kith::core {
 
 /// Keeps the `capacity` smallest of all candidates offered, ascending. Offering costs one comparison for a candidate
-/// that does not enter and O(capacity) moves for one that does.
-template <typename T>
+/// that does not enter and O(capacity) moves for one that does. `Kept` is a candidate.
+template <typename T, typename Kept = Candidate<T>>
 class NearestList {
  public:
-  KITH_HOST_DEVICE NearestList(Candidate<T>* storage, std::uint32_t capacity)
-      : entries_(storage), capacity_(capacity) {}
+  KITH_HOST_DEVICE NearestList(Kept* storage, std::uint32_t capacity) : entries_(storage), capacity_(capacity) {}
 
   /// True if the candidate entered.
-  KITH_HOST_DEVICE bool offer(Candidate<T> candidate) {
+  KITH_HOST_DEVICE bool offer(Kept candidate) {
     if (full()) {
       if (capacity_ == 0 || !(candidate < entries_[size_ - 1])) return false;
       --size_;  // the worst one leaves
@@ -32,11 +31,11 @@ class NearestList {
   KITH_HOST_DEVICE std::uint32_t size() const { return size_; }
   KITH_HOST_DEVICE bool full() const { return size_ == capacity_; }
   /// The worst candidate kept; only if there is one.
-  KITH_HOST_DEVICE const Candidate<T>& worst() const { return entries_[size_ - 1]; }
-  KITH_HOST_DEVICE const Candidate<T>& operator[](std::uint32_t i) const { return entries_[i]; }
+  KITH_HOST_DEVICE const Kept& worst() const { return entries_[size_ - 1]; }
+  KITH_HOST_DEVICE const Kept& operator[](std::uint32_t i) const { return entries_[i]; }
 
  private:
-  Candidate<T>* entries_;
+  Kept* entries_;
   std::uint32_t capacity_;
   std::uint32_t size_ = 0;
 };

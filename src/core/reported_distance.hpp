@@ -20,6 +20,7 @@ KITH_HOST_DEVICE T reported_distance(Metric metric, bool squared, T chain) {
       return squared ? chain : square_root(chain);
     case Metric::Kind::l1:
     case Metric::Kind::linf:
+    case Metric::Kind::inner_product:
       return chain;
     case Metric::Kind::cosine:
       return chain / T(2);
@@ -57,6 +58,7 @@ T chain_bound_of_radius(Metric metric, double radius) {
   switch (metric.kind()) {
     case Metric::Kind::l1:
     case Metric::Kind::linf:
+    case Metric::Kind::inner_product:
       return r;
     case Metric::Kind::lp:
       return std::pow(r, static_cast<T>(metric.p()));

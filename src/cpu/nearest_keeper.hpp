@@ -20,7 +20,9 @@ namespace kith::cpu {
 ///
 /// Of two candidates at equal distance the one with the lower index must come first: once k are kept, a later one must
 /// be strictly nearer to enter.
-template <typename T>
+///
+/// `Kept` is core::SignedCandidate where chains may be negative; keys are not for those.
+template <typename T, typename Kept = core::Candidate<T>>
 class NearestKeeper {
  public:
   /// `most` is how many candidates can come at all; only those with chain <= farthest are kept.
@@ -34,18 +36,17 @@ class NearestKeeper {
   void reset() {
     if (uses_keys()) keys_.reset(k_, farthest_);
     size_ = 0;
-    list_ = core::NearestList<T>(storage_.data(), k_);
-    limit_ = k_ == 0 ? core::Candidate<T>{0, 0}  // nothing comes before this one
-                     : core::Candidate<T>{farthest_, std::numeric_limits<std::uint32_t>::max()};
+    list_ = core::NearestList<T, Kept>(storage_.data(), k_);
+    limit_ = k_ == 0 ? Kept::first() : Kept{farthest_, std::numeric_limits<std::uint32_t>::max()};
   }
 
   /// Candidates that do not come before this one cannot enter.
-  const core::Candidate<T>& limit() const { return limit_; }
+  const Kept& limit() const { return limit_; }
   /// The largest chain value that can still enter if candidates come with ascending index: at equal distance, the later
   /// one is too late.
   T bound_for_ascending() const { return is_full() ? just_below(limit_.distance) : limit_.distance; }
 
-  void offer(core::Candidate<T> candidate) {
+  void offer(Kept candidate) {
     if constexpr (kHasKeys) {
       if (uses_keys()) {
         keys_.offer(candidate);
@@ -65,7 +66,7 @@ class NearestKeeper {
   }
 
   /// The candidates kept, nearest first. Only `reset` may follow.
-  std::span<const core::Candidate<T>> finish() {
+  std::span<const Kept> finish() {
     if constexpr (kHasKeys) {
       if (uses_keys()) size_ = keys_.copy_to(storage_.data());
     }
@@ -78,7 +79,7 @@ class NearestKeeper {
 
  private:
   static constexpr std::uint32_t kSortedList = 64;
-  static constexpr bool kHasKeys = sizeof(T) == 4;
+  static constexpr bool kHasKeys = std::is_same_v<Kept, core::Candidate<float>>;
 
   bool uses_keys() const { return kHasKeys && k_ > 0 && k_ <= KeyList::kMost; }
 
@@ -92,18 +93,20 @@ class NearestKeeper {
   /// True once k candidates are kept, which is when the limit is one of them.
   bool is_full() const { return k_ == 0 || limit_.index != std::numeric_limits<std::uint32_t>::max(); }
 
-  /// The next value below a distance, which is never negative: one less as an integer, or the first one below zero.
+  /// The next value below: one less as an integer, or one more where the sign is minus. Below minus infinity that is
+  /// NaN, which nothing is within.
   static T just_below(T distance) {
     using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    if (distance < 0) return std::bit_cast<T>(std::bit_cast<Bits>(distance) + 1);
     return distance > 0 ? std::bit_cast<T>(std::bit_cast<Bits>(distance) - 1) : -std::numeric_limits<T>::denorm_min();
   }
 
   std::uint32_t k_;
   T farthest_;
-  std::vector<core::Candidate<T>> storage_;
-  core::NearestList<T> list_{nullptr, 0};
+  std::vector<Kept> storage_;
+  core::NearestList<T, Kept> list_{nullptr, 0};
   std::size_t size_ = 0;
-  core::Candidate<T> limit_{};
+  Kept limit_{};
   KeyList keys_;
 };
 

@@ -10,8 +10,9 @@
 
 namespace kith::cpu {
 
-/// A heap with the farthest candidate on top, sorted at the end. An offer that enters costs O(log k).
-template <typename T>
+/// A heap with the farthest candidate on top, sorted at the end. An offer that enters costs O(log k). `Kept` is
+/// core::SignedCandidate where chains may be negative.
+template <typename T, typename Kept = core::Candidate<T>>
 class NearestRow {
  public:
   /// `indices` and `chains` have room for k entries; only candidates with chain <= farthest are kept.
@@ -21,12 +22,12 @@ class NearestRow {
   /// Candidates with a chain above this cannot enter.
   T bound() const { return size_ < k_ ? farthest_ : chains_[0]; }
   /// Candidates that do not come before this one cannot enter.
-  core::Candidate<T> limit() const {
-    if (k_ == 0) return {0, 0};
-    return size_ < k_ ? core::Candidate<T>{farthest_, std::numeric_limits<std::uint32_t>::max()} : at(0);
+  Kept limit() const {
+    if (k_ == 0) return Kept::first();
+    return size_ < k_ ? Kept{farthest_, std::numeric_limits<std::uint32_t>::max()} : at(0);
   }
 
-  void offer(core::Candidate<T> candidate) {
+  void offer(Kept candidate) {
     if (size_ < k_) {
       if (candidate.distance <= farthest_) rise(size_++, candidate);
     } else if (k_ > 0 && candidate < at(0)) {
@@ -38,7 +39,7 @@ class NearestRow {
   std::uint32_t finish(std::uint32_t missing) {
     for (std::uint32_t last = size_; last > 1;) {
       --last;
-      const core::Candidate<T> farthest = at(0);
+      const Kept farthest = at(0);
       sink(at(last), last);
       put(last, farthest);
     }
@@ -48,14 +49,14 @@ class NearestRow {
   }
 
  private:
-  core::Candidate<T> at(std::uint32_t place) const { return {chains_[place], indices_[place]}; }
-  void put(std::uint32_t place, core::Candidate<T> candidate) {
+  Kept at(std::uint32_t place) const { return {chains_[place], indices_[place]}; }
+  void put(std::uint32_t place, Kept candidate) {
     chains_[place] = candidate.distance;
     indices_[place] = candidate.index;
   }
 
   /// Fills the free `place` at the end.
-  void rise(std::uint32_t place, core::Candidate<T> candidate) {
+  void rise(std::uint32_t place, Kept candidate) {
     while (place > 0 && at((place - 1) / 2) < candidate) {
       put(place, at((place - 1) / 2));
       place = (place - 1) / 2;
@@ -64,7 +65,7 @@ class NearestRow {
   }
 
   /// Fills the free top of a heap of `size`.
-  void sink(core::Candidate<T> candidate, std::uint32_t size) {
+  void sink(Kept candidate, std::uint32_t size) {
     std::uint64_t place = 0;
     for (std::uint64_t child = 1; child < size; child = 2 * place + 1) {
       if (child + 1 < size && at(static_cast<std::uint32_t>(child)) < at(static_cast<std::uint32_t>(child + 1))) {

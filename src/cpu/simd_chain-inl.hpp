@@ -74,11 +74,21 @@ struct LpStep {
   }
 };
 
+/// Of products, not of differences; see core::InnerProductChain.
+struct InnerProductStep {};
+
 /// The vector form of a chain.
 HWY_INLINE L2Step step_of(core::L2Chain) { return {}; }
 HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
 HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
 HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
+HWY_INLINE InnerProductStep step_of(core::InnerProductChain) { return {}; }
+
+/// core::end_of_chain on vectors.
+template <class V>
+HWY_INLINE V end_of_chain(InnerProductStep, V sum) {
+  return hn::Sub(hn::Zero(hn::DFromV<V>()), sum);
+}
 
 /// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.
 template <class V>
@@ -131,6 +141,16 @@ struct PeriodicAxes {
     return around < nearest ? around : nearest;
   }
 };
+
+/// core::step_of_pair on vectors: the sum after dimension d.
+template <class Step, class Axes, class V>
+HWY_INLINE V step_of_pair(const Step& step, const Axes& axes, std::uint32_t d, V sum, V query, V point) {
+  return step(sum, axes.apart(hn::DFromV<V>(), d, query, point));
+}
+template <class Axes, class V>
+HWY_INLINE V step_of_pair(const InnerProductStep&, const Axes&, std::uint32_t, V sum, V query, V point) {
+  return fused(point, query, sum);
+}
 
 /// One bit per lane, the first lane in the lowest bit.
 template <class D>

@@ -138,7 +138,16 @@ void Choice::change_engine(Engine to, const std::string& why) {
 
 Choice choose_engine(const Wish& wish) {
   Choice choice{wish.engine, Device::cpu(), {}};
-  if (wish.engine != Engine::automatic) {
+  const bool needs_scan = wish.metric.kind() == Metric::Kind::inner_product;
+  if (needs_scan && wish.engine != Engine::automatic && wish.engine != Engine::brute_force) {
+    throw UsageError(
+        fmt::format("engine {}: the metric {} needs engine brute (or auto)", name_of(wish.engine), wish.metric.name()));
+  }
+  if (needs_scan && wish.engine == Engine::automatic) {
+    choice.engine = Engine::brute_force;
+    choice.reason =
+        fmt::format("engine {}: the one that knows the metric {}", name_of(choice.engine), wish.metric.name());
+  } else if (wish.engine != Engine::automatic) {
     choice.reason = fmt::format("engine {}: as asked", name_of(wish.engine));
   } else if (!queries_are_few(wish) && is_doubtful(wish)) {
     choice.engine = Engine::kd_tree;

@@ -16,6 +16,7 @@ struct Wish {
   std::uint32_t dims = 0;
   std::uint64_t queries = 0;  ///< how many will come; 0 if unknown
   Device points_on = {};      ///< where the points are
+  Metric metric = {};
 };
 
 struct Choice {

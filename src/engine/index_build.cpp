@@ -121,7 +121,8 @@ engine::Wish wish_for(std::uint64_t rows, std::uint32_t dims, Device points_on, 
           .points = rows,
           .dims = dims,
           .queries = options.expected_queries,
-          .points_on = points_on};
+          .points_on = points_on,
+          .metric = options.metric};
 }
 
 std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points, const BuildOptions& options) {

@@ -96,8 +96,11 @@ std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions&
   const bool is_automatic = options.device.kind() == Device::Kind::automatic;
   engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
-    return engine::choose_engine(
-        {.engine = facts.engine, .device = options.device, .points = facts.points, .dims = facts.dims});
+    return engine::choose_engine({.engine = facts.engine,
+                                  .device = options.device,
+                                  .points = facts.points,
+                                  .dims = facts.dims,
+                                  .metric = facts.metric});
   }();
   if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
   auto state = std::make_shared<IndexState>();

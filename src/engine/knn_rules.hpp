@@ -25,6 +25,7 @@ inline double chain_power(Metric metric) {
     case Metric::Kind::l1:
     case Metric::Kind::linf:
     case Metric::Kind::cosine:
+    case Metric::Kind::inner_product:
       break;
   }
   return 1;

@@ -77,7 +77,13 @@ void require_approximation(const SearchOptions& options, const SearchSubject& su
   if (!(options.eps >= 0) || !std::isfinite(options.eps)) {
     throw UsageError(fmt::format("eps must be a finite number of at least 0, not {}", options.eps));
   }
-  if (subject.kind == SearchKind::knn) return;
+  if (subject.kind == SearchKind::knn) {
+    if (subject.metric.kind() == Metric::Kind::inner_product &&
+        options.max_distance != std::numeric_limits<double>::infinity()) {
+      throw UsageError("max_distance is for distances, but the metric ip orders by inner products and has none");
+    }
+    return;
+  }
   if (options.max_distance != std::numeric_limits<double>::infinity()) {
     throw UsageError("max_distance is for kNN searches; a radius or a box bounds this one");
   }
@@ -157,6 +163,15 @@ void require_boxes_possible(Metric metric, bool is_periodic) {
   if (is_periodic) throw UsageError("boxes: not on periodic axes; build an index without a period");
 }
 
+void require_radius_possible(Metric metric) {
+  if (metric.kind() == Metric::Kind::inner_product) {
+    throw UsageError(
+        "radius and count: not for the metric ip, which orders by inner products and has no distances; search for the "
+        "k "
+        "nearest, or build an index for another metric");
+  }
+}
+
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   if (options.leaf_size > kMostPerLeaf) {
@@ -179,6 +194,7 @@ void require_search_options(const SearchOptions& options, const SearchSubject& s
   if (options.max_neighbors != 0 && subject.kind != SearchKind::radius) {
     throw UsageError("max_neighbors is for radius searches; use k here");
   }
+  if (subject.kind == SearchKind::radius) require_radius_possible(subject.metric);
   require_approximation(options, subject);
   require_filters(options, subject);
 }

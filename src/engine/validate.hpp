@@ -30,6 +30,8 @@ void require_radii(std::span<const double> radii, std::uint64_t queries);
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype);
 /// Throws UsageError under cosine and on periodic axes, where there are no boxes.
 void require_boxes_possible(Metric metric, bool is_periodic);
+/// Throws UsageError under the inner product, which is no distance.
+void require_radius_possible(Metric metric);
 /// Throws UsageError for a leaf size or a number of threads that is none.
 void require_build_options(const BuildOptions& options);
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
@@ -36,11 +37,12 @@ std::vector<std::uint32_t> to_indices(const ArrayReader& arrays, const ArrayMatr
   return indices;
 }
 
-Distances to_distances(const ArrayReader& arrays, const ArrayMatrix& matrix) {
+/// `may_be_negative`: the lists may be by inner product.
+Distances to_distances(const ArrayReader& arrays, const ArrayMatrix& matrix, bool may_be_negative) {
   const auto convert = [&]<typename T>(T) {
     const auto values = matrix.values.values<T>();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!(values[i] >= 0)) {
+      if (std::isnan(values[i]) || (values[i] < 0 && !may_be_negative)) {
         arrays.fail(fmt::format("the distance {} in row {} is none", values[i],
                                 i / std::max<std::uint64_t>(1, matrix.columns)));
       }
@@ -69,7 +71,7 @@ std::uint64_t guessed_points(std::span<const std::uint32_t> indices, const Dista
   bool any_infinite = false;
   bool is_mark = true;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const bool infinite = std::isinf(distances.at(i));
+    const bool infinite = distances.at(i) == std::numeric_limits<double>::infinity();
     any_infinite |= infinite;
     if (infinite != (indices[i] == largest)) is_mark = false;
   }
@@ -108,7 +110,7 @@ Neighbors read_fixed(const ArrayReader& arrays) {
     arrays.fail(
         fmt::format("\"indices\" is {} x {}, but \"distances\" is {} x {}", rows, k, matrix.rows, matrix.columns));
   }
-  Distances distances = to_distances(arrays, matrix);
+  Distances distances = to_distances(arrays, matrix, true);
   const std::uint64_t count = points ? *points : guessed_points(indices, distances);
   if (count > kMaxPoints) arrays.fail(fmt::format("index {} is out of range", count - 1));
   return Neighbors(rows, static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(count), std::move(indices),
@@ -149,7 +151,7 @@ NeighborLists read_lists(const ArrayReader& arrays) {
     arrays.fail(fmt::format("\"offsets\" ends with {}, but \"distances\" is {} x {}", offsets.back(), matrix.rows,
                             matrix.columns));
   }
-  Distances distances = to_distances(arrays, matrix);
+  Distances distances = to_distances(arrays, matrix, false);
   const std::uint64_t largest =
       indices.empty() ? 0 : *std::max_element(indices.begin(), indices.end()) + std::uint64_t{1};
   return NeighborLists(static_cast<std::uint32_t>(points.value_or(largest)), std::move(offsets), std::move(indices),

@@ -98,6 +98,13 @@ TEST_P(Allocation, OneQueryAtATimeNeedsNone) {
         }
       }
     }
+    if (GetParam().engine == Engine::brute_force) {
+      const Index products = Index::build(
+          points.view(), {.engine = GetParam().engine, .device = GetParam().device, .metric = Metric::inner_product()});
+      for (const std::uint32_t k : {1u, 17u, 500u}) {
+        EXPECT_EQ(allocations_of_queries<float>(products, queries, k, {.allowed = allowed}), 0u) << "k " << k;
+      }
+    }
     if (!with_periods) continue;
     const Index torus = Index::build(
         points.view(),

@@ -66,6 +66,44 @@ TEST_F(KnnCommand, PrintsCsvWithoutOut) {
   EXPECT_PRED2(has, outcome.err, "2 nearest neighbours of each of 4 queries among 4 points");
 }
 
+TEST_F(KnnCommand, OrdersByInnerProduct) {
+  write("p.csv", "1,0\n0.5,2\n-3,1\n0,0\n");
+  write("q.csv", "2,1\n");
+  for (const char* name : {"ip", "inner"}) {
+    const Outcome outcome = run_kith({"knn", path("p.csv"), path("q.csv"), "-k", "5", "--metric", name, "--json"});
+    const json report = json::parse(outcome.out);
+    EXPECT_EQ(report["metric"], "ip");
+    EXPECT_EQ(report["engine"], "brute");
+  }
+  EXPECT_EQ(run_kith({"knn", path("p.csv"), path("q.csv"), "-k", "5", "--metric", "ip", "--quiet"}).out,
+            "query,rank,index,distance\n0,0,1,-3\n0,1,0,-2\n0,2,3,0\n0,3,2,5\n0,4,4,inf\n");
+  ASSERT_EQ(run_kith({"build", path("p.csv"), "--metric", "ip", "--out", path("p.kith")}).code, 0);
+  EXPECT_EQ(run_kith({"knn", path("p.kith"), path("q.csv"), "-k", "2", "--quiet"}).out,
+            "query,rank,index,distance\n0,0,1,-3\n0,1,0,-2\n");
+  ASSERT_EQ(run_kith({"knn", path("p.kith"), path("q.csv"), "-k", "3", "--out", path("n.npz")}).code, 0);
+  EXPECT_EQ(run_kith({"verify", path("n.npz"), path("p.csv"), path("q.csv"), "--metric", "ip"}).code, 0);
+  EXPECT_EQ(run_kith({"verify", path("n.npz"), path("p.csv"), path("q.csv"), "--metric", "l2"}).code, 3);
+  EXPECT_PRED2(has, run_kith({"info", path("p.kith")}).out, "metric        ip\n");
+}
+
+TEST_F(KnnCommand, InnerProductsAreNoDistances) {
+  write("p.csv", kLine);
+  const auto knn = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> line{"knn", path("p.csv"), "-k", "2", "--metric", "ip"};
+    line.insert(line.end(), more.begin(), more.end());
+    return run_kith(line);
+  };
+  expect_failure(knn({"--engine", "kdtree"}), 2, "the metric ip needs engine brute");
+  expect_failure(knn({"--within", "1"}), 2, "max_distance is for distances");
+  expect_failure(knn({"--squared"}), 2, "not for ip");
+  expect_failure(knn({"--period", "10"}), 2, "not for ip");
+  expect_failure(run_kith({"radius", path("p.csv"), "-r", "1", "--metric", "ip"}), 2, "--metric ip orders by inner");
+  ASSERT_EQ(run_kith({"build", path("p.csv"), "--metric", "ip", "--out", path("p.kith")}).code, 0);
+  expect_failure(run_kith({"radius", path("p.kith"), "-r", "1"}), 2, "not for the metric ip");
+  expect_failure(run_kith({"dedupe", path("p.csv"), "--tolerance", "1", "--metric", "ip"}), 2,
+                 "a tolerance is a distance");
+}
+
 TEST_F(KnnCommand, QuietSaysNothing) {
   const Outcome outcome = run_kith({"knn", write("p.csv", kLine), "-k", "1", "--quiet", "--out", path("n.npz")});
   EXPECT_EQ(outcome.code, 0) << outcome;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -51,7 +52,27 @@ TYPED_TEST(Chains, OracleAgreesWithLongDouble) {
     near(oracle_distance<T>(Metric::linf(), false, a, b), most, static_cast<double>(most));
     near(oracle_distance<T>(Metric::lp(3), false, a, b), std::cbrt(cubes), static_cast<double>(std::cbrt(cubes)));
     near(oracle_distance<T>(Metric::cosine(), false, a, b), 1 - dot / std::sqrt(aa * bb), 2);
+    near(oracle_distance<T>(Metric::inner_product(), false, a, b), -dot, static_cast<double>(dot));
   }
+}
+
+TYPED_TEST(Chains, InnerProductsAreNegatedAndNeverMinusZeroOrNaN) {
+  using T = TypeParam;
+  constexpr T kInfinity = std::numeric_limits<T>::infinity(), kMost = std::numeric_limits<T>::max();
+  const auto chain = [](std::vector<T> query, std::vector<T> point) {
+    return core::chain_distance(core::InnerProductChain{}, query.data(), point.data(),
+                                static_cast<std::uint32_t>(query.size()));
+  };
+  EXPECT_EQ(chain({1, 2, -3}, {4, 5, 6}), T(4));
+  EXPECT_EQ(chain({1, 2, 3}, {4, 5, 6}), T(-32));
+  for (const auto& [query, point] : std::vector<std::pair<std::vector<T>, std::vector<T>>>{
+           {{T(-0.0)}, {1}}, {{0, 0}, {1, -1}}, {{1, -1}, {2, 2}}, {{-std::numeric_limits<T>::min()}, {T(1e-30)}}}) {
+    const T zero = chain(query, point);
+    EXPECT_EQ(zero, T(0));
+    EXPECT_FALSE(std::signbit(zero));
+  }
+  EXPECT_EQ(chain({2, 2}, {kMost, -kMost}), -kInfinity) << "the first overflow stays";
+  EXPECT_EQ(chain({2, 2}, {-kMost, kMost}), kInfinity);
 }
 
 TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {

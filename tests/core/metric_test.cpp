@@ -12,13 +12,14 @@ namespace kith {
 namespace {
 
 TEST(Metric, NamesAreReadAndWritten) {
-  for (const std::string name : {"l2", "l1", "linf", "cosine", "lp:3", "lp:1.5"}) {
+  for (const std::string name : {"l2", "l1", "linf", "cosine", "ip", "lp:3", "lp:1.5"}) {
     EXPECT_EQ(Metric::parse(name).name(), name);
   }
   EXPECT_EQ(Metric::parse("euclidean"), Metric::l2());
   EXPECT_EQ(Metric::parse("manhattan"), Metric::l1());
   EXPECT_EQ(Metric::parse("chebyshev"), Metric::linf());
   EXPECT_EQ(Metric::parse("minkowski:4"), Metric::lp(4));
+  EXPECT_EQ(Metric::parse("inner"), Metric::inner_product());
 }
 
 TEST(Metric, SpecialExponentsAreTheExactMetrics) {

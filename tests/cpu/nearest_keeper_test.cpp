@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -48,6 +49,35 @@ TEST(NearestKeeper, TakesCandidatesInAnyOrder) {
     const auto found = keeper.finish();
     ASSERT_EQ(found.size(), k);
     EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin())) << "k " << k;
+  }
+}
+
+/// The bound is the next value below the k-th, whatever its sign: candidates that come later must be strictly less.
+template <typename T>
+void expect_negative_ones_kept(std::uint32_t k, std::mt19937_64& random) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T special[] = {-kInfinity, -std::numeric_limits<T>::max(), -std::numeric_limits<T>::denorm_min(), 0, kInfinity};
+  cpu::NearestKeeper<T, core::SignedCandidate<T>> keeper(k, 800, kInfinity);
+  std::vector<std::pair<T, std::uint32_t>> all;
+  for (std::uint32_t i = 0; i < 800; ++i) {
+    const T value = random() % 4 == 0 ? special[random() % 5] : static_cast<T>(random() % 50) - 25;
+    all.emplace_back(value, i);
+    if (i == 0 || value <= keeper.bound_for_ascending()) keeper.offer({value, i});
+  }
+  std::sort(all.begin(), all.end());
+  const auto found = keeper.finish();
+  ASSERT_EQ(found.size(), std::min<std::size_t>(k, all.size()));
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    ASSERT_EQ(found[j].distance, all[j].first) << "k " << k << ", rank " << j;
+    ASSERT_EQ(found[j].index, all[j].second) << "k " << k << ", rank " << j;
+  }
+}
+
+TEST(NearestKeeper, KeepsNegativeOnes) {
+  std::mt19937_64 random(51);
+  for (const std::uint32_t k : {0u, 1u, 2u, 16u, 60u, 64u, 65u, 200u, 900u}) {
+    ASSERT_NO_FATAL_FAILURE(expect_negative_ones_kept<float>(k, random));
+    ASSERT_NO_FATAL_FAILURE(expect_negative_ones_kept<double>(k, random));
   }
 }
 

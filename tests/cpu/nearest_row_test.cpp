@@ -11,17 +11,18 @@
 namespace kith::test {
 namespace {
 
-template <typename T>
-void expect_nearest(std::uint32_t k, std::uint32_t values, T farthest, std::mt19937_64& random) {
+/// `least` is subtracted from all values.
+template <typename T, typename Kept = core::Candidate<T>>
+void expect_nearest(std::uint32_t k, std::uint32_t values, T farthest, std::mt19937_64& random, T least = 0) {
   std::vector<std::uint32_t> indices(k + 1, 77);
   std::vector<T> chains(k + 1, T(77));
-  cpu::NearestRow<T> row(k, farthest, indices.data(), chains.data());
-  std::vector<core::Candidate<T>> all;
+  cpu::NearestRow<T, Kept> row(k, farthest, indices.data(), chains.data());
+  std::vector<Kept> all;
   std::vector<std::uint32_t> order(700);
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   if (random() % 2 == 0) std::shuffle(order.begin(), order.end(), random);
   for (const std::uint32_t index : order) {
-    const core::Candidate<T> candidate{static_cast<T>(random() % values), index};
+    const Kept candidate{static_cast<T>(random() % values) - least, index};
     if (candidate.distance <= farthest) all.push_back(candidate);
     row.offer(candidate);
   }
@@ -44,6 +45,8 @@ TEST(NearestRow, KeepsTheNearestForEveryK) {
       expect_nearest<float>(k, values, 900.0f, random);
       expect_nearest<double>(k, values, 900.0, random);
       expect_nearest<double>(k, values, 0.0, random);
+      expect_nearest<float, core::SignedCandidate<float>>(k, values, 400.0f, random, 500.0f);
+      expect_nearest<double, core::SignedCandidate<double>>(k, values, -100.0, random, 500.0);
     }
   }
 }

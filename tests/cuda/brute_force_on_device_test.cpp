@@ -99,6 +99,64 @@ TEST_F(BruteForceOnDevice, EveryShapeInManyDimsEqualsTheCpu) {
   }
 }
 
+TEST_F(SmallBruteForceOnDevice, InnerProductsEqualTheOracle) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const SearchCase c = inner_product_case(seed);
+    SCOPED_TRACE(testing::Message() << "replay with inner_product_case(" << seed << "): " << c.text);
+    const Index index = Index::build(c.points.view(), c.build_options(Engine::brute_force, Device::cuda()));
+    expect_same(oracle_knn(c.question(), c.k),
+                c.is_self ? index.knn_self(c.k, c.options) : index.knn(c.queries.view(), c.k, c.options));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(BruteForceOnDevice, InnerProductsOfEveryShapeEqualTheCpu) {
+  std::mt19937_64 random(19);
+  for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u, 16u, 17u, 33u, 130u, 784u}) {
+    for (int s = 0; s < static_cast<int>(NastyShape::count_of_shapes); ++s) {
+      const auto shape = static_cast<NastyShape>(s);
+      const DType dtype = random() % 3 == 0 ? DType::f64 : DType::f32;
+      const std::uint64_t rows = 2000 + random() % 3000;
+      SCOPED_TRACE(testing::Message() << dims << " dims, shape " << s << ", " << name_of(dtype) << ", " << rows);
+      const PointSet points = nasty_points(shape, dtype, rows, dims, random);
+      const PointSet queries = nasty_points(shape, dtype, 100 + random() % 200, dims, random);
+      const OnBoth both(points.view(), Metric::inner_product());
+      const auto k = static_cast<std::uint32_t>(1 + random() % 40);
+      for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{3}, queries.rows()}) {
+        const PointView some = queries.view().slice(0, count);
+        expect_same(both.cpu.knn(some, k), both.gpu.knn(some, k));
+      }
+      if (dims <= 33) {
+        expect_same(both.cpu.knn_self(k, {.exclude_self = true}), both.gpu.knn_self(k, {.exclude_self = true}));
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+/// Products that grow in the order of the scan: every list overflows.
+TEST_F(BruteForceOnDevice, InnerProductsInTheWorstOrderAreFound) {
+  constexpr std::uint64_t kPoints = 40000;
+  const std::uint64_t tiles = cuda::tiles_of(kPoints);
+  const cuda::TileOrder order = cuda::spread_order(tiles);
+  PointSet points(DType::f32, kPoints, 3);
+  for (std::uint64_t i = 0; i < tiles; ++i) {
+    const std::uint64_t first = order.at(i) * cuda::kTilePoints;
+    for (std::uint64_t p = first; p < std::min(first + cuda::kTilePoints, kPoints); ++p) {
+      std::fill_n(points.values<float>().data() + p * 3, 3, static_cast<float>(i) - 9);
+    }
+  }
+  const OnBoth both(points.view(), Metric::inner_product());
+  PointSet queries(DType::f32, 130, 3);
+  for (std::uint64_t i = 0; i < queries.values<float>().size(); ++i) {
+    queries.values<float>()[i] = static_cast<float>(1 + i % 5);
+  }
+  WorkTimes times;
+  const Neighbors found = both.gpu.knn(queries.view(), 20, {.times = &times});
+  EXPECT_GT(times.asked_again, 0u);
+  expect_same(both.cpu.knn(queries.view(), 20), found);
+}
+
 TEST_F(BruteForceOnDevice, AsManyDimsAsThereMayBe) {
   std::mt19937_64 random(7);
   for (const DType dtype : {DType::f32, DType::f64}) {
@@ -199,7 +257,7 @@ TEST_F(BruteForceOnDevice, FilesAreThoseOfTheCpuAndLoadOnBoth) {
   std::mt19937_64 random(41);
   for (const DType dtype : {DType::f32, DType::f64}) {
     const PointSet points = nasty_points(NastyShape::signed_zeros, dtype, 700, 20, random);
-    for (const Metric metric : {Metric::l2(), Metric::l1()}) {
+    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::inner_product()}) {
       const OnBoth both(points.view(), metric);
       const std::vector<std::byte> bytes = both.gpu.to_bytes();
       EXPECT_EQ(both.cpu.to_bytes(), bytes);
@@ -216,17 +274,19 @@ TEST_F(SmallBruteForceOnDevice, ArraysOnTheGpuAreSearchedThere) {
   std::mt19937_64 random(43);
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 900, 18, random);
   const RowsOnDevice<float> rows(points.view(), 21);
-  const Index index = Index::build(rows.view(), brute_on(Device::cuda()));
-  const Index cpu = Index::build(points.view(), brute_on(Device::cpu()));
-  const DeviceSearch search(index);
-  constexpr std::uint32_t kNearest = 7;
-  const Neighbors expected = cpu.knn(points.view(), kNearest);
-  const DeviceArray<std::uint32_t> indices(std::vector<std::uint32_t>(expected.indices().size(), 1));
-  const DeviceArray<float> distances(std::vector<float>(expected.indices().size(), 1.0f));
-  search.knn(rows.view(), kNearest, indices.data(), distances.data());
-  require_success(cudaDeviceSynchronize());
-  expect_same(expected, Neighbors(expected.queries(), kNearest, expected.missing(), indices.values(),
-                                  Distances(distances.values())));
+  for (const Metric metric : {Metric::l2(), Metric::inner_product()}) {
+    const Index index = Index::build(rows.view(), brute_on(Device::cuda(), metric));
+    const Index cpu = Index::build(points.view(), brute_on(Device::cpu(), metric));
+    const DeviceSearch search(index);
+    constexpr std::uint32_t kNearest = 7;
+    const Neighbors expected = cpu.knn(points.view(), kNearest);
+    const DeviceArray<std::uint32_t> indices(std::vector<std::uint32_t>(expected.indices().size(), 1));
+    const DeviceArray<float> distances(std::vector<float>(expected.indices().size(), 1.0f));
+    search.knn(rows.view(), kNearest, indices.data(), distances.data());
+    require_success(cudaDeviceSynchronize());
+    expect_same(expected, Neighbors(expected.queries(), kNearest, expected.missing(), indices.values(),
+                                    Distances(distances.values())));
+  }
 }
 
 TEST_F(SmallBruteForceOnDevice, BoxesEqualTheCpu) {

@@ -8,17 +8,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-using cuda::Entry;
 
 constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
                             const auto&... arguments) {
@@ -62,12 +62,14 @@ struct Scanned {
 
 /// Searches and compares; returns how many queries were asked again.
 template <typename T>
-std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, std::uint32_t k, T bound) {
+std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, std::uint32_t k, T bound,
+                           Metric metric = Metric::l2()) {
   const std::uint64_t count = queries.rows(), dims = queries.dims();
   std::vector<std::uint32_t> indices(count * k, 0xdeadbeef);
   std::vector<T> chains(count * k, T(-7));
   std::uint32_t asked_again = 0;
   const cuda::KnnQuestion<T> question{
+      .metric = {metric.kind(), metric.p(), nullptr},
       .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
       .k = k,
       .bound = bound,
@@ -84,17 +86,23 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
   };
   cuda::KnnSteps(points.scanned, question, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {
-    std::vector<Entry<T>> expected;
+    std::vector<std::pair<T, std::uint32_t>> expected;
     for (std::uint64_t i = 0; i < points.points.rows(); ++i) {
-      const T chain = core::chain_distance(core::L2Chain{}, queries.values<T>().data() + q * dims,
-                                           points.points.template values<T>().data() + i * dims, queries.dims());
-      if (chain <= bound) expected.push_back(Entry<T>(chain, static_cast<std::uint32_t>(i)));
+      const T* query = queries.values<T>().data() + q * dims;
+      const T* point = points.points.template values<T>().data() + i * dims;
+      T chain = 0;
+      for (std::uint64_t d = 0; d < dims; ++d) {
+        const T difference = query[d] - point[d];
+        chain = metric == Metric::l2() ? std::fma(difference, difference, chain) : std::fma(query[d], point[d], chain);
+      }
+      if (metric == Metric::inner_product()) chain = chain == 0 ? T(0) : -chain;
+      if (chain <= bound) expected.emplace_back(chain, static_cast<std::uint32_t>(i));
     }
     std::sort(expected.begin(), expected.end());
     for (std::uint32_t j = 0; j < k; ++j) {
       const bool is_there = j < expected.size();
-      EXPECT_EQ(indices[q * k + j], is_there ? expected[j].number() : points.points.rows()) << q << ", rank " << j;
-      EXPECT_EQ(chains[q * k + j], is_there ? expected[j].chain() : std::numeric_limits<T>::infinity());
+      EXPECT_EQ(indices[q * k + j], is_there ? expected[j].second : points.points.rows()) << q << ", rank " << j;
+      EXPECT_EQ(chains[q * k + j], is_there ? expected[j].first : std::numeric_limits<T>::infinity());
       if (testing::Test::HasFailure()) return asked_again;
     }
   }
@@ -130,6 +138,45 @@ TEST(EmulatedBruteForce, FindsWhatSortingFinds) {
     const Scanned<double> wide(nasty_points(shape, DType::f64, 1000, 6, random), false);
     expect_right<double>(wide, nasty_points(shape, DType::f64, 20, 6, random), 5, 1e300);
   }
+}
+
+TEST(EmulatedBruteForce, FindsTheLargestInnerProducts) {
+  std::mt19937_64 random(7);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Metric metric = Metric::inner_product();
+  for (const NastyShape shape : {NastyShape::two_values, NastyShape::wide_spread, NastyShape::huge_values}) {
+    const Scanned<float> low(nasty_points(shape, DType::f32, 2500, 3, random), false);
+    expect_right<float>(low, nasty_points(shape, DType::f32, 60, 3, random), 9, kInfinity, metric);
+    expect_right<float>(low, nasty_points(shape, DType::f32, 2, 3, random), 70, -0.5f, metric);
+    const Scanned<float> high(nasty_points(shape, DType::f32, 2300, 20, random), false);
+    expect_right<float>(high, nasty_points(shape, DType::f32, 50, 20, random), 9, kInfinity, metric);
+    const Scanned<double> wide(nasty_points(shape, DType::f64, 1000, 6, random), false);
+    expect_right<double>(wide, nasty_points(shape, DType::f64, 20, 6, random), 5, kInfinity, metric);
+  }
+}
+
+/// Products grow with the tiles: lists overflow, and the second look finds negative chains, ties among them.
+TEST(EmulatedBruteForce, OverflowingListsOfInnerProductsAreMadeAgain) {
+  constexpr std::uint64_t kPoints = 6000;
+  const auto look = [&](auto zero) {
+    using T = decltype(zero);
+    PointSet points(std::is_same_v<T, float> ? DType::f32 : DType::f64, kPoints, 2);
+    const cuda::TileOrder order = cuda::spread_order(cuda::tiles_of(kPoints));
+    for (std::uint64_t i = 0; i < order.tiles; ++i) {
+      const std::uint64_t first = order.at(i) * cuda::kTilePoints;
+      for (std::uint64_t p = first; p < std::min(first + cuda::kTilePoints, kPoints); ++p) {
+        points.values<T>()[2 * p] = static_cast<T>(i) - 5;
+        points.values<T>()[2 * p + 1] = static_cast<T>(p % 7);
+      }
+    }
+    const Scanned<T> scanned(std::move(points), false);
+    PointSet queries(scanned.points.dtype(), 3, 2);
+    for (std::uint64_t q = 0; q < 3; ++q) queries.values<T>()[2 * q] = T(0.25) * static_cast<T>(q + 1);
+    queries.values<T>()[3] = T(0.01);
+    EXPECT_EQ(expect_right<T>(scanned, queries, 10, std::numeric_limits<T>::infinity(), Metric::inner_product()), 3u);
+  };
+  look(0.0f);
+  look(0.0);
 }
 
 /// Points that come the nearer the later they are scanned: lists overflow, and the queries are asked again.

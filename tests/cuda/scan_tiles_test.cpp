@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -51,6 +52,11 @@ struct Question {
                              : core::periodic_chain_distance(chain, q, p, lengths.data(), dims);
     };
     switch (task.metric.kind) {
+      case Kind::inner_product: {
+        T sum = 0;
+        for (std::uint32_t d = 0; d < dims; ++d) sum = std::fma(q[d], p[d], sum);
+        return sum == 0 ? T(0) : -sum;
+      }
       case Kind::l1:
         return by(core::L1Chain{});
       case Kind::linf:
@@ -117,7 +123,8 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
   const T unit = wish.is_huge ? std::numeric_limits<T>::max() / 8 : T(0.125);
   const auto fill = [&](std::vector<T>& values, std::uint64_t count) {
     values.resize(count);
-    for (T& value : values) value = static_cast<T>(random() % 9) * unit;
+    const T middle = wish.kind == Kind::inner_product ? T(4) : T(0);
+    for (T& value : values) value = (static_cast<T>(random() % 9) - middle) * unit;
     if (!wish.is_hamming) return;
     for (T& value : values) {  // all words, and often the same ones
       const auto word = static_cast<std::uint32_t>(random() % 4 == 0 ? 0x9e3779b9 * (random() % 3) : random());
@@ -356,9 +363,21 @@ TEST(ScanTiles, HeedsFiltersChosenRowsAndNumbersOfPoints) {
   }
 }
 
-TEST(ScanTiles, TakesDistancesThatOverflow) {
+TEST(ScanTiles, TakesInnerProducts) {
+  for (std::uint64_t seed = 350; seed < 374; ++seed) {
+    constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 5, 8, 17, 40};
+    Wish wish{.points = 129 + seed * 31 % 400, .dims = kDims[seed % 8], .kind = Kind::inner_product};
+    wish.queries = seed % 3 == 0 ? 1 + seed % 48 : 49 + seed % 90;
+    wish.is_self = seed % 2 == 0;
+    wish.is_filtered = seed % 5 == 0;
+    wish.is_chosen = seed % 7 == 1;
+    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
+  }
+}
+
+TEST(ScanTiles, TakesChainsThatOverflow) {
   std::uint64_t seed = 400;
-  for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf}) {
+  for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::inner_product}) {
     for (const std::uint32_t dims : {3u, 18u}) {
       for (const std::uint64_t queries : {9u, 50u}) {
         const Wish wish{.points = 200, .queries = queries, .dims = dims, .kind = kind, .is_huge = true};

@@ -29,9 +29,9 @@ constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t thr
 };
 
 /// How the chains of a row are spread.
-enum class Spread : std::uint8_t { uniform, octaves, tied, equal, with_none, infinite };
-constexpr Spread kSpreads[] = {Spread::uniform, Spread::octaves,   Spread::tied,
-                               Spread::equal,   Spread::with_none, Spread::infinite};
+enum class Spread : std::uint8_t { uniform, octaves, tied, equal, with_none, infinite, negative, both_signs };
+constexpr Spread kSpreads[] = {Spread::uniform,   Spread::octaves,  Spread::tied,     Spread::equal,
+                               Spread::with_none, Spread::infinite, Spread::negative, Spread::both_signs};
 
 template <typename T>
 Entry<T> random_entry(std::mt19937_64& random, Spread spread, std::uint32_t number) {
@@ -47,6 +47,13 @@ Entry<T> random_entry(std::mt19937_64& random, Spread spread, std::uint32_t numb
       return {T(0.5), number};
     case Spread::with_none:
       return random() % 4 == 0 ? Entry<T>(unit, number) : Entry<T>::none();
+    case Spread::negative:
+      return {-std::ldexp(unit, static_cast<int>(random() % 40) - 20) - T(1e-9), number};
+    case Spread::both_signs: {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      const T chains[] = {-kInfinity, -unit - 1, -std::numeric_limits<T>::denorm_min(), 0, unit, kInfinity};
+      return {chains[random() % 6], number};
+    }
     case Spread::infinite:
       break;
   }
@@ -229,7 +236,7 @@ TEST_P(EveryStrategy, OverflowedRowsAreNotedOnceAndLeftAlone) {
     const bool is_left = i == 1 || i == 4;
     const std::vector<Entry<float>> expected = expected_of(given[i], kK);
     EXPECT_EQ(is_failed[i], is_left ? 1 : 0);
-    EXPECT_TRUE(rows.limits[i] == (is_left ? Entry<float>(0, 0) : expected.back()));
+    EXPECT_TRUE(rows.limits[i] == (is_left ? Entry<float>::first() : expected.back()));
     EXPECT_EQ(indices[chosen[i] * kK], is_left ? 0xdeadbeef : expected[0].number());
     for (std::uint32_t j = 0; is_left && j < rows.capacity; ++j) {
       EXPECT_TRUE(rows.entries[i * rows.capacity + j] == before[i * rows.capacity + j]);
@@ -270,6 +277,36 @@ void expect_one_row(std::uint32_t length, std::uint32_t k, Spread spread, Select
   const std::vector<std::vector<Entry<T>>> rows{random_row<T>(random, spread, length)};
   expect_cut(Rows<T>(rows), k, strategy);
   expect_finish(Rows<T>(rows), k, strategy);
+}
+
+TEST(Entries, OrderLikeChainsAndNumbers) {
+  const auto expect_ordered = [](auto zero) {
+    using T = decltype(zero);
+    using Limits = std::numeric_limits<T>;
+    const T chains[] = {
+        -Limits::infinity(),  -Limits::max(), T(-3), T(-1),         -Limits::min(),    -Limits::denorm_min(), T(0),
+        Limits::denorm_min(), T(1),           T(3),  Limits::max(), Limits::infinity()};
+    const std::uint32_t numbers[] = {0, 1, 0xfffffffe, 0xffffffff};
+    for (const T a : chains) {
+      for (const std::uint32_t i : numbers) {
+        const Entry<T> first(a, i);
+        EXPECT_EQ(first.chain(), a);
+        EXPECT_EQ(first.number(), i);
+        EXPECT_FALSE(first.is_none());
+        EXPECT_TRUE(first < Entry<T>::none());
+        EXPECT_FALSE(first < Entry<T>::first());
+        for (const T b : chains) {
+          for (const std::uint32_t j : numbers) {
+            EXPECT_EQ(first < Entry<T>(b, j), a < b || (a == b && i < j))
+                << a << ", " << i << " and " << b << ", " << j;
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(std::isnan(Entry<T>::none().chain()));
+  };
+  expect_ordered(0.0f);
+  expect_ordered(0.0);
 }
 
 TEST(Select, TeamsTakeOneLongRow) {

@@ -216,7 +216,8 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
   expect_refused(header(offsetof(HeaderRecord, engine), 3u), "which this kith does not have");
   expect_refused(header(offsetof(HeaderRecord, engine), 4u), "no engine with the number 4");
   expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "no type of coordinates");
-  expect_refused(header(offsetof(HeaderRecord, metric), 5u), "no metric with the number 5");
+  expect_refused(header(offsetof(HeaderRecord, metric), 6u), "no metric with the number 6");
+  expect_refused(header(offsetof(HeaderRecord, metric), 5u), "no metric with the number 5");  // ip with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric), 3u), "no metric with the number 3");  // lp with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric_p), 2.5), "no metric with the number 0");
   expect_refused(header(offsetof(HeaderRecord, dims), 4097u), "4097 dimensions");
@@ -272,7 +273,23 @@ TEST_P(ForgedIndex, ThePeriodIsChecked) {
   expect_refused(with(with(bytes_, offsetof(HeaderRecord, metric), 3u), offsetof(HeaderRecord, metric_p), 3.0),
                  "metric lp:3 knows no periodic axes");
   expect_refused(with(bytes_, offsetof(HeaderRecord, metric), 4u), "metric cosine knows no periodic axes");
+  if (GetParam().engine == Engine::brute_force) {
+    expect_refused(with(with(bytes_, offsetof(HeaderRecord, metric), 5u), offsetof(HeaderRecord, metric_p), 0.0),
+                   "metric ip knows no periodic axes");
+  }
   EXPECT_TRUE(refused_or_genuine(with(bytes_, period, 4.0)));
+}
+
+/// A file for another metric may become one for the inner product, but not that of a tree.
+TEST_P(ForgedIndex, InnerProductsAreForBruteForce) {
+  if (GetParam().dtype != DType::f64) return;  // the other one has a period
+  const Bytes forged = with(with(bytes_, offsetof(HeaderRecord, metric), 5u), offsetof(HeaderRecord, metric_p), 0.0);
+  if (GetParam().engine == Engine::brute_force) {
+    EXPECT_TRUE(refused_or_genuine(forged));
+    EXPECT_EQ(Index::from_bytes(forged, kOneThread).metric(), Metric::inner_product());
+  } else {
+    expect_refused(forged, "engine kdtree knows no metric ip");
+  }
 }
 
 /// The file is small; what it declares must not be allocated.

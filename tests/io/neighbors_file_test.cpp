@@ -215,7 +215,10 @@ TEST(NeighborsFile, ArraysThatDoNotFitTogether) {
   expect_refused({{"counts.npy", npy("<u4", "(1,)", u4({5}))}}, "holds counts");
   expect_refused({indices, {"distances.npy", npy("<f8", "(2, 1)", f8({0, 3}))}}, "1 x 2");
   expect_refused({indices, {"distances.npy", npy("<f8", "(1, 2)", f8({0, NAN}))}}, "distance nan");
-  expect_refused({indices, {"distances.npy", npy("<f8", "(1, 2)", f8({0, -1}))}}, "distance -1");
+  const Neighbors products =  // by inner product they may be negative
+      std::get<Neighbors>(read_archive({indices, {"distances.npy", npy("<f8", "(1, 2)", f8({-1, -INFINITY}))}}));
+  EXPECT_EQ(products.distance(0, 0), -1);
+  EXPECT_EQ(products.missing(), 4u) << "minus infinity marks nobody";
   expect_refused({indices, {"distances.npy", npy("<i8", "(1, 2)", i8({0, 1}))}}, "not f32 or f64");
   expect_refused({{"indices.npy", npy("<f8", "(1, 2)", f8({0, 1}))}, distances}, "not integers");
   expect_refused({{"indices.npy", npy("<i8", "(1, 2)", i8({0, -1}))}, distances}, "out of range");
@@ -245,6 +248,7 @@ TEST(NeighborsFile, ArraysThatDoNotFitTogether) {
   expect_refused({offsets({0, 2}), list_indices, list_distances, points(0)}, "no points");
   expect_refused({offsets({0, 2}), list_indices, {"distances.npy", npy("<f8", "(1,)", f8({0}))}}, "\"distances\" is 1");
   expect_refused({offsets({0, 2}), indices, list_distances}, "\"indices\" is 1 x 2");
+  expect_refused({offsets({0, 2}), list_indices, {"distances.npy", npy("<f8", "(2,)", f8({-1, 0}))}}, "distance -1");
 }
 
 TEST(NeighborsFile, SurvivesDamage) {

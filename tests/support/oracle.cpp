@@ -47,6 +47,11 @@ std::vector<std::vector<T>> searched_rows(PointView points, Metric metric) {
 template <typename T>
 T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& point, const std::vector<double>& period) {
   T acc = 0;
+  if (metric.kind() == Metric::Kind::inner_product) {
+    for (std::size_t d = 0; d < query.size(); ++d) acc = std::fma(query[d], point[d], acc);
+    if (acc == 0) return 0;  // never -0
+    return -acc;
+  }
   for (std::size_t d = 0; d < query.size(); ++d) {
     T e = query[d] - point[d];
     if (!period.empty() && period[d] != 0) {
@@ -68,6 +73,8 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
       case Metric::Kind::lp:
         acc = acc + std::pow(std::fabs(e), static_cast<T>(metric.p()));
         break;
+      case Metric::Kind::inner_product:
+        break;
     }
   }
   return acc;
@@ -85,6 +92,7 @@ T shown(Metric metric, bool squared, T acc) {
       return std::pow(acc, static_cast<T>(1 / metric.p()));
     case Metric::Kind::l1:
     case Metric::Kind::linf:
+    case Metric::Kind::inner_product:
       break;
   }
   return acc;

@@ -232,4 +232,30 @@ SearchCase random_case(std::uint64_t seed) {
   return c;
 }
 
+namespace {
+
+/// Turns about half of the coordinates around.
+template <typename T>
+void mix_signs(PointSet& points, std::mt19937_64& random) {
+  for (T& value : points.values<T>()) value = draw(random, 2) == 0 ? value : -value;
+}
+
+}  // namespace
+
+SearchCase inner_product_case(std::uint64_t seed) {
+  SearchCase c = random_case(seed);
+  std::mt19937_64 random(seed);
+  c.metric = Metric::inner_product();
+  c.period.clear();
+  c.options.squared = false;
+  c.max_distance = std::numeric_limits<double>::infinity();
+  if (draw(random, 3) != 0) {
+    for (PointSet* points : {&c.points, &c.queries}) {
+      points->dtype() == DType::f32 ? mix_signs<float>(*points, random) : mix_signs<double>(*points, random);
+    }
+  }
+  c.text += ", but by inner product";
+  return c;
+}
+
 }  // namespace kith::test

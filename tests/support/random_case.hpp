@@ -61,5 +61,7 @@ struct SearchCase {
 
 /// The same case for the same seed. Small: some ten thousand pairs at most.
 SearchCase random_case(std::uint64_t seed);
+/// Such a case by inner product: without a bound, squares and periods. Many products are negative.
+SearchCase inner_product_case(std::uint64_t seed);
 
 }  // namespace kith::test

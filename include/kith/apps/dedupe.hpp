@@ -19,7 +19,7 @@ struct DedupeOptions {
   /// Unset: only points equal to a kept one go (-0 equals +0). Set: points at a distance of at most this from one that
   /// was kept before go; distances and "at most" are those of `Index::radius`.
   std::optional<double> tolerance = {};
-  /// For `tolerance` only.
+  /// For `tolerance` only; any but the inner product.
   Metric metric = Metric::l2();
   /// One score per point, or none. With scores the best point comes first, ties by the lower number; without, the
   /// points come in the order of their numbers.

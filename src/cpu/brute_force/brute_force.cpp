@@ -76,7 +76,12 @@ class BruteForce final : public engine::Searcher<T> {
   std::uint64_t panels_below(std::uint64_t end) const {
     return std::min(points_.panels(), (end + points_.width() - 1) / points_.width());
   }
+  /// The k nearest, with candidates of the type Kept on the way.
+  template <typename Kept>
+  void nearest(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run, std::uint32_t* indices,
+               T* chains) const;
   /// The nearest of a single query, on this thread and without allocating memory.
+  template <typename Kept>
   void nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices, T* chains) const;
   /// Scans one task of a plan into a collector.
   template <typename Collector>
@@ -163,6 +168,7 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
 }
 
 template <typename T>
+template <typename Kept>
 void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
                                    T* chains) const {
   T values[std::size_t{engine::kMostDims} * kGroup];  // a group of one query and three that find nothing
@@ -170,15 +176,16 @@ void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k
     std::fill_n(values + std::size_t{d} * kGroup, kGroup, queries.row(0)[d]);
   }
   T bounds[kGroup];
-  std::fill_n(bounds, kGroup, -std::numeric_limits<T>::infinity());
+  std::fill_n(bounds, kGroup, std::numeric_limits<T>::quiet_NaN());  // even minus infinity is not within
   bounds[0] = bound;
-  ScanNearestRow<T> collector{{points_.count(), 0, queries.filter}, NearestRow<T>(k, bound, indices, chains)};
+  ScanNearestRow<T, Kept> collector{{points_.count(), 0, queries.filter},
+                                    NearestRow<T, Kept>(k, bound, indices, chains)};
   Scan<T> scan = scan_of_points();
   scan.panel_count = panels_below(queries.filter.end(0));
   scan.queries = values;
   scan.groups = 1;
   scan.bounds = bounds;
-  scan.on_hit = &ScanNearestRow<T>::on_hit;
+  scan.on_hit = &ScanNearestRow<T, Kept>::on_hit;
   scan.context = &collector;
   scan_panels(scan);
   collector.row.finish(static_cast<std::uint32_t>(points_.count()));
@@ -188,45 +195,56 @@ template <typename T>
 void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                         std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
   if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
+  if (metric_.kind() == Metric::Kind::inner_product) {
+    nearest<core::SignedCandidate<T>>(queries, k, rules.bound, run, indices, chains);
+  } else {
+    nearest<Candidate<T>>(queries, k, rules.bound, run, indices, chains);
+  }
+}
+
+template <typename T>
+template <typename Kept>
+void BruteForce<T>::nearest(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
+                            std::uint32_t* indices, T* chains) const {
   if (queries.count == 1 && !queries.is_self() && run.threads == 1 && run.progress == nullptr) {
-    nearest_of_one(queries, k, rules.bound, indices, chains);
+    nearest_of_one<Kept>(queries, k, bound, indices, chains);
     return;
   }
   const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, points_.count()));
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  const auto write_row = [&](std::uint64_t query, std::span<const Candidate<T>> nearest) {
+  const auto write_row = [&](std::uint64_t query, std::span<const Kept> found) {
     std::uint32_t* row_indices = indices + query * k;
     T* row_chains = chains + query * k;
-    for (std::size_t j = 0; j < nearest.size(); ++j) {
-      row_indices[j] = nearest[j].index;
-      row_chains[j] = nearest[j].distance;
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      row_indices[j] = found[j].index;
+      row_chains[j] = found[j].distance;
     }
-    std::fill(row_indices + nearest.size(), row_indices + k, static_cast<std::uint32_t>(points_.count()));
-    std::fill(row_chains + nearest.size(), row_chains + k, kInfinity);
+    std::fill(row_indices + found.size(), row_indices + k, static_cast<std::uint32_t>(points_.count()));
+    std::fill(row_chains + found.size(), row_chains + k, kInfinity);
   };
 
-  const ScanPlan plan = this->plan(queries, 2 * sizeof(Candidate<T>) * std::uint64_t{kept}, run);
+  const ScanPlan plan = this->plan(queries, 2 * sizeof(Kept) * std::uint64_t{kept}, run);
   // With several ranges: the nearest of each (query, range), kept candidates each, short lists ended by infinity.
-  const Candidate<T> nothing{kInfinity, std::numeric_limits<std::uint32_t>::max()};
-  std::vector<Candidate<T>> partial(plan.ranges > 1 ? plan.queries * plan.ranges * kept : 0, nothing);
+  const Kept nothing{kInfinity, std::numeric_limits<std::uint32_t>::max()};
+  std::vector<Kept> partial(plan.ranges > 1 ? plan.queries * plan.ranges * kept : 0, nothing);
 
   runtime::parallel_for_workers(
       plan.tasks(), parallel_options(plan, run), [&](std::uint64_t task, runtime::Worker& worker) {
         const std::uint64_t block = task / plan.ranges;
-        ScanNearest<T> collector;
+        ScanNearest<T, Kept> collector;
         collector.keepers.reserve(plan.block_size(block));
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
-          collector.keepers.emplace_back(kept, points_.count(), rules.bound);
+          collector.keepers.emplace_back(kept, points_.count(), bound);
         }
         PackedQueries<T> packed(points_, plan.block_size(block));
-        scan_task(plan, task, queries, {rules.bound}, collector, packed, worker);
+        scan_task(plan, task, queries, {bound}, collector, packed, worker);
         for (std::uint32_t i = 0; i < plan.block_size(block); ++i) {
-          const std::span<const Candidate<T>> nearest = collector.keepers[i].finish();
+          const std::span<const Kept> found = collector.keepers[i].finish();
           const std::uint64_t query = plan.first_query(block) + i;
           if (plan.ranges == 1) {
-            write_row(query, nearest);
+            write_row(query, found);
           } else {
-            std::copy(nearest.begin(), nearest.end(),
+            std::copy(found.begin(), found.end(),
                       partial.begin() + static_cast<std::ptrdiff_t>((query * plan.ranges + task % plan.ranges) * kept));
           }
         }
@@ -234,8 +252,8 @@ void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const Knn
   if (plan.ranges == 1) return;
 
   runtime::parallel_for(plan.queries, {.threads = run.threads}, [&](std::uint64_t query) {
-    NearestKeeper<T> keeper(kept, plan.ranges * kept, kInfinity);
-    const Candidate<T>* first = partial.data() + query * plan.ranges * kept;
+    NearestKeeper<T, Kept> keeper(kept, plan.ranges * kept, kInfinity);
+    const Kept* first = partial.data() + query * plan.ranges * kept;
     for (std::uint64_t i = 0; i < plan.ranges * kept; ++i) {
       if (first[i].index != nothing.index) keeper.offer(first[i]);
     }

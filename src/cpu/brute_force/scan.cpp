@@ -119,10 +119,18 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
-      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step(sums[q][v], axes.apart(lanes, d, query[q], point));
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(step, axes, d, sums[q][v], query[q], point);
     }
   }
-  for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
+  if constexpr (std::is_same_v<Step, InnerProductStep>) {
+    hn::Vec<D> ends[kGroup][kVectors];  // not the sums: what is reported lies in memory
+    for (std::size_t q = 0; q < kGroup; ++q) {
+      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = end_of_chain(step, sums[q][v]);
+    }
+    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, ends[q]);
+  } else {
+    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
+  }
 }
 
 /// A group of queries against one panel by the product filter. Appends those that need the chain to
@@ -186,7 +194,7 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     });
     return passed;
   }
-  core::visit_chain(scan.metric, [&](auto chain) HWY_ATTR {
+  core::visit_any_chain(scan.metric, [&](auto chain) HWY_ATTR {
     const auto step = step_of(chain);
     const auto over_panels = [&](const auto& axes, auto constant_dims) HWY_ATTR {
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
@@ -197,7 +205,9 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     };
     // Periodic axes and other metrics than L2 are not worth seven more copies of the loop each.
     constexpr std::integral_constant<std::uint32_t, core::kRuntimeDims> kAnyDims;
-    if (scan.lengths != nullptr) {
+    if constexpr (std::is_same_v<decltype(chain), core::InnerProductChain>) {
+      over_panels(PlainAxes<T>(nullptr), kAnyDims);
+    } else if (scan.lengths != nullptr) {
       over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
     } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
       core::visit_dims(scan.dims,

@@ -20,7 +20,7 @@ struct ScanScope {
 };
 
 /// Calls `take(candidate)` for each real point of a hit.
-template <typename T, typename Take>
+template <typename Found, typename T, typename Take>
 void for_each_scanned(const ScanScope& scope, std::uint32_t query, std::uint64_t first_point, const T* chains,
                       std::uint64_t hits, Take&& take) {
   const bool is_open = scope.filter.is_open();
@@ -28,36 +28,35 @@ void for_each_scanned(const ScanScope& scope, std::uint32_t query, std::uint64_t
     const auto i = static_cast<std::uint32_t>(std::countr_zero(hits));
     const std::uint64_t index = first_point + i;
     if (index >= scope.points) continue;
-    const core::Candidate<T> found{chains[i], static_cast<std::uint32_t>(index)};
+    const Found found{chains[i], static_cast<std::uint32_t>(index)};
     if (is_open || scope.filter.admits(scope.first_query + query, found.index)) take(found);
   }
 }
 
-/// Collects the k nearest of each query of a block.
-template <typename T>
+/// Collects the k nearest of each query of a block. `Kept` is core::SignedCandidate where chains may be negative.
+template <typename T, typename Kept = core::Candidate<T>>
 struct ScanNearest {
   ScanScope scope;
-  std::vector<NearestKeeper<T>> keepers;
+  std::vector<NearestKeeper<T, Kept>> keepers;
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanNearest*>(self);
-    NearestKeeper<T>& keeper = collector.keepers[query];
-    for_each_scanned(collector.scope, query, first, chains, hits,
-                     [&](core::Candidate<T> found) { keeper.offer(found); });
+    NearestKeeper<T, Kept>& keeper = collector.keepers[query];
+    for_each_scanned<Kept>(collector.scope, query, first, chains, hits, [&](Kept found) { keeper.offer(found); });
     return keeper.bound_for_ascending();
   }
 };
 
 /// Collects the k nearest of the only query where its answer is wanted.
-template <typename T>
+template <typename T, typename Kept = core::Candidate<T>>
 struct ScanNearestRow {
   ScanScope scope;
-  NearestRow<T> row;
+  NearestRow<T, Kept> row;
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanNearestRow*>(self);
-    for_each_scanned(collector.scope, query, first, chains, hits,
-                     [&](core::Candidate<T> found) { collector.row.offer(found); });
+    for_each_scanned<Kept>(collector.scope, query, first, chains, hits,
+                           [&](Kept found) { collector.row.offer(found); });
     return collector.row.bound();
   }
 };
@@ -71,8 +70,8 @@ struct ScanList {
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanList*>(self);
-    for_each_scanned(collector.scope, query, first, chains, hits,
-                     [&](core::Candidate<T> found) { collector.lists[query].push_back(found); });
+    for_each_scanned<core::Candidate<T>>(collector.scope, query, first, chains, hits,
+                                         [&](core::Candidate<T> found) { collector.lists[query].push_back(found); });
     return collector.reach.of(collector.scope.first_query + query);
   }
 };
@@ -86,8 +85,8 @@ struct ScanCount {
 
   static T on_hit(void* self, std::uint32_t query, std::uint64_t first, const T* chains, std::uint64_t hits) {
     auto& collector = *static_cast<ScanCount*>(self);
-    for_each_scanned(collector.scope, query, first, chains, hits,
-                     [&](core::Candidate<T>) { ++collector.counts[query]; });
+    for_each_scanned<core::Candidate<T>>(collector.scope, query, first, chains, hits,
+                                         [&](core::Candidate<T>) { ++collector.counts[query]; });
     return collector.reach.of(collector.scope.first_query + query);
   }
 };

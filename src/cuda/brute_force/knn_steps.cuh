@@ -47,7 +47,7 @@ struct KnnScratch {
 
 inline constexpr std::uint32_t kListThreads = 256;
 
-/// Empty lists: a query is offered all that its bound admits, which is nothing if the bound is below 0.
+/// Empty lists: a query is offered all that its bound admits, and nothing if that is NaN.
 template <typename T>
 __global__ void __launch_bounds__(kListThreads)
     begin_lists(const __grid_constant__ ScanTask<T> task, std::uint8_t* flags, std::uint32_t* failed_count) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kListThreads)
   if (first == 0) *failed_count = 0;
   for (std::uint64_t q = first; q < count; q += std::uint64_t{blocks_in_grid()} * kListThreads) {
     const T bound = task.bound_of(task.queries.row_of(q));
-    task.lists.limits[q] = bound >= T(0) ? Entry<T>(bound, kNoNumber) : Entry<T>(T(0), 0);
+    task.lists.limits[q] = bound == bound ? Entry<T>(bound, kNoNumber) : Entry<T>::first();
     task.lists.counts[q] = 0;
     flags[q] = 0;
   }

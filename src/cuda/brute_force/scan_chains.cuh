@@ -1,4 +1,4 @@
-// The steps of chains in as few instructions as the hardware has for them, and distances by any metric.
+// The steps of chains in as few instructions as the hardware has for them, and chains by any metric.
 #pragma once
 
 #include "core/chain.hpp"
@@ -8,6 +8,7 @@
 namespace kith::cuda {
 
 using ScanL2 = core::L2Chain;
+using ScanInnerProduct = core::InnerProductChain;
 
 // Sums are never -0 or NaN, so |-0| may become 0 or not, and these give what the chains of core give.
 struct ScanL1 {
@@ -23,6 +24,16 @@ struct ScanLinf {
     return greater(sum, magnitude(difference));
   }
 };
+
+/// The ends of the chains of a thread.
+template <typename Chain, typename T, std::uint32_t kRows, std::uint32_t kWidth>
+__device__ __forceinline__ void end_chains(T (&chains)[kRows][kWidth]) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+#pragma unroll
+    for (std::uint32_t j = 0; j < kWidth; ++j) chains[i][j] = core::end_of_chain(Chain{}, chains[i][j]);
+  }
+}
 
 /// On axes that may wrap.
 template <typename Chain, typename T>
@@ -47,6 +58,8 @@ __device__ T any_chain(const SearchMetric<T>& metric, const T* query, const T* p
       return chain_on_axes(core::LinfChain{}, metric.lengths, query, point, dims);
     case Metric::Kind::lp:
       return lp_chain_on_axes(metric.p, metric.lengths, query, point, dims);
+    case Metric::Kind::inner_product:
+      return core::chain_distance(core::InnerProductChain{}, query, point, dims);
     default:
       return chain_on_axes(core::L2Chain{}, metric.lengths, query, point, dims);
   }

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
           for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
             for (std::uint32_t j = 0; j < kWidth; ++j) {
-              chains[r][i][j] = Chain{}.step(chains[r][i][j], T(queries[i] - points[r].values[j]));
+              chains[r][i][j] = core::step_of_pair(Chain{}, chains[r][i][j], queries[i], points[r].values[j]);
             }
           }
         }
@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       const std::uint32_t place = (r * kFewThreads + thread_number()) * kWidth;
       const std::uint32_t slot = place / kTilePoints;  // the same for a warp
       if (slot >= tiles) continue;
+      end_chains<Chain>(chains[r]);
       settler.settle(
           chains[r], limits, [](std::uint32_t i) { return i; },
           [&] {

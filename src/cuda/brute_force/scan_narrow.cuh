@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
           T sum = T(0);
 #pragma unroll
           for (std::uint32_t d = 0; d < kDims; ++d) {
-            sum = Chain{}.step(sum, T(queries[i][d] - points.value(j, d)));
+            sum = core::step_of_pair(Chain{}, sum, queries[i][d], points.value(j, d));
           }
-          chains[i][j] = sum;
+          chains[i][j] = core::end_of_chain(Chain{}, sum);
         }
       }
       settler.settle(

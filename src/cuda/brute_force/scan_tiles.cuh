@@ -109,6 +109,8 @@ void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& lau
         return launch_scan_by<T, ScanL1>(task, processors, launch);
       case Metric::Kind::linf:
         return launch_scan_by<T, ScanLinf>(task, processors, launch);
+      case Metric::Kind::inner_product:
+        return launch_scan_by<T, ScanInnerProduct>(task, processors, launch);
       default:
         return launch_scan_by<T, ScanL2>(task, processors, launch);
     }

@@ -16,8 +16,26 @@
 
 namespace kith::cuda {
 
-/// A candidate: ordered by (chain, number). With f32 it is one word, because the bits of chains, which are not
-/// negative, order like the chains.
+/// The bits of a chain, made to order like the chains: the sign of those that are not negative is set, negative ones
+/// are turned around. No chain is -0 or NaN, so the word with all bits set is nobody's.
+KITH_HOST_DEVICE inline std::uint32_t ordered_bits(float chain) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(chain);
+  return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
+}
+KITH_HOST_DEVICE inline std::uint64_t ordered_bits(double chain) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(chain);
+  return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | std::uint64_t{1} << 63);
+}
+KITH_HOST_DEVICE inline float chain_of_bits(std::uint32_t ordered) {
+  const std::uint32_t is_negative = ~static_cast<std::uint32_t>(static_cast<std::int32_t>(ordered) >> 31);
+  return std::bit_cast<float>(ordered ^ (is_negative | 0x80000000u));
+}
+KITH_HOST_DEVICE inline double chain_of_bits(std::uint64_t ordered) {
+  const std::uint64_t is_negative = ~static_cast<std::uint64_t>(static_cast<std::int64_t>(ordered) >> 63);
+  return std::bit_cast<double>(ordered ^ (is_negative | std::uint64_t{1} << 63));
+}
+
+/// A candidate: ordered by (chain, number). With f32 it is one word.
 template <typename T>
 struct Entry;
 
@@ -26,28 +44,30 @@ struct Entry<float> {
   std::uint64_t word = ~std::uint64_t{0};
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number)
-      : word(std::uint64_t{std::bit_cast<std::uint32_t>(chain)} << 32 | number) {}
-  KITH_HOST_DEVICE float chain() const { return std::bit_cast<float>(static_cast<std::uint32_t>(word >> 32)); }
+  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number) : word(std::uint64_t{ordered_bits(chain)} << 32 | number) {}
+  KITH_HOST_DEVICE float chain() const { return chain_of_bits(static_cast<std::uint32_t>(word >> 32)); }
   KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(word); }
-  /// Nobody: behind all others.
+  /// Nobody: behind all others. Its chain is NaN.
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return word == ~std::uint64_t{0}; }
+  /// As a limit: nothing is less.
+  KITH_HOST_DEVICE static Entry first() { return {-std::numeric_limits<float>::infinity(), 0}; }
   KITH_HOST_DEVICE friend bool operator<(const Entry& a, const Entry& b) { return a.word < b.word; }
   KITH_HOST_DEVICE friend bool operator==(const Entry& a, const Entry& b) { return a.word == b.word; }
 };
 
 template <>
 struct alignas(16) Entry<double> {
-  std::uint64_t high = ~std::uint64_t{0};  ///< bits of the chain
+  std::uint64_t high = ~std::uint64_t{0};  ///< ordered bits of the chain
   std::uint64_t low = ~std::uint64_t{0};   ///< the number
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(std::bit_cast<std::uint64_t>(chain)), low(number) {}
-  KITH_HOST_DEVICE double chain() const { return std::bit_cast<double>(high); }
+  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(ordered_bits(chain)), low(number) {}
+  KITH_HOST_DEVICE double chain() const { return chain_of_bits(high); }
   KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(low); }
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return high == ~std::uint64_t{0}; }
+  KITH_HOST_DEVICE static Entry first() { return {-std::numeric_limits<double>::infinity(), 0}; }
   KITH_HOST_DEVICE friend bool operator<(const Entry& a, const Entry& b) {
     return a.high < b.high || (a.high == b.high && a.low < b.low);
   }

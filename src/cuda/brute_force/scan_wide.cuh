@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 #pragma unroll
               for (std::uint32_t j = 0; j < Shape::kWidth; ++j) {
                 const T query = queries[i / Shape::kWidth].values[i % Shape::kWidth];
-                chains[r][i][j] = Chain{}.step(chains[r][i][j], T(query - points[r].values[j]));
+                chains[r][i][j] = core::step_of_pair(Chain{}, chains[r][i][j], query, points[r].values[j]);
               }
             }
           }
@@ -104,6 +104,8 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
         point_line += kUnroll * Shape::kPointStride;
       }
     }
+#pragma unroll
+    for (std::uint32_t r = 0; r < Shape::kRuns; ++r) end_chains<Chain>(chains[r]);
     T limits[Shape::kRows];  // they are in the way while pairs grow
 #pragma unroll
     for (std::uint32_t g = 0; g < 2; ++g) {

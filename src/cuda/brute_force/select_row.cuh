@@ -43,7 +43,7 @@ __device__ __forceinline__ SelectRow<T> open_row(const SelectTask<T>& task, std:
       if (is_first && task.is_failed[row] == 0) {
         task.is_failed[row] = 1;
         task.failed[atomic_add(task.failed_count, 1u)] = static_cast<std::uint32_t>(to);
-        if (task.limits != nullptr) task.limits[row] = Entry<T>(T(0), 0);  // nothing is less: nothing more is offered
+        if (task.limits != nullptr) task.limits[row] = Entry<T>::first();  // nothing more is offered
         if (task.kept != nullptr) task.kept[row] = task.capacity;
       }
       return opened;

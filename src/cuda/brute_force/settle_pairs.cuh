@@ -100,9 +100,10 @@ class PairSettler {
     sync_block();
   }
 
-  /// No chain above it is of use to the query, counted from the first one of the block.
+  /// No chain above it is of use to the query, counted from the first one of the block. NaN, which nothing is within,
+  /// if there is no such query.
   __device__ T limit(std::uint32_t query) const {
-    if (query >= part_.queries) return T(-1);
+    if (query >= part_.queries) return std::numeric_limits<T>::quiet_NaN();
     if (task_.mode != ScanMode::offer) return task_.bound_of(task_.queries.row_of(part_.first_query + query));
     const Entry<T> limit = task_.lists.limits[part_.first_query + query];
     return limit.is_none() ? std::numeric_limits<T>::infinity() : limit.chain();

@@ -44,6 +44,9 @@ std::optional<Metric> metric_of(std::uint32_t kind, double p) {
     case static_cast<std::uint32_t>(Metric::Kind::cosine):
       metric = Metric::cosine();
       break;
+    case static_cast<std::uint32_t>(Metric::Kind::inner_product):
+      metric = Metric::inner_product();
+      break;
     default:
       break;
   }
@@ -66,6 +69,11 @@ IndexFacts facts_of(const HeaderRecord& header, const std::string& name) {
   if (!metric) {
     throw_damaged(name,
                   fmt::format("there is no metric with the number {} and exponent {}", header.metric, header.metric_p));
+  }
+  if (metric->kind() == Metric::Kind::inner_product &&
+      header.engine != static_cast<std::uint32_t>(Engine::brute_force)) {
+    throw_damaged(name, fmt::format("engine {} knows no metric {}", kith::name_of(static_cast<Engine>(header.engine)),
+                                    metric->name()));
   }
   if (header.rows > kMostPoints) {
     throw_damaged(name, fmt::format("{} rows are declared, but one index holds at most {}", header.rows, kMostPoints));

@@ -1,6 +1,7 @@
 // See validate_section.hpp.
 #include "engine/index_file/validate_section.hpp"
 
+#include "engine/periodic_axes.hpp"
 #include "runtime/first_match.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ std::vector<double> load_period(const IndexFile& file) {
   if (!file.has(SectionId::period)) return {};
   const IndexFacts& facts = file.facts();
   const std::span<const double> stored = file.values<double>(SectionId::period, facts.dims);
-  if (facts.metric.kind() == Metric::Kind::lp || facts.metric.kind() == Metric::Kind::cosine) {
+  if (!has_periods(facts.metric)) {
     file.refuse(fmt::format("section period: metric {} knows no periodic axes", facts.metric.name()));
   }
   std::vector<double> lengths;
