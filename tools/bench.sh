@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures: the searches of kith by themselves, then against other libraries. Results as JSON in benchmarks/results, tables
-# in the documentation.
+# and plots in the documentation.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
 
@@ -13,3 +13,4 @@ PATH="$PWD/build/bin:$PATH" .venv/bin/python benchmarks/compare_peers.py
 .venv/bin/python benchmarks/read_csv_against_numpy.py --timer build/bin/read_points_timer --megabytes 1000 \
   --out benchmarks/results/read_csv.json
 .venv/bin/python tools/make_tables.py
+.venv/bin/python tools/make_plots.py

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds with CUDA, runs the benchmarks, then side by side the GPU tests and
-# compute-sanitizer on the small ones, and prints one table. Results as JSON go to the folder given as the first argument
-# (default: build-gpu/results). Libraries that the machine lacks may lie in a folder named by KITH_EXTRA_PREFIX;
-# KITH_COMMIT names the commit where there is no git.
+# On a machine with an NVIDIA GPU: builds with CUDA, runs the benchmarks, then side by side the GPU tests, every engine
+# against the oracle and compute-sanitizer on the small tests, and prints one table. Results as JSON go to the folder given
+# as the first argument (default: build-gpu/results). Libraries that the machine lacks may lie in a folder named by
+# KITH_EXTRA_PREFIX; KITH_COMMIT names the commit where there is no git.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 results=${1:-build-gpu/results}
@@ -28,7 +28,8 @@ prefix=()
 [ -z "${KITH_EXTRA_PREFIX:-}" ] || prefix=(-DCMAKE_PREFIX_PATH="$KITH_EXTRA_PREFIX")
 first configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
   "${prefix[@]}"
-first build cmake --build build-gpu --target kith_command cuda_tests gpu_build_timer gpu_search_timer
+first build cmake --build build-gpu --target kith_command cuda_tests engine_tests gpu_build_timer gpu_search_timer \
+  gpu_brute_timer gpu_select_timer
 if grep -q FAILED "$results"/*.row; then exit 1; fi
 
 # Nothing else runs while time is measured.
@@ -37,8 +38,11 @@ first bench build-gpu/bin/kith bench --json
 cp "$results/bench.log" "$results/bench.json"
 first gpu-build build-gpu/bin/gpu_build_timer "$results/kd_tree_gpu_build.json"
 first gpu-search build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.json"
+first gpu-brute build-gpu/bin/gpu_brute_timer "$results/brute_force_gpu.json"
+first gpu-select build-gpu/bin/gpu_select_timer "$results/select_gpu.json"
 
 beside gpu-tests ctest --test-dir build-gpu --no-tests=error --output-on-failure -j 6 -L gpu
+beside every-engine build-gpu/bin/engine_tests '--gtest_filter=*EveryEngine*'
 if command -v compute-sanitizer >/dev/null; then
   # The sanitizers slow kernels down a hundredfold: only suites made for them.
   small='--gtest_filter=*Small*:ChainsOnDevice*:ListOnDevice*'
@@ -49,7 +53,8 @@ fi
 wait
 
 echo
-cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log" "$results/gpu-search.log"
+cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log" "$results/gpu-search.log" \
+  "$results/gpu-brute.log"  # not gpu-select.log, which has hundreds of lines
 echo
 echo "stage                        result    time"
 for name in "${order[@]}"; do cat "$results/$name.row"; done

@@ -50,6 +50,19 @@ def brute_force_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def brute_force_short():
+    table = brute_force_cpu()
+    report = gpu_report("brute_force_gpu")
+    if report is None:
+        return table
+    rows, machine = table.split("\n\n", 1)
+    for row in report["rows"]:
+        kind = (row["search"], row["cloud"], row["points"], row["queries"], row["dims"], row["dtype"], row["metric"])
+        if row["tree_ms"] == 0 and kind == ("knn", "uniform", 1_000_000, 10_000, 128, "f32", "l2"):
+            rows += f"\n| 128 | 1,000,000 x 10,000 | {row['k']} | GPU | {fine_milliseconds(row['ms'])} |  |  |  |"
+    return f"{rows}\n\n{machine.rstrip()} GPU: {gpu_line(report).strip()}\n"
+
+
 def kd_tree_cpu(keep=lambda row: True):
     report = json.loads((RESULTS / "kd_tree_cpu.json").read_text())
     libraries = ["kith", "nanoflann", "nanoflann-sorted", "pykdtree", "scipy", "scikit-learn"]
@@ -72,16 +85,18 @@ def kd_tree_cpu(keep=lambda row: True):
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-def gpu_build_report():
-    """What gpu_build_timer measured, or None before it was run."""
-    path = RESULTS / "kd_tree_gpu_build.json"
+def gpu_report(name):
+    """What a timer measured on a GPU, or None before it was run."""
+    path = RESULTS / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
+
+
+def gpu_build_report():
+    return gpu_report("kd_tree_gpu_build")
 
 
 def gpu_search_report():
-    """What gpu_search_timer measured, or None before it was run."""
-    path = RESULTS / "kd_tree_gpu_search.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    return gpu_report("kd_tree_gpu_search")
 
 
 def gpu_searches():
@@ -160,6 +175,86 @@ def gpu_search():
     return "\n".join(lines) + "\n" + gpu_line(report).rstrip() + note + "\n"
 
 
+def gpu_brute():
+    report = gpu_report("brute_force_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| search | cloud | points | dims | type | metric | queries | k | ms | billion pairs/s | asked again |"]
+    lines.append("|" + "---|" * 11)
+    for row in report["rows"]:
+        if row["tree_ms"] > 0:
+            continue
+        rate = row["points"] * row["queries"] / row["ms"] / 1e6
+        lines.append(
+            f"| {row['search']} | {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {row['metric']} "
+            f"| {row['queries']:,} | {row['k']} | {fine_milliseconds(row['ms'])} | {rate:,.{0 if rate >= 10 else 2}f} "
+            f"| {row['asked_again']:,} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def brute_or_tree_rows():
+    """Searches that both engines were timed at."""
+    report = gpu_report("brute_force_gpu")
+    return [] if report is None else [row for row in report["rows"] if row["tree_ms"] > 0]
+
+
+def gpu_brute_or_tree():
+    rows = brute_or_tree_rows()
+    if not rows:
+        return "Not measured yet.\n"
+    points = sorted({row["points"] for row in rows})
+    cells = {}
+    for row in rows:
+        times = [fine_milliseconds(row["ms"]), fine_milliseconds(row["tree_ms"])]
+        faster = 0 if row["ms"] <= row["tree_ms"] else 1
+        times[faster] = f"**{times[faster]}**"
+        cells[row["dims"], row["points"]] = " / ".join(times)
+    queries = {row["points"]: row["queries"] for row in rows}
+    lines = ["![Queries per second of both over dims](plots/brute_or_tree_gpu.svg)", ""]
+    lines.append("| dims | " + " | ".join(f"{count:,} points, {queries[count]:,} queries" for count in points) + " |")
+    lines.append("|" + "---|" * (1 + len(points)))
+    for dims in sorted({row["dims"] for row in rows}):
+        lines.append(f"| {dims} | " + " | ".join(cells.get((dims, count), "") for count in points) + " |")
+    note = f"Milliseconds, brute force / tree, k = {rows[0]['k']}; **bold** is the faster."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(gpu_report("brute_force_gpu"))
+
+
+def select_cases():
+    """Sorted answers of f32 rows, where there are many and where there is one: {(rows, length, k): {strategy: ms}} of each.
+
+    Only lengths that have both.
+    """
+    report = gpu_report("select_gpu")
+    many, single = {}, {}
+    for row in [] if report is None else report["rows"]:
+        if row["dtype"] == "f32" and row["goal"] == "finish":
+            cases = single if row["rows"] == 1 else many
+            cases.setdefault((row["rows"], row["length"], row["k"]), {})[row["strategy"]] = row["ms"]
+    both = {length for _, length, _ in many} & {length for _, length, _ in single}
+    return tuple({case: times for case, times in cases.items() if case[1] in both} for cases in (many, single))
+
+
+def gpu_select():
+    many, single = select_cases()
+    if not many:
+        return "Not measured yet.\n"
+    strategies = sorted({name for times in [*many.values(), *single.values()] for name in times} - {"auto"})
+    lines = ["![Speed of every strategy over k](plots/select_gpu.svg)"]
+    for cases, unit, scale in ((many, "ms", 1), (single, "µs", 1e3)):
+        heads = [f"{name}, {unit}" for name in ["auto", *strategies]]
+        lines += ["", "| rows | length | k | fastest | " + " | ".join(heads) + " |"]
+        lines.append("|" + "---|" * (5 + len(strategies)))
+        for (rows, length, k), times in sorted(cases.items(), key=lambda item: item[0][1:]):
+            best = min(strategies, key=lambda name: times.get(name, float("inf")))
+            shown = {name: fine_milliseconds(time * scale) for name, time in times.items()}
+            shown[best] = f"**{shown[best]}**"
+            cells = [shown.get(name, "") for name in ["auto", *strategies]]
+            lines.append(f"| {rows:,} | {length:,} | {k} | {best} | " + " | ".join(cells) + " |")
+    note = "f32, answers sorted. Empty: the strategy does not take such a k, or takes too long to be timed."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(gpu_report("select_gpu"))
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -173,9 +268,13 @@ def read_csv():
 
 TABLES = {
     "brute_force_cpu": brute_force_cpu,
+    "brute_force_short": brute_force_short,
+    "gpu_brute": gpu_brute,
+    "gpu_brute_or_tree": gpu_brute_or_tree,
     "gpu_build": gpu_build,
     "gpu_build_phases": gpu_build_phases,
     "gpu_search": gpu_search,
+    "gpu_select": gpu_select,
     "kd_tree_cpu": kd_tree_cpu,
     "kd_tree_short": kd_tree_short,
     "read_csv": read_csv,

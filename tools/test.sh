@@ -118,8 +118,10 @@ stage_includes() {
 }
 
 stage_docs() {
-  begin 'the documentation: links and marked examples'
+  begin 'the documentation: links, marked examples, tables and plots'
   PATH="$PWD/build/bin:$PATH" check .venv/bin/python tools/check_docs.py
+  check .venv/bin/python tools/make_tables.py --check
+  check .venv/bin/python tools/make_plots.py --check
   end
 }
 

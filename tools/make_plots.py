@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Draws docs/plots/*.svg from benchmarks/results/*.json.
+
+With --check nothing is written and a plot that is out of date fails. A plot whose results are not there is left out.
+"""
+
+import argparse
+import math
+import sys
+
+from make_tables import ROOT, brute_or_tree_rows, gpu_line, gpu_report, select_cases
+from svg_chart import COLOURS, INK, MARKERS, LogAxis, Panel, Svg, short
+
+PLOTS = ROOT / "docs/plots"
+DASHES = "7 5"
+PALE = "#d9d9d9"
+ENTRY_BYTES = 8  # of f32: the distance and the number of a point
+
+
+def caption(report):
+    return gpu_line(report).strip().rstrip(".")
+
+
+def one_or_range(values):
+    low, high = min(values), max(values)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def crossing(brute, tree):
+    """Where two lines over the same x meet, between them as they are drawn; None if they do not."""
+    for (x, a), (_, b), (next_x, next_a), (_, next_b) in zip(brute, tree, brute[1:], tree[1:]):
+        before, after = math.log(a / b), math.log(next_a / next_b)
+        if before < 0 <= after:
+            part = before / (before - after)
+            return x * (next_x / x) ** part, a * (next_a / a) ** part
+    return None
+
+
+def brute_or_tree_gpu():
+    rows = brute_or_tree_rows()
+    if not rows:
+        return None
+    dims = sorted({row["dims"] for row in rows})
+    points = sorted({row["points"] for row in rows})
+    k = one_or_range([row["k"] for row in rows])
+    queries = one_or_range([row["queries"] for row in rows])
+    svg = Svg(
+        860, 530, "Where brute force wins on a GPU",
+        f"Uniform f32 points, L2, k = {k}, {queries} queries at a time, all in GPU memory; time of the search alone",
+    )
+    speeds = {
+        field: {
+            count: sorted((row["dims"], row["queries"] / row[field] * 1e3) for row in rows if row["points"] == count)
+            for count in points
+        }
+        for field in ("ms", "tree_ms")
+    }
+    panel = Panel(
+        svg, 76, 92, 764, 360, LogAxis(dims[0] / 1.08, dims[-1] * 1.08),
+        LogAxis.around([speed for lines in speeds.values() for line in lines.values() for _, speed in line]),
+    )
+    panel.frame(dims, "dims", "queries per second")
+    colours = {count: COLOURS[i % len(COLOURS)] for i, count in enumerate(points)}
+    for count in points:
+        brute, tree = speeds["ms"][count], speeds["tree_ms"][count]
+        panel.line(tree, colours[count], "circle", dash=DASHES)
+        panel.line(brute, colours[count], "circle", width=2.4)
+        meeting = crossing(brute, tree)
+        if meeting is not None:
+            svg.marker(*panel.at(*meeting), "ring", colours[count])
+    entries = [(f"{short(count)} points", colours[count], {}, None) for count in points]
+    entries += [("brute force", INK, {}, None), ("k-d tree", INK, {"dash": DASHES}, None)]
+    svg.legend(76, 76, [*entries, ("even", INK, None, "ring")])
+    return svg.whole(caption(gpu_report("brute_force_gpu")))
+
+
+def select_gpu():
+    many, single = select_cases()
+    if not many:
+        return None
+    lengths = sorted({length for _, length, _ in many})
+    ks = sorted({k for _, _, k in many})
+    strategies = sorted({name for times in [*many.values(), *single.values()] for name in times} - {"auto"})
+    svg = Svg(
+        1000, 640, "Selecting the k least of a row on a GPU",
+        f"f32 entries of {ENTRY_BYTES} bytes in GPU memory, answers sorted; the bytes of the rows, read once, over the time",
+    )
+    looks = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(strategies)}
+    entries = [("auto", PALE, {"width": 8}, None)]
+    svg.legend(76, 78, entries + [(name, looks[name][0], {}, looks[name][1]) for name in strategies])
+    width, gap, height = 205, 20, 180
+    for top, cases in ((118, many), (388, single)):
+        speeds = {
+            (rows, length, k): {name: rows * length * ENTRY_BYTES / ms / 1e6 for name, ms in times.items()}
+            for (rows, length, k), times in cases.items()
+        }
+        y_axis = LogAxis.around([speed for by_name in speeds.values() for speed in by_name.values()])
+        for column, length in enumerate(lengths):
+            x_axis = LogAxis(ks[0] / 1.25, ks[-1] * 1.25)
+            panel = Panel(svg, 76 + column * (width + gap), top, width, height, x_axis, y_axis)
+            panel.frame(ks, "k", "GB/s" if column == 0 else "", y_label="{:,g}".format)
+            rows = next(rows for rows, of, _ in cases if of == length)
+            words = f"{rows:,} row{'' if rows == 1 else 's'} of {length:,}"
+            svg.text(panel.left + width / 2, top - 8, words, anchor="middle", weight="bold")
+            for name in ["auto", *strategies]:  # auto lies below the one that it took
+                here = {k: by_name for (_, of, k), by_name in speeds.items() if of == length and name in by_name}
+                line = [(k, here[k][name]) for k in sorted(here)]
+                if line and name == "auto":
+                    panel.line(line, PALE, width=8)
+                elif line:
+                    panel.line(line, *looks[name])
+    return svg.whole(caption(gpu_report("select_gpu")))
+
+
+DRAWN = {"brute_or_tree_gpu": brute_or_tree_gpu, "select_gpu": select_gpu}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail instead of writing")
+    arguments = parser.parse_args()
+    stale = []
+    for name, draw in DRAWN.items():
+        path = PLOTS / f"{name}.svg"
+        drawn = draw()
+        if drawn is None:
+            print(f"{path.relative_to(ROOT)} is left out: its results are not there", file=sys.stderr)
+        elif not path.exists() or path.read_text(encoding="utf-8") != drawn:
+            stale.append(path.relative_to(ROOT))
+            if not arguments.check:
+                PLOTS.mkdir(exist_ok=True)
+                path.write_text(drawn, encoding="utf-8", newline="\n")
+    if arguments.check and stale:
+        sys.exit(f"plots are out of date: {', '.join(map(str, stale))}; run tools/make_plots.py")
+
+
+if __name__ == "__main__":
+    main()
