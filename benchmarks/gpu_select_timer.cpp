@@ -199,7 +199,8 @@ bool measure_all(const std::vector<Case>& cases, const std::string& only, std::o
   for (const Case& what : cases) {
     for (const SelectMethod strategy : kMethods) {
       if (!only.empty() && kith::name_of(strategy) != only) continue;
-      if (cuda::choose_select(strategy, what.k).is_fallback || is_endless(what, strategy)) continue;
+      if (cuda::choose_select(strategy, what.k, what.length, what.rows).is_fallback || is_endless(what, strategy))
+        continue;
       const Row row = bench.measure(what, strategy);
       report(row, json, is_first);
       is_first = false;

@@ -178,7 +178,7 @@ class EveryStrategy : public testing::TestWithParam<SelectStrategy> {
 TEST_P(EveryStrategy, SelectsWhatSortingSelects) {
   for (const std::uint32_t k : {1u, 2u, 7u, 8u, 31u, 32u, 33u, 64u, 100u, 256u, 257u, 1000u}) {
     SCOPED_TRACE(testing::Message() << "k " << k);
-    if (k == 1000 && choose_select(GetParam(), k).is_fallback) continue;
+    if (k == 1000 && choose_select(GetParam(), k, 3000, 3).is_fallback) continue;
     expect_all<float>(k);
     if ((k == 1 || k == 8 || k == 33 || k >= 256) && !is_slow(k)) expect_all<double>(k);
     if (HasFatalFailure()) return;
@@ -401,13 +401,13 @@ TEST(Select, StrategiesHaveNamesAndLimits) {
     EXPECT_EQ(parse_select_method(kith::name_of(strategy)), strategy);
   }
   EXPECT_THROW(parse_select_method("heap"), UsageError);
-  EXPECT_EQ(choose_select(SelectStrategy::insertion, 32).strategy, SelectStrategy::insertion);
-  EXPECT_EQ(choose_select(SelectStrategy::insertion, 33).strategy, SelectStrategy::radix);
-  EXPECT_TRUE(choose_select(SelectStrategy::insertion, 33).is_fallback);
-  EXPECT_EQ(choose_select(SelectStrategy::warp, 256).strategy, SelectStrategy::warp);
-  EXPECT_TRUE(choose_select(SelectStrategy::warp, 257).is_fallback);
-  EXPECT_EQ(choose_select(SelectStrategy::automatic, 100000).strategy, SelectStrategy::radix);
-  EXPECT_FALSE(choose_select(SelectStrategy::automatic, 100000).is_fallback);
+  EXPECT_EQ(choose_select(SelectStrategy::insertion, 32, 3000, 100).strategy, SelectStrategy::insertion);
+  EXPECT_EQ(choose_select(SelectStrategy::insertion, 33, 3000, 100).strategy, SelectStrategy::radix);
+  EXPECT_TRUE(choose_select(SelectStrategy::insertion, 33, 3000, 100).is_fallback);
+  EXPECT_EQ(choose_select(SelectStrategy::warp, 256, 3000, 100).strategy, SelectStrategy::warp);
+  EXPECT_TRUE(choose_select(SelectStrategy::warp, 257, 3000, 100).is_fallback);
+  EXPECT_EQ(choose_select(SelectStrategy::automatic, 100000, 3000, 100).strategy, SelectStrategy::radix);
+  EXPECT_FALSE(choose_select(SelectStrategy::automatic, 100000, 3000, 100).is_fallback);
 }
 
 }  // namespace

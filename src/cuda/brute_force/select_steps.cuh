@@ -77,7 +77,7 @@ void launch_sort(const SelectTask<T>& task, std::uint32_t processors, Launch&& l
 template <typename T, typename Launch>
 SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint32_t kWarpBlocks = 64, kThreadBlocks = 64, kBlocks = 16;
-  const SelectChoice choice = choose_select(asked, task.k);
+  const SelectChoice choice = choose_select(asked, task.k, task.length == 0 ? task.capacity : task.length, task.rows);
   if (task.rows == 0) return choice;
   if (task.goal == SelectGoal::sort) {
     launch_sort(task, processors, launch);
