@@ -75,7 +75,7 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
       .chains = chains.data(),
       .asked_again = &asked_again};
   question.metric.is_hamming = true;
-  const cuda::KnnRounds rounds = cuda::plan_rounds(points.count(), k, 8);
+  const cuda::KnnRounds rounds = cuda::plan_rounds(points.count(), k, 10000);
   std::vector<std::byte> memory(cuda::KnnScratch<float>(count, rounds.capacity, false, queries.words).bytes + 256);
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
   const auto select = [](const cuda::SelectTask<float>& task) {
