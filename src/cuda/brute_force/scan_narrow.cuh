@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
     for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
   }
-  RowSettler<T, Chain, Shape::kWidth, Room::kDepth> settler(task, part, room.settle);
+  RowSettler<T, Chain, kDims, Shape::kWidth, Room::kDepth> settler(task, part, room.settle);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   T queries[Shape::kRows][kDims], limits[Shape::kRows];
 #pragma unroll
@@ -104,12 +104,12 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
     sync_block();  // these points are there, and nobody reads the ones before any more
     stage(buffer ^ 1);
     const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
+    const T* from = &room.points[buffer][0][first_point * kDims];
+    static_assert(Shape::kRuns * Shape::kSpan == kTilePoints);
 #pragma unroll 1
-    for (std::uint32_t step = 0; step < slots * Shape::kRuns; ++step) {
-      const std::uint32_t slot = step / Shape::kRuns;
-      const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
+    for (std::uint32_t left = slots * Shape::kRuns; left != 0; --left, from += Shape::kSpan * kDims) {
       RowsInVectors<T, kDims, Shape::kWidth> points;
-      points.load(&room.points[buffer][slot][position * kDims]);
+      points.load(from);
       const auto chain = [&](const T(&query)[kDims], std::uint32_t j) {
         T sum = T(0);
 #pragma unroll
@@ -125,6 +125,8 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
       settler.settle(
           rows, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
+            const std::uint32_t step = slots * Shape::kRuns - left, slot = step / Shape::kRuns;
+            const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
             return PointRun{std::uint64_t{room.tiles[buffer][slot]} * kTilePoints + position,
                             (first + slot - task.first_tile) * kTilePoints + position};
           },

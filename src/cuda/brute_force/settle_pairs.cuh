@@ -193,10 +193,11 @@ class SettlerBase {
     }
   }
 
-  /// Whether a pair is within the limit, all of it: a chain that equals the limit's needs a lesser number.
-  __device__ __forceinline__ bool is_within(std::uint64_t query, std::uint32_t number, T chain, T limit) const {
-    if (task_.mode == ScanMode::offer) return Entry<T>(chain, number) < task_.lists.limits[query];
-    return chain <= limit;
+  /// Of pairs that came because of their chains, those below it are within the limit: a chain that equals the limit's
+  /// needs a lesser number.
+  __device__ __forceinline__ Entry<T> end_of(std::uint64_t query) const {
+    if (task_.mode == ScanMode::offer) return task_.lists.limits[query];
+    return Entry<T>(task_.bound_of(task_.queries.row_of(query)), kNoNumber);
   }
 
   /// What the block has counted; all its threads come.
@@ -295,8 +296,7 @@ class PairSettler : public SettlerBase<T> {
       const T chains[1] = {waiting_.chains[i][lane_number()]};
       const std::uint32_t number = waiting_.numbers[i][lane_number()], own = waiting_.queries[i][lane_number()];
       const std::uint64_t query = this->part_.first_query + own;
-      const bool is_good =
-          admits_pair(this->task_, query, number) && this->is_within(query, number, chains[0], chains[0]);
+      const bool is_good = Entry<T>(chains[0], number) < this->end_of(query) && admits_pair(this->task_, query, number);
       this->append(own, number, chains, is_good ? 1 : 0);
     }
     fill_ = 0;

@@ -25,8 +25,8 @@ struct SettleRowsRoom {
   std::uint32_t counts[kQueries];
 };
 
-/// Runs have kWidth points.
-template <typename T, typename Chain, std::uint32_t kWidth, std::uint32_t kDepth>
+/// Runs have kWidth points of at most kDims dims.
+template <typename T, typename Chain, std::uint32_t kDims, std::uint32_t kWidth, std::uint32_t kDepth>
 class RowSettler : public SettlerBase<T> {
  public:
   template <std::uint32_t kWarps, std::uint32_t kQueries>
@@ -83,26 +83,30 @@ class RowSettler : public SettlerBase<T> {
     for (std::uint32_t i = 0; i < fill_; ++i) {
       const std::uint32_t number = waiting_.numbers[i][lane_number()], own = waiting_.queries[i][lane_number()];
       const std::uint64_t query = this->part_.first_query + own;
-      const T* query_row = task.queries.rows + task.queries.row_of(query) * task.queries.row_stride;
-      const T limit = this->limit(own);
-      T chains[kWidth];
+      const std::uint64_t query_row = task.queries.row_of(query);
+      const T* query_values = task.queries.rows + query_row * task.queries.row_stride;
+      const Entry<T> end = this->end_of(query);
+      T asked[kDims], points[kWidth][kDims], chains[kWidth];  // all are on their way before the first is needed
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) asked[d] = d < dims ? query_values[d] : T(0);
+#pragma unroll
+      for (std::uint32_t j = 0; j < kWidth; ++j) {
+        const bool exists = std::uint64_t{number} + j < task.points.count;
+        const T* row = task.points.rows + (std::uint64_t{number} + j) * dims;
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) points[j][d] = exists && d < dims ? row[d] : T(0);
+      }
+      const auto asker = static_cast<std::uint32_t>(task.queries.first + query_row);
+      const std::uint32_t end_number = task.filter.end(asker, query_row);
       std::uint32_t good = 0;
 #pragma unroll
       for (std::uint32_t j = 0; j < kWidth; ++j) {
         chains[j] = T(0);
-        if (std::uint64_t{number} + j >= task.points.count) continue;
-        const T* row = task.points.rows + (std::uint64_t{number} + j) * dims;
-#pragma unroll 1
-        for (std::uint32_t d = 0; d < dims; ++d) chains[j] = Chain{}.step(chains[j], T(query_row[d] - row[d]));
-        good |= (chains[j] <= limit ? 1u : 0u) << j;
-      }
-      std::uint32_t bits = good;
 #pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        if ((bits >> j & 1) == 0) continue;
-        if (!admits_pair(task, query, number + j) || !this->is_within(query, number + j, chains[j], limit)) {
-          good &= ~(1u << j);
-        }
+        for (std::uint32_t d = 0; d < kDims; ++d) chains[j] = Chain{}.step(chains[j], T(asked[d] - points[j][d]));
+        const bool is_good = std::uint64_t{number} + j < task.points.count && Entry<T>(chains[j], number + j) < end &&
+                             task.filter.admits(asker, end_number, number + j);
+        good |= (is_good ? 1u : 0u) << j;
       }
       this->append(own, number, chains, good);
     }
