@@ -288,6 +288,17 @@ __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b);
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+/// The same value, but the compiler does not know: what was computed from the value before is computed from this one
+/// once more, instead of being kept in registers.
+__device__ __forceinline__ float made_anew(float value) {
+  asm volatile("" : "+f"(value));
+  return value;
+}
+__device__ __forceinline__ double made_anew(double value) {
+  asm volatile("" : "+d"(value));
+  return value;
+}
+
 /// |value|
 __device__ __forceinline__ float magnitude(float value) { return fabsf(value); }
 __device__ __forceinline__ double magnitude(double value) { return fabs(value); }

@@ -4,6 +4,7 @@
 // the 8 rows that a matrix is loaded from, and the 8 pieces of a row that 8 lanes copy, are in different banks.
 #pragma once
 
+#include "core/host_device.hpp"
 #include "cuda/brute_force/product_types.hpp"
 #include "cuda/intrinsics.cuh"
 
@@ -21,7 +22,9 @@ inline constexpr std::uint32_t kProductStages = 4;
 /// The queries of a block stay in shared memory up to so many dims.
 inline constexpr std::uint32_t kResidentDims = 256;
 
-constexpr std::uint32_t slabs_of(std::uint32_t padded_dims) { return (padded_dims + kSlabDims - 1) / kSlabDims; }
+KITH_HOST_DEVICE constexpr std::uint32_t slabs_of(std::uint32_t padded_dims) {
+  return (padded_dims + kSlabDims - 1) / kSlabDims;
+}
 
 /// How a block divides its work and its shared memory. If queries stay, two teams of four warps take half of each tile
 /// and need not wait for each other: while one compares, the other multiplies. If they come with the points, slab by
@@ -40,7 +43,8 @@ struct ProductShape {
   static constexpr std::uint32_t kStagesBytes = kTeams * kProductStages * kStageBytes;
   static constexpr std::uint32_t kResidentAt = kStagesBytes + kProductQueries * 8;
 
-  static constexpr std::uint32_t shared_bytes(std::uint32_t padded_dims) {
+  /// Without what is noted of pairs.
+  KITH_HOST_DEVICE static constexpr std::uint32_t shared_bytes(std::uint32_t padded_dims) {
     return kResidentAt + (kStay ? slabs_of(padded_dims) * kProductQueries * kSlabRowBytes : 0);
   }
 };

@@ -9,6 +9,7 @@
 #include "core/arithmetic.hpp"
 #include "cuda/brute_force/product_bound.hpp"
 #include "cuda/brute_force/product_copies.cuh"
+#include "cuda/brute_force/product_offers.cuh"
 #include "cuda/brute_force/product_types.hpp"
 #include "cuda/intrinsics.cuh"
 
@@ -56,9 +57,10 @@ class ProductWarp {
     }
   }
 
-  /// Calls offer(query, point), both among the warp's 64, for each pair that is not dismissed.
-  template <typename Offer>
-  __device__ void compare(const QuerySide* queries, const float* terms, const float* scales, Offer&& offer) {
+  /// Notes the pairs that are not dismissed. The warp's first query is number `first_query` of the block, its first
+  /// point is `first_point`.
+  __device__ void compare(const QuerySide* queries, const float* terms, const float* scales, std::uint32_t first_query,
+                          std::uint64_t first_point, ProductOffers& offers) {
     QuerySide sides[2 * kRowParts];
 #pragma unroll
     for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) sides[r] = queries[8 * r + lane_number() / 4];
@@ -78,18 +80,19 @@ class ProductWarp {
       for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) sides[r].factor *= own_scales[0].values[0];
       find_passed<false>(sides, terms, own_scales, passed);
     }
-    if ((passed[0] | passed[1] | passed[2] | passed[3]) != 0) {
-#pragma unroll 1
+    if (!any_lane((passed[0] | passed[1] | passed[2] | passed[3]) != 0)) return;
+    for (;;) {
+#pragma unroll
       for (std::uint32_t m = 0; m < kRowParts; ++m) {
-        std::uint32_t bits = m < 2 ? (m == 0 ? passed[0] : passed[1]) : (m == 2 ? passed[2] : passed[3]);
-        for (; bits != 0; bits &= bits - 1) {
-          const std::uint32_t bit = lowest_bit(bits);
+        for (; passed[m] != 0 && !offers.is_full(); passed[m] &= passed[m] - 1) {
+          const std::uint32_t bit = lowest_bit(passed[m]);
           const std::uint32_t column = 8 * (bit / 2 % 8) + 2 * (lane_number() % 4) + bit % 2;
-          offer(16 * m + 8 * (bit / 16) + lane_number() / 4, column);
+          offers.note(first_query + 16 * m + 8 * (bit / 16) + lane_number() / 4, first_point + column);
         }
       }
+      if (!any_lane(offers.is_full())) break;
+      offers.offer();
     }
-    sync_warp();
   }
 
  private:
@@ -164,21 +167,6 @@ class ProductWarp {
   float sums_[kRowParts][kColumnParts][4];
 };
 
-/// One pair that may lie below the limit.
-inline __device__ void offer_pair(const ScanTask<float>& scan, std::uint64_t queries, std::uint64_t query,
-                                  std::uint64_t point) {
-  if (query >= queries || point >= scan.points.count) return;
-  if (!scan.filter.is_open()) {
-    const std::uint64_t row = scan.queries.row_of(query);
-    const std::uint32_t number = scan.queries.first + static_cast<std::uint32_t>(row);
-    if (!scan.filter.admits(number, scan.filter.end(number, row), static_cast<std::uint32_t>(point))) return;
-  }
-  const std::uint32_t slot = atomic_add(&scan.lists.counts[query], 1u);
-  if (slot < scan.lists.capacity) {
-    scan.lists.entries[query * scan.lists.capacity + slot] = Entry<float>(0, static_cast<std::uint32_t>(point));
-  }
-}
-
 /// Blocks side by side have the same tiles of points and other queries.
 template <bool kStay>
 __global__ void __launch_bounds__(kProductThreads, 1)
@@ -231,6 +219,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   constexpr std::uint32_t kStart = 3;
   if (team == 1) sync_part(kStart, kProductThreads);
   ProductWarp pairs;
+  ProductOffers offers(scan, queries, first_query,
+                       *reinterpret_cast<ProductOffersRoom*>(shared_memory() +
+                                                             Shape::shared_bytes(kStay ? task.points.padded_dims : 0)));
   std::uint32_t stage = 0;
   std::uint64_t tile = scan.order.at(first_tile);
   for (std::uint64_t i = first_tile; i < end_tile; ++i) {
@@ -249,13 +240,12 @@ __global__ void __launch_bounds__(kProductThreads, 1)
       stage = (stage + 1) % kProductStages;
     }
     if (Shape::kTeams > 1 && team == 0 && i == first_tile) sync_part(kStart, kProductThreads);
-    pairs.compare(
-        sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
-        at_shared<const float>(at + Shape::kScalesAt) + point_in_team, [&](std::uint32_t query, std::uint32_t point) {
-          offer_pair(scan, queries, first_query + query_in_block + query, tile * kTilePoints + point_in_tile + point);
-        });
+    pairs.compare(sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
+                  at_shared<const float>(at + Shape::kScalesAt) + point_in_team, query_in_block,
+                  tile * kTilePoints + point_in_tile, offers);
     tile = scan.order.after(tile);
   }
+  offers.offer();
 }
 
 /// The tiles of a block: so that all processors are busy to the end, and few queries are loaded twice.
@@ -279,8 +269,9 @@ inline std::uint32_t product_tiles_per_block(std::uint64_t tiles, std::uint64_t 
 /// The shared memory that a block needs.
 constexpr std::uint32_t product_shared_bytes(std::uint32_t dims) {
   const std::uint32_t padded_dims = product_padded_dims(dims);
-  return padded_dims <= kResidentDims ? ProductShape<true>::shared_bytes(padded_dims)
-                                      : ProductShape<false>::shared_bytes(padded_dims);
+  const std::uint32_t bytes = padded_dims <= kResidentDims ? ProductShape<true>::shared_bytes(padded_dims)
+                                                           : ProductShape<false>::shared_bytes(padded_dims);
+  return bytes + static_cast<std::uint32_t>(sizeof(ProductOffersRoom));
 }
 
 /// Offers the pairs of the tiles [first_tile, end_tile) that may lie below the limits; entries have no chain yet.

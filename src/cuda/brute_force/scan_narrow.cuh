@@ -1,25 +1,32 @@
 // A scan of points with few dims: the queries of a thread stay in registers, and four tiles of points are in shared
 // memory while the next four are on their way.
 //
-// A pair takes two instructions per dimension and one comparison; what else there is, a thread does for 32 pairs at a
-// time.
+// A pair takes two instructions per dimension and one to find the least of its row; what else there is, a thread does
+// for 32 pairs at a time. Chains are not kept, which leaves registers for more warps: the rare row that has a pair
+// within the limit is measured once more.
 #pragma once
 
 #include "cuda/brute_force/rows_in_vectors.cuh"
 #include "cuda/brute_force/scan_chains.cuh"
 #include "cuda/brute_force/scan_part.cuh"
-#include "cuda/brute_force/settle_pairs.cuh"
+#include "cuda/brute_force/settle_rows.cuh"
 #include "cuda/brute_force/tile_shape.cuh"
 
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kNarrowTiles = 4;
 
+/// Blocks that a processor has at the same time.
+template <std::uint32_t kDims>
+inline constexpr std::uint32_t kNarrowResident = kDims <= 3 ? 3 : 2;
+
 template <typename T, std::uint32_t kDims>
 struct NarrowRoom {
+  static constexpr std::uint32_t kDepth = sizeof(T) == 4 ? 16 : 8;  ///< of rows that wait
+
   alignas(16) T points[2][kNarrowTiles][kTilePoints * kDims];  ///< row by row
   std::uint32_t tiles[2][kNarrowTiles];
-  SettleRoom<T, TileShape<T>::kWarps, TileShape<T>::kQueries> settle;
+  SettleRowsRoom<TileShape<T>::kWarps, TileShape<T>::kQueries, kDepth> settle;
 };
 
 /// A thread of some that copy a tile to shared memory: thread i of `threads`. Values behind the last point and behind
@@ -53,7 +60,8 @@ __device__ __forceinline__ void stage_whole_tile(const ScanPoints<T>& points, st
 
 /// Points of at most kDims dims.
 template <typename T, typename Chain, std::uint32_t kDims>
-__global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const __grid_constant__ ScanTask<T> task) {
+__global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>)
+    scan_narrow(const __grid_constant__ ScanTask<T> task) {
   using Shape = TileShape<T>;
   using Room = NarrowRoom<T, kDims>;
   auto& room = *reinterpret_cast<Room*>(shared_memory());
@@ -65,7 +73,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
     for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
   }
-  PairSettler<T> settler(task, part, room.settle);
+  RowSettler<T, Chain, kDims, Shape::kWidth, Room::kDepth> settler(task, part, room.settle);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   T queries[Shape::kRows][kDims], limits[Shape::kRows];
 #pragma unroll
@@ -96,30 +104,38 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_narrow(const _
     sync_block();  // these points are there, and nobody reads the ones before any more
     stage(buffer ^ 1);
     const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
+    const T* from = &room.points[buffer][0][first_point * kDims];
+    static_assert(Shape::kRuns * Shape::kSpan == kTilePoints);
 #pragma unroll 1
-    for (std::uint32_t step = 0; step < slots * Shape::kRuns; ++step) {
-      const std::uint32_t slot = step / Shape::kRuns;
-      const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
+    for (std::uint32_t left = slots * Shape::kRuns; left != 0; --left, from += Shape::kSpan * kDims) {
       RowsInVectors<T, kDims, Shape::kWidth> points;
-      points.load(&room.points[buffer][slot][position * kDims]);
-      T chains[Shape::kRows][Shape::kWidth];
+      points.load(from);
+      const auto chain = [&](const T(&query)[kDims], std::uint32_t j) {
+        T sum = T(0);
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_pair(Chain{}, sum, query[d], points.value(j, d));
+        return core::end_of_chain(Chain{}, sum);
+      };
+      NearRows<T, Shape::kRows> rows;
 #pragma unroll
       for (std::uint32_t i = 0; i < Shape::kRows; ++i) {
 #pragma unroll
-        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) {
-          T sum = T(0);
-#pragma unroll
-          for (std::uint32_t d = 0; d < kDims; ++d) {
-            sum = core::step_of_pair(Chain{}, sum, queries[i][d], points.value(j, d));
-          }
-          chains[i][j] = core::end_of_chain(Chain{}, sum);
-        }
+        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) rows.add(i, j, chain(queries[i], j), limits[i]);
       }
       settler.settle(
-          chains, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
+          rows, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
+            const std::uint32_t step = slots * Shape::kRuns - left, slot = step / Shape::kRuns;
+            const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
             return PointRun{std::uint64_t{room.tiles[buffer][slot]} * kTilePoints + position,
                             (first + slot - task.first_tile) * kTilePoints + position};
+          },
+          [&](std::uint32_t i, T(&chains)[Shape::kWidth]) {
+            T query[kDims];
+#pragma unroll
+            for (std::uint32_t d = 0; d < kDims; ++d) query[d] = made_anew(queries[i][d]);
+#pragma unroll
+            for (std::uint32_t j = 0; j < Shape::kWidth; ++j) chains[j] = chain(query, j);
           });
     }
   }

@@ -42,7 +42,7 @@ void launch_scan_stream(const ScanTask<T>& task, std::uint32_t processors, Launc
 
 template <typename T, typename Chain, std::uint32_t kDims, typename Launch>
 void launch_scan_narrow(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr std::uint64_t kResident = 2, kFewestTiles = 4 * kNarrowTiles;
+  constexpr std::uint64_t kResident = kNarrowResident<kDims>, kFewestTiles = 4 * kNarrowTiles;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, kFewestTiles);
   static_assert(sizeof(NarrowRoom<T, kDims>) <= kScanSharedBytes);

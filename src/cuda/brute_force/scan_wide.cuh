@@ -15,13 +15,14 @@ namespace kith::cuda {
 template <typename T>
 struct WideRoom {
   using Shape = TileShape<T>;
-  static constexpr std::uint32_t kSlab = 64 / sizeof(T);  ///< dimensions at a time
+  static constexpr std::uint32_t kSlab = 64 / sizeof(T);           ///< dimensions at a time
+  static constexpr std::uint32_t kDepth = sizeof(T) == 4 ? 5 : 6;  ///< of pairs that wait
 
   alignas(16) T points[2][kSlab][Shape::kPointStride];
   alignas(16) T queries[2][kSlab][Shape::kQueryStride];
   alignas(16) T limits[Shape::kQueries];
   std::uint64_t query_starts[Shape::kQueries];
-  SettleRoom<T, Shape::kWarps, Shape::kQueries> settle;
+  SettleRoom<T, Shape::kWarps, Shape::kQueries, kDepth> settle;
 };
 
 template <typename T, typename Chain>
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
     room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairSettler<T> settler(task, part, room.settle);
+  PairSettler<T, Room::kDepth> settler(task, part, room.settle);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = settler.limit(i);
 

@@ -1,6 +1,7 @@
 // What becomes of the pairs of a scan: nearly all are beyond the limits of their queries, and a vote of the warp is all
-// they cost. Others wait in shared memory until there are enough for a warp, which then looks at each of them closely:
-// filters, ties, and a place in the list, one atomic for each.
+// they cost. A thread that has others puts them aside in shared memory, where it has room for a few of its own: no
+// other thread is asked, and nothing is waited for. When a thread's room is nearly full, the warp looks at all that its
+// threads have put aside: filters, ties, and a place in the list, one atomic for each.
 #pragma once
 
 #include "cuda/brute_force/scan_part.cuh"
@@ -12,21 +13,70 @@
 
 namespace kith::cuda {
 
-/// Pairs of a warp that wait. A row of vectors, at most 4 wide, comes at a time, to fewer than a warp of others.
+/// Pairs that a thread has room for: at least as many as the points of a run.
 template <typename T>
-struct WaitingPairs {
-  static constexpr std::uint32_t kRoom = (16 / sizeof(T) + 1) * kWarp;
+inline constexpr std::uint32_t kWaitingDepth = 32 / sizeof(T);
 
-  T chains[kRoom];
-  std::uint32_t numbers[kRoom];
-  std::uint8_t queries[kRoom];
+/// Pairs that the threads of a warp have put aside, each in its own column.
+template <typename T, std::uint32_t kDepth>
+struct WaitingPairs {
+  T chains[kDepth][kWarp];
+  std::uint32_t numbers[kDepth][kWarp];
+  std::uint8_t queries[kDepth][kWarp];
 };
 
 /// What settling takes of shared memory, for a block of kWarps warps and kQueries queries.
-template <typename T, std::uint32_t kWarps, std::uint32_t kQueries>
+template <typename T, std::uint32_t kWarps, std::uint32_t kQueries, std::uint32_t kDepth = kWaitingDepth<T>>
 struct SettleRoom {
-  WaitingPairs<T> waiting[kWarps];
+  WaitingPairs<T, kDepth> waiting[kWarps];
   std::uint32_t counts[kQueries];
+};
+
+/// Which rows of a thread's pairs, each with one query, have a pair within the limit. With f32 the least chain of a row
+/// tells, in as many instructions as comparisons with the limit would take; with f64 there is no such instruction, but
+/// few rows.
+template <typename T, std::uint32_t kRows>
+class NearRows {
+ public:
+  /// Pair j of row i; 0 comes first.
+  __device__ __forceinline__ void add(std::uint32_t i, std::uint32_t j, T chain, T limit) {
+    if constexpr (kHasLeast) {
+      least_[i] = j == 0 ? chain : lesser(least_[i], chain);
+    } else {
+      is_near_[i] = (j != 0 && is_near_[i]) || chain <= limit;
+    }
+  }
+  __device__ __forceinline__ bool is_near(std::uint32_t i, T limit) const {
+    if constexpr (kHasLeast) {
+      return least_[i] <= limit;
+    } else {
+      return is_near_[i];
+    }
+  }
+  __device__ __forceinline__ bool is_any_near(const T (&limits)[kRows]) const {
+    bool is_any = false, is_other = false;  // two, to be found side by side
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+      if (i % 2 == 0) {
+        is_any = is_any || is_near(i, limits[i]);
+      } else {
+        is_other = is_other || is_near(i, limits[i]);
+      }
+    }
+    return is_any || is_other;
+  }
+  __device__ __forceinline__ std::uint32_t near_bits(const T (&limits)[kRows]) const {
+    std::uint32_t bits = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRows; ++i) bits |= is_near(i, limits[i]) ? 1u << i : 0u;
+    return bits;
+  }
+
+ private:
+  static constexpr bool kHasLeast = sizeof(T) == 4;
+
+  T least_[kHasLeast ? kRows : 1];
+  bool is_near_[kHasLeast ? 1 : kRows];
 };
 
 /// The points of a thread that lie side by side: the number of the first one, and where in the scan it comes.
@@ -43,39 +93,10 @@ __device__ bool admits_pair(const ScanTask<T>& task, std::uint64_t query, std::u
   return task.filter.admits(number, task.filter.end(number, row), static_cast<std::uint32_t>(point));
 }
 
-/// A warp takes `count` pairs that wait, from `first` on, one for each lane. A function of its own, because there is a
-/// place for it behind each row of pairs.
-template <typename T>
-__device__ KITH_NOINLINE void take_waiting(const ScanTask<T>& task, std::uint64_t first_query,
-                                           const WaitingPairs<T>& waiting, std::uint32_t first, std::uint32_t count) {
-  sync_warp();
-  const bool is_mine = lane_number() < count;
-  T chain = T(0);
-  std::uint32_t number = 0;
-  std::uint64_t query = first_query;
-  if (is_mine) {
-    chain = waiting.chains[first + lane_number()];
-    number = waiting.numbers[first + lane_number()];
-    query += waiting.queries[first + lane_number()];
-  }
-  sync_warp();  // the next ones may come
-  if (!is_mine || !admits_pair(task, query, number)) return;
-  const Entry<T> entry(chain, number);
-  if (task.mode == ScanMode::list) {
-    const std::uint64_t start = task.starts[task.queries.row_of(query)] - task.starts_base;
-    const std::uint64_t at = start + atomic_add(task.lists.counts + query, 1u);
-    task.indices[at] = number;
-    task.chains[at] = chain;
-  } else if (entry < task.lists.limits[query]) {
-    const std::uint32_t slot = atomic_add(task.lists.counts + query, 1u);
-    if (slot < task.lists.capacity) task.lists.entries[query * task.lists.capacity + slot] = entry;
-  }
-}
-
 /// Those of the bits whose points exist and may be found; bit 0 is the point `first`.
 template <typename T>
-__device__ KITH_NOINLINE std::uint32_t admitted_bits(const ScanTask<T>& task, std::uint64_t query, std::uint64_t first,
-                                                     std::uint32_t bits) {
+__device__ __forceinline__ std::uint32_t admitted_bits(const ScanTask<T>& task, std::uint64_t query,
+                                                       std::uint64_t first, std::uint32_t bits) {
   std::uint32_t good = bits;
 #pragma unroll 1
   for (; bits != 0; bits &= bits - 1) {
@@ -84,19 +105,21 @@ __device__ KITH_NOINLINE std::uint32_t admitted_bits(const ScanTask<T>& task, st
   return good;
 }
 
+/// What settlers share. Nothing of it is a function that is called: what is alive around a call has few registers, and
+/// others would be read from memory with every pair.
 template <typename T>
-class PairSettler {
+class SettlerBase {
  public:
-  /// The block has part.queries queries; all its threads come.
-  template <std::uint32_t kWarps, std::uint32_t kQueries>
-  __device__ PairSettler(const ScanTask<T>& task, const ScanPart& part, SettleRoom<T, kWarps, kQueries>& room)
+  /// The block has part.queries queries and room to count kQueries; all its threads come.
+  template <std::uint32_t kQueries>
+  __device__ SettlerBase(const ScanTask<T>& task, const ScanPart& part, std::uint32_t (&counts)[kQueries])
       : task_(task),
         part_(part),
-        waiting_(room.waiting[warp_number()]),
-        counts_(room.counts),
-        is_place_(task.mode == ScanMode::place) {
-    if (task.mode != ScanMode::count) return;
-    for (std::uint32_t i = thread_number(); i < kQueries; i += kWarps * kWarp) counts_[i] = 0;
+        counts_(counts),
+        is_place_(task.mode == ScanMode::place),
+        is_count_(task.mode == ScanMode::count) {
+    if (!is_count_) return;
+    for (std::uint32_t i = thread_number(); i < kQueries; i += threads_per_block()) counts_[i] = 0;
     sync_block();
   }
 
@@ -109,95 +132,179 @@ class PairSettler {
     return limit.is_none() ? std::numeric_limits<T>::infinity() : limit.chain();
   }
 
+ protected:
+  /// Which of the points are within the limit, a bit for each.
+  template <std::uint32_t kWidth>
+  __device__ __forceinline__ static std::uint32_t within_bits(const T (&chains)[kWidth], T limit) {
+    std::uint32_t within = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < kWidth; ++j) within |= (chains[j] <= limit ? 1u : 0u) << j;
+    return within;
+  }
+
+  template <std::uint32_t kWidth>
+  __device__ __forceinline__ void place_row(const T (&chains)[kWidth], T limit, std::uint32_t query,
+                                            const PointRun& points) {
+    if (query >= part_.queries) return;
+    std::uint32_t good = within_bits(chains, limit);
+    if (!is_plain<kWidth>(points)) good = admitted_bits(task_, part_.first_query + query, points.number, good);
+    Entry<T>* to = task_.lists.entries + (part_.first_query + query) * task_.lists.capacity + points.place;
+#pragma unroll
+    for (std::uint32_t j = 0; j < kWidth; ++j) {
+      const Entry<T> entry(chains[j], static_cast<std::uint32_t>(points.number + j));
+      to[j] = (good >> j & 1) != 0 ? entry : Entry<T>::none();
+    }
+  }
+
+  /// Whether all points of a run exist and may be found by all.
+  template <std::uint32_t kWidth>
+  __device__ __forceinline__ bool is_plain(const PointRun& points) const {
+    return task_.filter.is_open() && points.number + kWidth <= task_.points.count;
+  }
+
+  /// Points from `number` on whose bits are set are within the limit and may be found: they are counted or go to the
+  /// list.
+  template <std::uint32_t kWidth>
+  __device__ __forceinline__ void append(std::uint32_t query_in_block, std::uint32_t number, const T (&chains)[kWidth],
+                                         std::uint32_t good) {
+    if (good == 0) return;
+    if (is_count_) {
+      atomic_add(counts_ + query_in_block, count_bits(good));
+      return;
+    }
+    const std::uint64_t query = part_.first_query + query_in_block;
+    std::uint32_t slot = atomic_add(task_.lists.counts + query, count_bits(good));
+    if (task_.mode == ScanMode::list) {
+      const std::uint64_t start = task_.starts[task_.queries.row_of(query)] - task_.starts_base;
+#pragma unroll
+      for (std::uint32_t j = 0; j < kWidth; ++j) {
+        if ((good >> j & 1) == 0) continue;
+        task_.indices[start + slot] = number + j;
+        task_.chains[start + slot] = chains[j];
+        ++slot;
+      }
+    } else {
+      Entry<T>* to = task_.lists.entries + query * task_.lists.capacity;
+#pragma unroll
+      for (std::uint32_t j = 0; j < kWidth; ++j) {
+        if ((good >> j & 1) == 0) continue;
+        if (slot < task_.lists.capacity) to[slot] = Entry<T>(chains[j], number + j);
+        ++slot;
+      }
+    }
+  }
+
+  /// Of pairs that came because of their chains, those below it are within the limit: a chain that equals the limit's
+  /// needs a lesser number.
+  __device__ __forceinline__ Entry<T> end_of(std::uint64_t query) const {
+    if (task_.mode == ScanMode::offer) return task_.lists.limits[query];
+    return Entry<T>(task_.bound_of(task_.queries.row_of(query)), kNoNumber);
+  }
+
+  /// What the block has counted; all its threads come.
+  __device__ void finish_counts() {
+    if (!is_count_) return;
+    sync_block();
+    for (std::uint32_t i = thread_number(); i < part_.queries; i += threads_per_block()) {
+      if (counts_[i] != 0) atomic_add(task_.lists.counts + part_.first_query + i, counts_[i]);
+    }
+  }
+
+  const ScanTask<T>& task_;
+  const ScanPart& part_;
+  std::uint32_t* counts_;
+  bool is_place_, is_count_;
+};
+
+/// Chains are kept until they are settled, and single pairs wait.
+template <typename T, std::uint32_t kDepth = kWaitingDepth<T>>
+class PairSettler : public SettlerBase<T> {
+ public:
+  template <std::uint32_t kWarps, std::uint32_t kQueries>
+  __device__ PairSettler(const ScanTask<T>& task, const ScanPart& part, SettleRoom<T, kWarps, kQueries, kDepth>& room)
+      : SettlerBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
+
   /// The pairs of kRows queries with a run of kWidth points. `query_of(i)` counts from the first query of the block;
   /// `run()` is asked rarely. The warp comes together.
   template <std::uint32_t kRows, std::uint32_t kWidth, typename QueryOf, typename Run>
   __device__ __forceinline__ void settle(const T (&chains)[kRows][kWidth], const T (&limits)[kRows],
                                          const QueryOf& query_of, const Run& run) {
-    bool is_any = is_place_, is_other = false;  // two, to be found side by side
+    NearRows<T, kRows> rows;
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        if (i % 2 == 0) {
-          is_any = is_any || chains[i][j] <= limits[i];
-        } else {
-          is_other = is_other || chains[i][j] <= limits[i];
+      for (std::uint32_t j = 0; j < kWidth; ++j) rows.add(i, j, chains[i][j], limits[i]);
+    }
+    if (!any_lane(rows.is_any_near(limits) || this->is_place_)) [[likely]]
+      return;
+    const PointRun points = run();
+    if (this->is_place_) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kRows; ++i) this->place_row(chains[i], limits[i], query_of(i), points);
+      return;
+    }
+    std::uint32_t left = rows.near_bits(limits);  // rows to be looked at
+    const bool is_plain_count = this->is_count_ && this->template is_plain<kWidth>(points);
+    for (;;) {
+      if (left != 0) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kRows; ++i) {
+          if ((left >> i & 1) == 0) [[likely]]
+            continue;
+          if (is_plain_count) {
+            atomic_add(this->counts_ + query_of(i), count_bits(this->within_bits(chains[i], limits[i])));
+          } else if (!put_aside(chains[i], limits[i], query_of(i), points)) {
+            continue;
+          }
+          left &= ~(1u << i);
         }
       }
-    }
-    if (any_lane(is_any || is_other)) [[unlikely]] {
-      const PointRun points = run();
-      const bool is_plain = task_.filter.is_open() && points.number + kWidth <= task_.points.count;
-#pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) settle_row(chains[i], limits[i], query_of(i), points, is_plain);
+      if (!any_lane(left != 0 || fill_ + 1 >= kDepth)) break;
+      take();
     }
   }
 
   /// All pairs have come; the block, too.
   __device__ void finish() {
-    if (task_.mode == ScanMode::count) {
-      sync_block();
-      for (std::uint32_t i = thread_number(); i < part_.queries; i += threads_per_block()) {
-        if (counts_[i] != 0) atomic_add(task_.lists.counts + part_.first_query + i, counts_[i]);
-      }
-    } else if (fill_ != 0) {
-      take(fill_);
-    }
+    take();
+    this->finish_counts();
   }
 
  private:
+  /// Whether there was room.
   template <std::uint32_t kWidth>
-  __device__ __forceinline__ void settle_row(const T (&chains)[kWidth], T limit, std::uint32_t query,
-                                             const PointRun& points, bool is_plain) {
-    bool is_any = is_place_;
+  __device__ __forceinline__ bool put_aside(const T (&chains)[kWidth], T limit, std::uint32_t query,
+                                            const PointRun& points) {
+    static_assert(kWidth <= kDepth);
+    if (fill_ + kWidth > kDepth && fill_ + count_bits(this->within_bits(chains, limit)) > kDepth) [[unlikely]]
+      return false;
 #pragma unroll
-    for (std::uint32_t j = 0; j < kWidth; ++j) is_any = is_any || chains[j] <= limit;
-    if (!any_lane(is_any)) return;
-    std::uint32_t within = 0;
-#pragma unroll
-    for (std::uint32_t j = 0; j < kWidth; ++j) within |= (chains[j] <= limit ? 1u : 0u) << j;
-    if (task_.mode == ScanMode::place || task_.mode == ScanMode::count) {
-      if (query >= part_.queries) return;
-      if (!is_plain) within = admitted_bits(task_, part_.first_query + query, points.number, within);
-      if (task_.mode == ScanMode::count) {
-        if (within != 0) atomic_add(counts_ + query, count_bits(within));
-        return;
+    for (std::uint32_t j = 0; j < kWidth; ++j) {
+      if (chains[j] <= limit) {
+        waiting_.chains[fill_][lane_number()] = chains[j];
+        waiting_.numbers[fill_][lane_number()] = static_cast<std::uint32_t>(points.number + j);
+        waiting_.queries[fill_][lane_number()] = static_cast<std::uint8_t>(query);
+        ++fill_;
       }
-      Entry<T>* to = task_.lists.entries + (part_.first_query + query) * task_.lists.capacity + points.place;
-#pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        const Entry<T> entry(chains[j], static_cast<std::uint32_t>(points.number + j));
-        to[j] = (within >> j & 1) != 0 ? entry : Entry<T>::none();
-      }
-    } else {
-#pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        const bool is_within = (within >> j & 1) != 0;
-        const std::uint32_t lanes = ballot(is_within);
-        if (is_within) {
-          const std::uint32_t at = fill_ + count_bits(lanes & ((1u << lane_number()) - 1));
-          waiting_.chains[at] = chains[j];
-          waiting_.numbers[at] = static_cast<std::uint32_t>(points.number + j);
-          waiting_.queries[at] = static_cast<std::uint8_t>(query);
-        }
-        fill_ += count_bits(lanes);
-      }
-      while (fill_ >= kWarp) take(kWarp);
     }
+    return true;
   }
 
-  __device__ __forceinline__ void take(std::uint32_t count) {
-    fill_ -= count;
-    take_waiting(task_, part_.first_query, waiting_, fill_, count);
+  /// The pairs that this thread has put aside.
+  __device__ __forceinline__ void take() {
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < fill_; ++i) {
+      const T chains[1] = {waiting_.chains[i][lane_number()]};
+      const std::uint32_t number = waiting_.numbers[i][lane_number()], own = waiting_.queries[i][lane_number()];
+      const std::uint64_t query = this->part_.first_query + own;
+      const bool is_good = Entry<T>(chains[0], number) < this->end_of(query) && admits_pair(this->task_, query, number);
+      this->append(own, number, chains, is_good ? 1 : 0);
+    }
+    fill_ = 0;
   }
 
-  const ScanTask<T>& task_;
-  const ScanPart& part_;
-  WaitingPairs<T>& waiting_;
-  std::uint32_t* counts_;
-  bool is_place_;
-  std::uint32_t fill_ = 0;  ///< the same in all lanes
+  WaitingPairs<T, kDepth>& waiting_;
+  std::uint32_t fill_ = 0;  ///< of this thread's column
 };
 
 }  // namespace kith::cuda

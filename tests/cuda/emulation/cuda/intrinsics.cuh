@@ -209,6 +209,9 @@ inline float greater(float a, float b) { return std::fmax(a, b); }
 inline double lesser(double a, double b) { return b < a ? b : a; }
 inline double greater(double a, double b) { return b > a ? b : a; }
 
+inline float made_anew(float value) { return value; }
+inline double made_anew(double value) { return value; }
+
 inline float magnitude(float value) { return std::fabs(value); }
 inline double magnitude(double value) { return std::fabs(value); }
 inline float saturated(float value) { return lesser(1.0f, greater(0.0f, value)); }
