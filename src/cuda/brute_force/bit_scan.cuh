@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
     room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairSettler<float> settler(task, part, room.settle);
+  PairSettler<float, WideRoom<float>::kDepth> settler(task, part, room.settle);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = settler.limit(i);
 
