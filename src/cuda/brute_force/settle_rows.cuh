@@ -75,37 +75,34 @@ class RowSettler : public SettlerBase<T> {
   }
 
  private:
-  /// The rows that this thread has noted.
+  /// The rows that this thread has noted, by halves, which leaves registers to the scan.
   __device__ __forceinline__ void take() {
+    constexpr std::uint32_t kHalf = kWidth / 2;
     const ScanTask<T>& task = this->task_;
     const std::uint32_t dims = task.points.dims;
 #pragma unroll 1
-    for (std::uint32_t i = 0; i < fill_; ++i) {
-      const std::uint32_t number = waiting_.numbers[i][lane_number()], own = waiting_.queries[i][lane_number()];
-      const std::uint64_t query = this->part_.first_query + own;
-      const std::uint64_t query_row = task.queries.row_of(query);
+    for (std::uint32_t i = 0; i < 2 * fill_; ++i) {
+      const std::uint32_t number = waiting_.numbers[i / 2][lane_number()] + i % 2 * kHalf;
+      const std::uint32_t own = waiting_.queries[i / 2][lane_number()];
+      const std::uint64_t query = this->part_.first_query + own, query_row = task.queries.row_of(query);
       const T* query_values = task.queries.rows + query_row * task.queries.row_stride;
       const Entry<T> end = this->end_of(query);
-      T asked[kDims], points[kWidth][kDims], chains[kWidth];  // all are on their way before the first is needed
-#pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) asked[d] = d < dims ? query_values[d] : T(0);
-#pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        const bool exists = std::uint64_t{number} + j < task.points.count;
-        const T* row = task.points.rows + (std::uint64_t{number} + j) * dims;
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) points[j][d] = exists && d < dims ? row[d] : T(0);
-      }
       const auto asker = static_cast<std::uint32_t>(task.queries.first + query_row);
       const std::uint32_t end_number = task.filter.end(asker, query_row);
+      T chains[kHalf] = {};
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {  // all values are on their way before the first is needed
+        const T asked = d < dims ? query_values[d] : T(0);
+#pragma unroll
+        for (std::uint32_t j = 0; j < kHalf; ++j) {
+          const std::uint64_t point = std::uint64_t{number} + j;
+          const T value = d < dims && point < task.points.count ? task.points.rows[point * dims + d] : T(0);
+          chains[j] = core::step_of_pair(Chain{}, chains[j], asked, value);
+        }
+      }
       std::uint32_t good = 0;
 #pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) {
-        chains[j] = T(0);
-#pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) {
-          chains[j] = core::step_of_pair(Chain{}, chains[j], asked[d], points[j][d]);
-        }
+      for (std::uint32_t j = 0; j < kHalf; ++j) {
         chains[j] = core::end_of_chain(Chain{}, chains[j]);
         const bool is_good = std::uint64_t{number} + j < task.points.count && Entry<T>(chains[j], number + j) < end &&
                              task.filter.admits(asker, end_number, number + j);
