@@ -29,7 +29,7 @@ prefix=()
 first configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
   "${prefix[@]}"
 first build cmake --build build-gpu --target kith_command cuda_tests engine_tests gpu_build_timer gpu_search_timer \
-  gpu_brute_timer gpu_select_timer
+  gpu_brute_timer gpu_bits_timer gpu_select_timer
 if grep -q FAILED "$results"/*.row; then exit 1; fi
 
 # Nothing else runs while time is measured.
@@ -39,6 +39,7 @@ cp "$results/bench.log" "$results/bench.json"
 first gpu-build build-gpu/bin/gpu_build_timer "$results/kd_tree_gpu_build.json"
 first gpu-search build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.json"
 first gpu-brute build-gpu/bin/gpu_brute_timer "$results/brute_force_gpu.json"
+first gpu-bits build-gpu/bin/gpu_bits_timer "$results/bits_gpu.json"
 first gpu-select build-gpu/bin/gpu_select_timer "$results/select_gpu.json"
 
 beside gpu-tests ctest --test-dir build-gpu --no-tests=error --output-on-failure -j 6 -L gpu
@@ -47,14 +48,17 @@ if command -v compute-sanitizer >/dev/null; then
   # The sanitizers slow kernels down a hundredfold: only suites made for them.
   small='--gtest_filter=*Small*:ChainsOnDevice*:ListOnDevice*'
   for tool in memcheck racecheck initcheck; do
-    beside "$tool" compute-sanitizer --tool "$tool" --error-exitcode 1 build-gpu/bin/cuda_tests "$small"
+    for part in 0 1 2; do  # each tool three times side by side, with a third of the tests
+      beside "$tool-$((part + 1))" env GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$part \
+        compute-sanitizer --tool "$tool" --error-exitcode 1 build-gpu/bin/cuda_tests "$small"
+    done
   done
 fi
 wait
 
 echo
 cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log" "$results/gpu-search.log" \
-  "$results/gpu-brute.log"  # not gpu-select.log, which has hundreds of lines
+  "$results/gpu-brute.log" "$results/gpu-bits.log"  # not gpu-select.log, which has hundreds of lines
 echo
 echo "stage                        result    time"
 for name in "${order[@]}"; do cat "$results/$name.row"; done
