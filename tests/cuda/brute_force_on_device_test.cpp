@@ -1,4 +1,5 @@
 // Brute force on the GPU: the oracle's bytes on random cases, the CPU's on larger and nastier ones.
+#include "cuda/brute_force/brute_force.hpp"
 #include "cuda/brute_force/knn_rounds.hpp"
 #include "cuda/on_device.hpp"
 #include "support/expect_same.hpp"
@@ -250,6 +251,38 @@ TEST_F(BruteForceOnDevice, PointsInTheWorstOrderAreFound) {
     const Neighbors found = both.gpu.knn(queries.view(), 20, {.times = &times});
     EXPECT_GT(times.asked_again, 0u);
     expect_same(both.cpu.knn(queries.view(), 20), found);
+  }
+}
+
+/// As if the GPU had memory for a few points only.
+TEST_F(SmallBruteForceOnDevice, PointsInPartsAreFoundAsAllAtOnce) {
+  std::mt19937_64 random(61);
+  for (const std::uint32_t dims : {3u, 20u}) {
+    const PointSet points = nasty_points(NastyShape::grid, DType::f32, 1500, dims, random);
+    engine::BuildRequest<float> request;
+    request.engine = Engine::brute_force;
+    request.rows = points.values<float>().data();
+    request.row_stride = request.dims = dims;
+    request.count = points.rows();
+    request.device = Device::cuda();
+    const auto parts = cuda::build_brute_force_in_parts(request, 400);
+    engine::BuildRequest<float> on_cpu = request;
+    on_cpu.device = Device::cpu();
+    const auto whole = engine::cpu_backend().build(on_cpu);
+    engine::QueryBatch<float> self;
+    self.count = points.rows();
+    self.filter.exclude_self = true;
+    constexpr std::uint32_t kNearest = 12;
+    std::vector<std::uint32_t> expected(self.count * kNearest), indices(self.count * kNearest);
+    std::vector<float> expected_chains(self.count * kNearest), chains(self.count * kNearest);
+    whole->knn(self, kNearest, {}, {}, expected.data(), expected_chains.data(), nullptr);
+    parts->knn(self, kNearest, {}, {}, indices.data(), chains.data(), nullptr);
+    EXPECT_EQ(indices, expected);
+    EXPECT_EQ(chains, expected_chains);
+    std::vector<std::uint32_t> expected_counts(self.count), counts(self.count);
+    whole->count(self, 0.25f, {}, expected_counts.data());
+    parts->count(self, 0.25f, {}, counts.data());
+    EXPECT_EQ(counts, expected_counts);
   }
 }
 

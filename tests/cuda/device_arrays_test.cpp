@@ -136,8 +136,9 @@ TEST_F(DeviceArrays, TooLittleMemoryIsSaidBeforeTheBuild) {
 TEST_F(DeviceArrays, AutomaticIsTheGpuForManyPoints) {
   const BuildOptions options = tree_on(Device::automatic());
   EXPECT_EQ(Index::plan(1500000, 3, DType::f32, options).device, Device::cuda());
-  EXPECT_EQ(Index::plan(1500000, 3, DType::f32, {.engine = Engine::brute_force, .device = Device::automatic()}).device,
-            Device::cpu());
+  const BuildOptions brute{.engine = Engine::brute_force, .device = Device::automatic()};
+  EXPECT_EQ(Index::plan(1500000, 3, DType::f32, brute).device, Device::cuda());
+  EXPECT_EQ(Index::plan(1000, 3, DType::f32, brute).device, Device::cpu());
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 1200000, 2, random_);
   const Index index = Index::build(points.view(), options);
   EXPECT_EQ(index.device(), Device::cuda()) << index.explain();

@@ -10,6 +10,7 @@
 #include "cuda/search/batch_search.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/started_device.hpp"
+#include "engine/search_in_parts.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -146,6 +147,29 @@ DeviceBuffer<T> take_rows_of(const engine::BuildRequest<T>& request, const Strea
   return rows;
 }
 
+/// All points on the GPU.
+template <typename T>
+std::unique_ptr<Searcher<T>> build_at_once(const engine::BuildRequest<T>& request) {
+  const StartedDevice device(request.device.ordinal(), request.run);
+  require_device_memory(request.device.ordinal(),
+                        ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, !request.period.empty()),
+                        "building the index");
+  return std::make_unique<BruteForce<T>>(take_rows_of(request, device.stream), request.count, request.dims,
+                                         request.metric, request.period, device.stream);
+}
+
+/// How many points a part may have, if all of them are too many: half of the memory is for queries and candidates.
+/// 0: they are not.
+template <typename T>
+std::uint64_t rows_of_part(const engine::BuildRequest<T>& request) {
+  const bool is_periodic = !request.period.empty();
+  const std::uint64_t free = memory_of_device(request.device.ordinal()).free;
+  if (ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, is_periodic) <= free) return 0;
+  constexpr std::uint64_t kSample = std::uint64_t{1} << 20;
+  const std::uint64_t per_sample = ScanEngine<T>::bytes_of(kSample, request.dims, request.metric, is_periodic);
+  return std::max<std::uint64_t>(free / 2 / (per_sample / kSample + 1), 1);
+}
+
 }  // namespace
 
 template <typename T>
@@ -156,12 +180,27 @@ engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
 
 template <typename T>
 std::unique_ptr<Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
-  const StartedDevice device(request.device.ordinal(), request.run);
-  require_device_memory(request.device.ordinal(),
-                        ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, !request.period.empty()),
-                        "building the index");
-  return std::make_unique<BruteForce<T>>(take_rows_of(request, device.stream), request.count, request.dims,
-                                         request.metric, request.period, device.stream);
+  const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
+  const std::uint64_t rows_per_part = on_device ? 0 : rows_of_part(request);
+  if (rows_per_part == 0) return build_at_once(request);
+  if (!request.is_known_finite) throw engine::NonFinite();  // the host looks at them then, and comes again
+  return build_brute_force_in_parts(request, rows_per_part);
+}
+
+template <typename T>
+std::unique_ptr<Searcher<T>> build_brute_force_in_parts(const engine::BuildRequest<T>& request,
+                                                        std::uint64_t rows_per_part) {
+  return engine::with_memory(request.count * request.dims * sizeof(T), "the host's copy of the points", [&] {
+    engine::BuildRequest<T> pattern = request;  // of the parts
+    const auto make = [pattern](const T* rows, std::uint64_t count, const RunOptions& run) {
+      engine::BuildRequest<T> part = pattern;
+      part.rows = rows;
+      part.count = count;
+      part.run = run;
+      return build_at_once(part);
+    };
+    return std::unique_ptr<Searcher<T>>(std::make_unique<engine::SearchInParts<T>>(request, rows_per_part, make));
+  });
 }
 
 template <typename T>
@@ -196,6 +235,9 @@ template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&)
 template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
 template std::unique_ptr<Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
 template std::unique_ptr<Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
+template std::unique_ptr<Searcher<float>> build_brute_force_in_parts(const engine::BuildRequest<float>&, std::uint64_t);
+template std::unique_ptr<Searcher<double>> build_brute_force_in_parts(const engine::BuildRequest<double>&,
+                                                                      std::uint64_t);
 template std::unique_ptr<Searcher<float>> load_brute_force(const engine::LoadRequest&);
 template std::unique_ptr<Searcher<double>> load_brute_force(const engine::LoadRequest&);
 

@@ -1,0 +1,282 @@
+// Searches over more points than a device has memory for: the points stay on the host, and each search takes them to
+// the device part by part. What the parts find is joined by the tie rule, so the answer is the one of all points at
+// once.
+#pragma once
+
+#include "engine/backend.hpp"
+#include "engine/searcher.hpp"
+#include "runtime/large_buffer.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::engine {
+
+/// Makes a searcher over some of the points, `count` rows side by side, for as long as a search needs it.
+template <typename T>
+using MakePart = std::function<std::unique_ptr<Searcher<T>>(const T* rows, std::uint64_t count, const RunOptions& run)>;
+
+/// Thread-safe if the searchers of parts can be made by several threads at a time.
+template <typename T>
+class SearchInParts final : public Searcher<T> {
+ public:
+  /// Copies the rows of the request, which lie on the host. Parts have `rows_per_part` points, or a few less: filters
+  /// by bitmap want whole words.
+  SearchInParts(const BuildRequest<T>& request, std::uint64_t rows_per_part, MakePart<T> make)
+      : metric_(request.metric),
+        period_(request.period),
+        device_(request.device),
+        rows_(std::max<std::uint64_t>(request.count * request.dims * sizeof(T), 1)),
+        count_(request.count),
+        dims_(request.dims),
+        per_part_(std::max<std::uint64_t>(rows_per_part / kWord * kWord, kWord)),
+        make_(std::move(make)) {
+    std::memcpy(rows_.data(), request.rows, request.count * request.dims * sizeof(T));
+  }
+
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
+  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
+  void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
+  IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const override;
+  void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override;
+
+  void copy_rows(T* rows, int) const override { std::memcpy(rows, row(0), count_ * dims_ * sizeof(T)); }
+  /// The CPU's engine writes the file; it is made when it is first needed.
+  void save(IndexFileWriter& writer, const RunOptions& run) const override;
+  std::uint64_t memory_bytes() const override { return rows_.bytes(); }
+  std::string describe() const override {
+    return fmt::format(
+        "brute force: {} points of {} dims, too many for the memory of {}: they stay on the host, {} bytes, and each "
+        "search takes them there in {} parts of up to {} points",
+        count_, dims_, device_.name(), memory_bytes(), parts(), per_part_);
+  }
+
+ private:
+  static constexpr std::uint64_t kWord = 64;  // of a bitmap
+
+  const T* row(std::uint64_t point) const { return reinterpret_cast<const T*>(rows_.data()) + point * dims_; }
+  std::uint64_t parts() const { return (count_ + per_part_ - 1) / per_part_; }
+
+  /// Calls f(part's searcher, its first point, one behind its last) for each part.
+  template <typename F>
+  void for_each_part(const RunOptions& run, F&& f) const {
+    runtime::ProgressMeter meter(run.progress, "searching", std::max<std::uint64_t>(parts(), 1));
+    for (std::uint64_t part = 0; part < parts(); ++part) {
+      const std::uint64_t first = part * per_part_, end = std::min(count_, first + per_part_);
+      const RunOptions inner{run.threads, nullptr, run.times};
+      f(*make_(row(first), end - first, inner), first, end, inner);
+      meter.report(part + 1);
+    }
+    meter.finish();
+  }
+
+  /// The queries of a search among the points [first, end), which are numbered from 0 there. A point is found by
+  /// itself: whoever does not want that asks for one more.
+  QueryBatch<T> for_part(const QueryBatch<T>& queries, std::uint64_t first, std::uint64_t end,
+                         std::vector<std::uint32_t>& below) const {
+    QueryBatch<T> part = queries;
+    if (queries.is_self()) {
+      part.rows = row(0);
+      part.row_stride = dims_;
+    }
+    part.filter = filter_for_part(queries.filter, queries.count, first, end, below);
+    return part;
+  }
+  static PointFilter filter_for_part(const PointFilter& filter, std::uint64_t queries, std::uint64_t first,
+                                     std::uint64_t end, std::vector<std::uint32_t>& below) {
+    PointFilter part;
+    if (filter.allowed != nullptr) part.allowed = filter.allowed + first / kWord;
+    if (filter.below == nullptr && !filter.earlier_only) return part;
+    below.resize(queries);
+    for (std::uint64_t q = 0; q < queries; ++q) {
+      const std::uint64_t last = std::clamp<std::uint64_t>(filter.end(q), first, end);
+      below[q] = static_cast<std::uint32_t>(last - first);
+    }
+    part.below = below.data();
+    return part;
+  }
+
+  Metric metric_;
+  std::vector<T> period_;
+  Device device_;
+  runtime::LargeBuffer rows_;
+  std::uint64_t count_;
+  std::uint32_t dims_;
+  std::uint64_t per_part_;
+  MakePart<T> make_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<Searcher<T>> on_cpu_;  ///< for a file that is written
+};
+
+template <typename T>
+void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules,
+                           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+  using core::Candidate;
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
+  const auto missing = static_cast<std::uint32_t>(count_);
+  std::fill_n(indices, queries.count * k, missing);
+  std::fill_n(chains, queries.count * k, kInfinity);
+  if (queries.count == 0 || k == 0) return;
+  const bool skips_self = queries.filter.exclude_self;
+  KnnRules<T> exactly;
+  exactly.bound = rules.bound;
+  exactly.select = rules.select;
+  for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
+    std::vector<std::uint32_t> below;
+    const QueryBatch<T> asked = for_part(queries, first, end, below);
+    // More than the part has need not be asked for.
+    const std::uint64_t wanted = std::min<std::uint64_t>(std::uint64_t{k} + (skips_self ? 1 : 0), end - first);
+    const auto width = static_cast<std::uint32_t>(wanted), none = static_cast<std::uint32_t>(end - first);
+    std::vector<std::uint32_t> part_indices(queries.count * width);
+    std::vector<T> part_chains(queries.count * width);
+    part.knn(asked, width, exactly, inner, part_indices.data(), part_chains.data(), nullptr);
+    runtime::parallel_for((queries.count + 255) / 256, {.threads = run.threads}, [&](std::uint64_t block) {
+      std::vector<Candidate<T>> joined;
+      for (std::uint64_t q = block * 256; q < std::min(queries.count, block * 256 + 256); ++q) {
+        joined.clear();
+        std::uint32_t own = 0;
+        std::uint32_t* const row_indices = indices + q * k;
+        T* const row_chains = chains + q * k;
+        const auto take_own = [&] {
+          joined.push_back({row_chains[own], row_indices[own]});
+          ++own;
+        };
+        for (std::uint32_t j = 0; j < width && joined.size() < k; ++j) {
+          const std::uint32_t found = part_indices[q * width + j];
+          if (found == none) break;
+          const auto index = static_cast<std::uint32_t>(first + found);
+          if (skips_self && index == q) continue;
+          const T chain = part_chains[q * width + j];
+          // What came before has lower numbers, so it goes first where chains are equal.
+          while (joined.size() < k && own < k && row_indices[own] != missing && row_chains[own] <= chain) take_own();
+          if (joined.size() < k) joined.push_back({chain, index});
+        }
+        while (joined.size() < k && own < k && row_indices[own] != missing) take_own();
+        for (std::size_t j = 0; j < joined.size(); ++j) {
+          row_indices[j] = joined[j].index;
+          row_chains[j] = joined[j].distance;
+        }
+      }
+    });
+  });
+}
+
+template <typename T>
+ChainLists<T> SearchInParts<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                       const RunOptions& run) const {
+  using core::Candidate;
+  const bool skips_self = queries.filter.exclude_self;
+  const std::uint32_t wanted = most == 0 ? 0 : most + (skips_self ? 1 : 0);
+  std::vector<std::vector<Candidate<T>>> found(queries.count);
+  for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
+    std::vector<std::uint32_t> below;
+    const ChainLists<T> lists = part.radius(for_part(queries, first, end, below), bound, wanted, inner);
+    runtime::parallel_for(queries.count, {.threads = run.threads}, [&](std::uint64_t q) {
+      std::vector<Candidate<T>>& list = found[q];
+      const auto middle = static_cast<std::ptrdiff_t>(list.size());
+      for (std::uint64_t i = lists.offsets[q]; i < lists.offsets[q + 1]; ++i) {
+        const auto index = static_cast<std::uint32_t>(first + lists.indices[i]);
+        if (!skips_self || index != q) list.push_back({lists.chains[i], index});
+      }
+      std::inplace_merge(list.begin(), list.begin() + middle, list.end());
+      if (most > 0 && list.size() > most) list.resize(most);
+    });
+  });
+  ChainLists<T> all;
+  all.offsets.assign(queries.count + 1, 0);
+  for (std::uint64_t q = 0; q < queries.count; ++q) all.offsets[q + 1] = all.offsets[q] + found[q].size();
+  all.indices.resize(all.offsets.back());
+  all.chains.resize(all.offsets.back());
+  runtime::parallel_for(queries.count, {.threads = run.threads}, [&](std::uint64_t q) {
+    for (std::size_t i = 0; i < found[q].size(); ++i) {
+      all.indices[all.offsets[q] + i] = found[q][i].index;
+      all.chains[all.offsets[q] + i] = found[q][i].distance;
+    }
+  });
+  return all;
+}
+
+template <typename T>
+void SearchInParts<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run,
+                             std::uint32_t* counts) const {
+  std::fill_n(counts, queries.count, 0u);
+  for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
+    std::vector<std::uint32_t> below, here(queries.count);
+    part.count(for_part(queries, first, end, below), bound, inner, here.data());
+    for (std::uint64_t q = 0; q < queries.count; ++q) counts[q] += here[q];
+  });
+  if (!queries.filter.exclude_self) return;
+  PointFilter others = queries.filter;
+  others.exclude_self = false;
+  const Reach<T> reach = queries.reach(bound);
+  for (std::uint64_t q = 0; q < queries.count; ++q) {  // a point is at distance 0 from itself, and was counted
+    if (reach.of(q) >= T(0) && others.admits(q, static_cast<std::uint32_t>(q))) --counts[q];
+  }
+}
+
+template <typename T>
+IndexLists SearchInParts<T>::box(const BoxBatch<T>& boxes, const RunOptions& run) const {
+  std::vector<std::vector<std::uint32_t>> found(boxes.count);
+  for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
+    std::vector<std::uint32_t> below;
+    BoxBatch<T> asked = boxes;
+    asked.filter = filter_for_part(boxes.filter, boxes.count, first, end, below);
+    const IndexLists lists = part.box(asked, inner);
+    for (std::uint64_t b = 0; b < boxes.count; ++b) {
+      for (std::uint64_t i = lists.offsets[b]; i < lists.offsets[b + 1]; ++i) {
+        found[b].push_back(static_cast<std::uint32_t>(first + lists.indices[i]));
+      }
+    }
+  });
+  IndexLists all;
+  all.offsets.assign(boxes.count + 1, 0);
+  for (std::uint64_t b = 0; b < boxes.count; ++b) {
+    all.offsets[b + 1] = all.offsets[b] + found[b].size();
+    all.indices.insert(all.indices.end(), found[b].begin(), found[b].end());
+  }
+  return all;
+}
+
+template <typename T>
+void SearchInParts<T>::box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const {
+  std::fill_n(counts, boxes.count, 0u);
+  for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
+    std::vector<std::uint32_t> below, here(boxes.count);
+    BoxBatch<T> asked = boxes;
+    asked.filter = filter_for_part(boxes.filter, boxes.count, first, end, below);
+    part.box_count(asked, inner, here.data());
+    for (std::uint64_t b = 0; b < boxes.count; ++b) counts[b] += here[b];
+  });
+}
+
+template <typename T>
+void SearchInParts<T>::save(IndexFileWriter& writer, const RunOptions& run) const {
+  std::call_once(once_, [&] {
+    const BuildRequest<T> request{.engine = Engine::brute_force,
+                                  .metric = metric_,
+                                  .rows = row(0),
+                                  .row_stride = dims_,
+                                  .count = count_,
+                                  .dims = dims_,
+                                  .period = period_,
+                                  .run = {.threads = run.threads}};
+    on_cpu_ = cpu_backend().build(request);
+  });
+  on_cpu_->save(writer, run);
+}
+
+}  // namespace kith::engine
