@@ -235,6 +235,18 @@ def select_cases():
     return tuple({case: times for case, times in cases.items() if case[1] in both} for cases in (many, single))
 
 
+def gpu_bits():
+    report = json.loads((RESULTS / "bits_gpu.json").read_text())
+    lines = ["| rows | bits | queries | k | ms | pairs of 32-bit words per ns |", "|---|---|---|---|---|---|"]
+    for row in report["rows"]:
+        lines.append(
+            f"| {row['rows']:,} | {row['bits']:,} | {row['queries']:,} | {row['k']} | {fine_milliseconds(row['ms'])} "
+            f"| {row['word_pairs_per_ns']:,.0f} |"
+        )
+    machine = report["machine"]
+    return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
+
+
 def gpu_select():
     many, single = select_cases()
     if not many:
@@ -269,6 +281,7 @@ def read_csv():
 TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "brute_force_short": brute_force_short,
+    "gpu_bits": gpu_bits,
     "gpu_brute": gpu_brute,
     "gpu_brute_or_tree": gpu_brute_or_tree,
     "gpu_build": gpu_build,
