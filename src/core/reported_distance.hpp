@@ -54,7 +54,7 @@ T last_within(T guess, IsWithin&& is_within) {
 /// on what the user sees. For lp, whose power is not exact, the power of the radius itself.
 template <typename T>
 T chain_bound_of_radius(Metric metric, double radius) {
-  const T r = rounded_down<T>(radius);
+  const T r = rounded_down<T>(radius) + T(0);  // -0 is +0: bounds are compared by their bits, too
   switch (metric.kind()) {
     case Metric::Kind::l1:
     case Metric::Kind::linf:

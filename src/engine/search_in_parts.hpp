@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ namespace kith::engine {
 template <typename T>
 using MakePart = std::function<std::unique_ptr<Searcher<T>>(const T* rows, std::uint64_t count, const RunOptions& run)>;
 
-/// Thread-safe if the searchers of parts can be made by several threads at a time.
+/// Thread-safe: threads take turns, part by part.
 template <typename T>
 class SearchInParts final : public Searcher<T> {
  public:
@@ -77,6 +78,7 @@ class SearchInParts final : public Searcher<T> {
     for (std::uint64_t part = 0; part < parts(); ++part) {
       const std::uint64_t first = part * per_part_, end = std::min(count_, first + per_part_);
       const RunOptions inner{run.threads, nullptr, run.times};
+      const std::lock_guard lock(device_lock_);  // a part takes much of the device: threads take turns
       f(*make_(row(first), end - first, inner), first, end, inner);
       meter.report(part + 1);
     }
@@ -109,6 +111,11 @@ class SearchInParts final : public Searcher<T> {
     return part;
   }
 
+  /// The k nearest in `indices` and `chains`, as far as they are not missing, and what a part from `first` on found;
+  /// the number `none` ends that, and the point `skipped` is left out.
+  void join(std::uint64_t first, std::uint32_t none, std::span<const std::uint32_t> found, const T* found_chains,
+            std::uint64_t skipped, std::span<std::uint32_t> indices, T* chains) const;
+
   Metric metric_;
   std::vector<T> period_;
   Device device_;
@@ -117,6 +124,7 @@ class SearchInParts final : public Searcher<T> {
   std::uint32_t dims_;
   std::uint64_t per_part_;
   MakePart<T> make_;
+  mutable std::mutex device_lock_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<Searcher<T>> on_cpu_;  ///< for a file that is written
 };
@@ -124,7 +132,6 @@ class SearchInParts final : public Searcher<T> {
 template <typename T>
 void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules,
                            const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
-  using core::Candidate;
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
   const auto missing = static_cast<std::uint32_t>(count_);
@@ -138,41 +145,56 @@ void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const 
   for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
     std::vector<std::uint32_t> below;
     const QueryBatch<T> asked = for_part(queries, first, end, below);
-    // More than the part has need not be asked for.
+    // More than the part has need not be asked for, and its answers take little memory at a time.
+    constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
     const std::uint64_t wanted = std::min<std::uint64_t>(std::uint64_t{k} + (skips_self ? 1 : 0), end - first);
     const auto width = static_cast<std::uint32_t>(wanted), none = static_cast<std::uint32_t>(end - first);
-    std::vector<std::uint32_t> part_indices(queries.count * width);
-    std::vector<T> part_chains(queries.count * width);
-    part.knn(asked, width, exactly, inner, part_indices.data(), part_chains.data(), nullptr);
-    runtime::parallel_for((queries.count + 255) / 256, {.threads = run.threads}, [&](std::uint64_t block) {
-      std::vector<Candidate<T>> joined;
-      for (std::uint64_t q = block * 256; q < std::min(queries.count, block * 256 + 256); ++q) {
-        joined.clear();
-        std::uint32_t own = 0;
-        std::uint32_t* const row_indices = indices + q * k;
-        T* const row_chains = chains + q * k;
-        const auto take_own = [&] {
-          joined.push_back({row_chains[own], row_indices[own]});
-          ++own;
-        };
-        for (std::uint32_t j = 0; j < width && joined.size() < k; ++j) {
-          const std::uint32_t found = part_indices[q * width + j];
-          if (found == none) break;
-          const auto index = static_cast<std::uint32_t>(first + found);
-          if (skips_self && index == q) continue;
-          const T chain = part_chains[q * width + j];
-          // What came before has lower numbers, so it goes first where chains are equal.
-          while (joined.size() < k && own < k && row_indices[own] != missing && row_chains[own] <= chain) take_own();
-          if (joined.size() < k) joined.push_back({chain, index});
-        }
-        while (joined.size() < k && own < k && row_indices[own] != missing) take_own();
-        for (std::size_t j = 0; j < joined.size(); ++j) {
-          row_indices[j] = joined[j].index;
-          row_chains[j] = joined[j].distance;
-        }
-      }
-    });
+    const std::uint64_t at_once = std::clamp<std::uint64_t>(kEntriesAtOnce / width, 1, queries.count);
+    std::vector<std::uint32_t> part_indices(at_once * width);
+    std::vector<T> part_chains(at_once * width);
+    for (std::uint64_t begin = 0; begin < queries.count; begin += at_once) {
+      QueryBatch<T> block = asked;
+      block.count = std::min(at_once, queries.count - begin);
+      block.rows = asked.row(begin);
+      if (block.filter.below != nullptr) block.filter.below += begin;
+      if (block.bounds != nullptr) block.bounds += begin;
+      part.knn(block, width, exactly, inner, part_indices.data(), part_chains.data(), nullptr);
+      runtime::parallel_for(block.count, {.threads = run.threads}, [&](std::uint64_t i) {
+        const std::uint64_t q = begin + i;
+        join(first, none, std::span(part_indices).subspan(i * width, width), part_chains.data() + i * width,
+             skips_self ? q : count_, std::span(indices + q * k, k), chains + q * k);
+      });
+    }
   });
+}
+
+/// What a part found joins what the parts before it found.
+template <typename T>
+void SearchInParts<T>::join(std::uint64_t first, std::uint32_t none, std::span<const std::uint32_t> found,
+                            const T* found_chains, std::uint64_t skipped, std::span<std::uint32_t> indices,
+                            T* chains) const {
+  using core::Candidate;
+  const auto missing = static_cast<std::uint32_t>(count_);
+  const std::size_t k = indices.size();
+  thread_local std::vector<Candidate<T>> joined;
+  joined.clear();
+  std::size_t own = 0;
+  const auto take_own = [&] {
+    joined.push_back({chains[own], indices[own]});
+    ++own;
+  };
+  for (std::size_t j = 0; j < found.size() && joined.size() < k && found[j] != none; ++j) {
+    const std::uint64_t index = first + found[j];
+    if (index == skipped) continue;
+    // What came before has lower numbers, so it goes first where chains are equal.
+    while (joined.size() < k && own < k && indices[own] != missing && chains[own] <= found_chains[j]) take_own();
+    if (joined.size() < k) joined.push_back({found_chains[j], static_cast<std::uint32_t>(index)});
+  }
+  while (joined.size() < k && own < k && indices[own] != missing) take_own();
+  for (std::size_t j = 0; j < joined.size(); ++j) {
+    indices[j] = joined[j].index;
+    chains[j] = joined[j].distance;
+  }
 }
 
 template <typename T>

@@ -124,6 +124,23 @@ TEST_P(Radii, AreCheckedLikeOne) {
   EXPECT_EQ(index.radius(PointView(points, 0, 1), std::vector<double>{}).queries(), 0u);
 }
 
+/// A bound of -0 once came before all chains of 0 in an order by bits.
+TEST_P(Radii, MinusZeroIsZero) {
+  std::vector<float> values;
+  for (int i = 0; i < 600; ++i) values.push_back(static_cast<float>(i % 7));
+  const PointView points(values.data(), values.size(), 1);
+  for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
+    SCOPED_TRACE(metric.name());
+    const Index index =
+        Index::build(points, {.engine = GetParam().engine, .device = GetParam().device, .metric = metric});
+    expect_same(index.radius_self(0.0), index.radius_self(-0.0));
+    expect_same(index.radius(points, 0.0), index.radius(points, -0.0));
+    EXPECT_EQ(index.count_self(0.0), index.count_self(-0.0));
+    expect_same(index.knn_self(4, {.max_distance = 0.0}), index.knn_self(4, {.max_distance = -0.0}));
+    EXPECT_EQ(index.count_self(-0.0)[0], 86u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Available, Radii, testing::ValuesIn(available_engines()));
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace kith::cuda {
 
@@ -61,10 +62,21 @@ DeviceBuffer<std::byte> take_scratch(std::uint64_t& queries, const KnnRounds& ro
   }
 }
 
+/// Lists are sorted with numbers of 32 bits.
+inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
+  constexpr std::uint64_t kMostCandidates = std::uint64_t{1} << 30;
+  const std::uint64_t placed = rounds.ends.front() * kTilePoints;
+  if (placed <= kMostCandidates) return;
+  throw OutOfMemory("k = " + std::to_string(k) + " takes lists of " + std::to_string(placed) +
+                    " candidates, and brute force on a GPU has room for " + std::to_string(kMostCandidates) +
+                    "; ask for a smaller k, or use --device cpu");
+}
+
 template <typename T>
 void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, SelectStrategy strategy,
               const Stream& stream) {
   const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count);
+  require_sortable(rounds, asked.k);
   KnnQuestion<T> question = asked;
   question.queries = queries_in_rows(points.points, asked.queries);
   const std::uint64_t count = question.queries.count;

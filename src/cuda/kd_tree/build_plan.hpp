@@ -43,11 +43,10 @@ struct GpuLimits {
   std::uint64_t least_in_segment = std::uint64_t{1} << 17;
 };
 
-/// How many blocks work on each node of `parents`, if its list of candidates turns out to be long, which takes as many
-/// points. More than one: all blocks must be there at the same time.
-inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint64_t points, std::uint32_t processors) {
+/// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
+/// blocks must be there at the same time.
+inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
   constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to meet as they save
-  if ((points + parents - 1) / parents <= kLongList) return 1;
   const std::uint32_t each = processors / parents;
   return each < kLeast ? 1 : each < kMost ? each : kMost;
 }
@@ -115,7 +114,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
     for (std::uint32_t l = 0; l < group.levels; ++l) {
-      if (blocks_for_list(static_cast<std::uint32_t>(segments << l), points, processors) > 1) lists += segments << l;
+      const std::uint64_t nodes = segments << l, most = (points + nodes - 1) / nodes;
+      if (most > kLongList && blocks_for_list(static_cast<std::uint32_t>(nodes), processors) > 1) lists += nodes;
     }
     group.lists = parts.take<ListCells>(lists);
     group.cursors = parts.take<std::uint32_t>(children * kCursorStride);

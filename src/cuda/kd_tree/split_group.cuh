@@ -43,7 +43,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
     return threads;
   };
   for (std::uint32_t level = 1; level < group.levels; ++level) {
-    const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, points, processors);
+    const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", points * (cells + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
            level_shared_bytes<T>(), false, group, level);
     const std::uint32_t threads = threads_for(parents);
@@ -54,7 +54,7 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kScatterThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
-  const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, points, processors);
+  const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
          scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(), false,
          group, tiles);
