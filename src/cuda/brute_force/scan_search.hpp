@@ -3,11 +3,11 @@
 //
 // | call  | bytes it takes besides its arguments                                                                      |
 // |-------|-----------------------------------------------------------------------------------------------------------|
-// | knn   | 8 (f32) or 16 per candidate, room for max(512, 6 k) of them per query, for as many queries at a time as 1 |
-// |       | GiB holds; with the product filter 2 per coordinate of a query                                            |
+// | knn   | 8 (f32) or 16 per candidate, room for max(256, 6 k) of them per query, more if queries are few, for as    |
+// |       | many queries at a time as 1 GiB holds; with the product filter 2 per coordinate of a query                |
 // | list  | 4 per query                                                                                               |
 // | count | none                                                                                                      |
-// | boxes | none                                                                                                      |
+// | boxes | 12 per box and piece of the points, if boxes are few                                                      |
 #pragma once
 
 #include "cuda/brute_force/product_types.hpp"
