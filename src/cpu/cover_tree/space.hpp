@@ -1,0 +1,37 @@
+// What the cover tree on the CPU needs to know of objects: how to measure many of them from one.
+#pragma once
+
+#include "core/cover_geometry.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+
+namespace kith::cpu {
+
+/// Objects numbered from 0, and a metric. A `Value` orders objects by their distance from a query (squared for L2);
+/// `metric` makes the true distance of it, rising with it. A `Query` is an object prepared to be measured from; it owns
+/// memory and is used again. `Rows` are objects, possibly copied, in an order that is good for measuring many:
+/// positions instead of numbers. All of it is thread-safe; the space outlives its Rows and Queries.
+template <typename S>
+concept Space = requires(const S& space, typename S::Query& query, const typename S::Rows& rows,
+                         typename S::Value value, typename S::Value* values, std::uint32_t number,
+                         std::span<const std::uint32_t> numbers, const typename S::Outside& outside) {
+  requires std::same_as<typename S::Value, float> || std::same_as<typename S::Value, double>;
+  { space.size() } -> std::same_as<std::uint32_t>;
+  /// Prepares an object, or one from outside, as a query.
+  space.ask(query, number);
+  space.ask_outside(query, outside);
+  /// The objects `numbers` as rows.
+  { space.arrange(numbers, /*threads=*/1) } -> std::same_as<typename S::Rows>;
+  /// The values of the rows at positions first .. first + count. In place of a value above `limit` any other above it
+  /// may come.
+  rows.measure(query, /*first=*/number, /*count=*/number, /*limit=*/value, values);
+  { rows.memory_bytes() } -> std::same_as<std::uint64_t>;
+  { space.metric(value) } -> std::same_as<double>;
+  { space.rounding() } -> std::same_as<core::CoverRounding>;
+  /// Whether two objects are the same, so that every query is equally far from both.
+  { space.same(number, number) } -> std::same_as<bool>;
+};
+
+}  // namespace kith::cpu
