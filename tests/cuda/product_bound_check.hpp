@@ -36,15 +36,15 @@ inline std::vector<double> values_of_halves(const ProductSums::Rows& rows) {
 inline void expect_within_bound(const ProductPairs& asked, const ProductSums& got) {
   const std::uint32_t dims = asked.dims, padded_dims = cuda::product_padded_dims(dims);
   const std::vector<double> of_queries = values_of_halves(got.queries), of_points = values_of_halves(got.points);
-  const double denormals = 3.0 * (32 * dims + 64) * static_cast<double>(std::numeric_limits<float>::denorm_min());
+  const double denormals = 3.0 * static_cast<double>(cuda::product_denormals(dims));
   for (std::uint32_t q = 0; q < kPairQueries; ++q) {
     for (std::uint32_t p = 0; p < kPairPoints; ++p) {
       SCOPED_TRACE(testing::Message() << "query " << q << ", point " << p);
       double exact = 0, magnitudes = 0;
       for (std::uint32_t d = 0; d < padded_dims; ++d) {
-        const double product = of_queries[q * padded_dims + d] * of_points[p * padded_dims + d];
-        exact += product;
-        magnitudes += std::fabs(product);
+        const double a = of_queries[q * padded_dims + d], b = of_points[p * padded_dims + d];
+        exact += a * b;
+        magnitudes += std::fmax(std::fabs(a), 0x1p-14) * std::fmax(std::fabs(b), 0x1p-14);
       }
       const float sum = got.sums[q * kPairPoints + p];
       ASSERT_LE(std::fabs(static_cast<double>(sum) - exact), (dims + 16) * 0x1p-22 * magnitudes);
