@@ -12,7 +12,7 @@ struct Place {
   double latitude, longitude;  // degrees
 };
 
-// Kilometres along the great circle, by the haversine formula, which is exact for near places too.
+// Kilometres along the great circle, by the haversine formula, which is good for near places too.
 struct GreatCircle {
   double operator()(const Place& a, const Place& b) const {
     constexpr double kRadian = 0.017453292519943295, kEarth = 6371.0;
@@ -24,9 +24,8 @@ struct GreatCircle {
 };
 
 int main() {
-  // Near the poles of the sphere and for places opposite each other the arc sine rounds more than the usual amount:
-  // a millimetre, 1e-6 km, is more than enough.
-  kith::CoverTree<Place, GreatCircle> places({}, {.relative = 0x1p-40, .absolute = 1e-6});
+  // For places nearly opposite each other the arc sine is off by up to half a metre, more than is assumed by default.
+  kith::CoverTree<Place, GreatCircle> places({}, {.relative = 0x1p-40, .absolute = 1e-3});
   const std::vector<Place> cities = {{"Suva", -18.14, 178.44},     {"Apia", -13.83, -171.77},
                                      {"Auckland", -36.85, 174.76}, {"Honolulu", 21.31, -157.86},
                                      {"Sydney", -33.87, 151.21},   {"Lima", -12.05, -77.04}};
