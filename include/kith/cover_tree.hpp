@@ -82,6 +82,8 @@ class CoverTree {
   Id insert(Object object) {
     const Id id = next_id_;
     if (store_.root == cover_tree::kNone) {
+      cover_tree::Measuring measuring(*meter_);
+      measuring(object, id, object, id);  // throws for what has no distances
       store_.root = store_.add(std::move(object), id);
       store_.root_reach = 0;
     } else {

@@ -28,6 +28,7 @@ double on_line(double a, double b) { return std::abs(a - b); }
 
 TEST(DynamicCoverTreeTrouble, NotANumberIsNoDistance) {
   CoverTree<double, AnyMetric> tree(on_line);
+  EXPECT_PRED2(holds, thrown_message<BadData>([&] { tree.insert(std::nan("")); }), "NaN for objects 0 and 0");
   tree.insert(0);
   tree.insert(4);
   const auto inserted = thrown_message<BadData>([&] { tree.insert(std::nan("")); });
