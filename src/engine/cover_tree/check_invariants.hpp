@@ -72,7 +72,7 @@ class CoverCheck {
     }
     const CoverNode& root = nodes[0];
     if (root.parent != 0 || root.first != 0 || root.count != objects_) return fail("the root is not over all objects");
-    std::size_t next = 1;  // children come in the order of their parents
+    std::uint64_t with_parent = 1;  // the root, and who names a parent that has it among its children
     for (Number i = 0; i < nodes.size(); ++i) {
       const CoverNode& node = nodes[i];
       if (node.centre >= objects_) return fail("the centre of node ", i, " does not exist");
@@ -82,14 +82,14 @@ class CoverCheck {
         continue;
       }
       if (node.children == 1) return fail("node ", i, " has a single child");
-      if (node.first_child != next || node.children > nodes.size() - next) {
+      if (node.first_child <= i || node.first_child >= nodes.size() ||
+          node.children > nodes.size() - node.first_child) {
         return fail("the children of node ", i, " are not where they belong");
       }
-      next += node.children;
+      with_parent += node.children;
       if (!has_children_in_shape(i)) return false;
     }
-    if (next != nodes.size()) return fail("node ", next, " is nobody's child");
-    return true;
+    return with_parent == nodes.size() || fail(nodes.size() - with_parent, " nodes are nobody's children");
   }
 
   bool has_children_in_shape(Number parent) {
