@@ -7,8 +7,11 @@
 #include "runtime/time_spent.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -38,14 +41,20 @@ class CentreChoice {
     const std::size_t objects = state_.numbers.size();
     owners.assign(objects, kNone);
     limits_.resize(objects);
-    for (std::size_t i = 0; i < objects; ++i) limits_[i] = value_not_below(state_.values[i]);
+    worst_.resize(objects);
+    for (std::size_t i = 0; i < objects; ++i) {
+      limits_[i] = value_not_below(state_.values[i]);
+      worst_[i] = 2 * state_.distances[i];
+    }
     batch_members_.assign(state_.cells.size() + 1, 0);
-    std::vector<std::uint32_t> candidates;
+    std::vector<std::uint32_t>& candidates = candidates_;
+    candidates.clear();
     for (const std::uint32_t at : state_.by_rank) {
       if (state_.distances[at] > radius_ && state_.cells[state_.cell_at[at]].open) candidates.push_back(at);
     }
     std::size_t most = kFewestTaken;
     std::size_t next = 0;
+    std::uint64_t since_sorted = 0, before_sorting = kSortAfter * objects;
     while (next < candidates.size()) {
       batch_.clear();
       for (; next < candidates.size() && batch_.size() < most; ++next) {
@@ -62,6 +71,12 @@ class CentreChoice {
       } else if (among_batch * 8 > among_objects) {
         most = std::max(most / 2, kFewestTaken);
       }
+      since_sorted += among_objects;
+      if (since_sorted > before_sorting && next < candidates.size()) {
+        sort_again();
+        since_sorted = 0;
+        before_sorting *= 2;
+      }
     }
   }
 
@@ -77,7 +92,8 @@ class CentreChoice {
   };
 
   static constexpr std::uint32_t kChunk = 256;
-  static constexpr std::uint32_t kGap = 4;  ///< cells between two near ones are measured too
+  static constexpr std::uint32_t kGap = 4;         ///< cells between two near ones are measured too
+  static constexpr std::uint64_t kSortAfter = 64;  ///< distances per object, then twice as many
   static constexpr std::size_t kFewestTaken = 32;
   static constexpr std::size_t kMostTaken = 4096;
 
@@ -178,15 +194,57 @@ class CentreChoice {
   /// How many objects of a cell a centre can win that is at `distance` from the cell's.
   std::uint32_t how_many(std::uint32_t of_cell, double distance) const {
     const CoverCell& cell = state_.cells[of_cell];
-    if (!may_win(distance, cell.largest)) return 0;
-    const double* distances = state_.distances.data() + cell.first;
+    if (!may_win(distance, 2 * cell.largest)) return 0;
+    const double* worst = worst_.data() + cell.first;
     const double* last =
-        std::partition_point(distances, distances + cell.count, [&](double of) { return may_win(distance, of); });
-    return static_cast<std::uint32_t>(last - distances);
+        std::partition_point(worst, worst + cell.count, [&](double of) { return may_win(distance, of); });
+    return static_cast<std::uint32_t>(last - worst);
   }
 
-  /// Whether an object at `of` from the centre of its cell can be nearer to a centre that is `distance` from there.
-  bool may_win(double distance, double of) const { return !(distance > 0) || rounding_.nearest(distance, of) < of; }
+  /// Whether an object p of a cell b can be nearer to a centre c at `distance` from b than to its owner o, where `of`
+  /// is m(b, p) + m(o, p): m(c, p) >= m(c, b) - m(b, p).
+  bool may_win(double distance, double of) const {
+    return distance - 4 * (rounding_.relative * (distance + of) + rounding_.absolute) < of;
+  }
+
+  /// The objects of each cell by what they have now: many are nearer to their owner than they were.
+  void sort_again() {
+    const std::size_t objects = state_.numbers.size();
+    std::vector<std::uint32_t> from(objects), now_at(objects);
+    runtime::parallel_for(state_.cells.size(), {.threads = threads_}, [&](std::uint64_t c) {
+      const CoverCell& cell = state_.cells[c];
+      std::vector<std::pair<double, std::uint32_t>> keys(cell.count);
+      for (std::uint32_t i = 0; i < cell.count; ++i) {
+        const std::uint32_t at = cell.first + i;
+        double key = state_.distances[at] + space_.metric(state_.values[at]);
+        // A tie goes to the lower number among new centres, but not from an old one to a new one.
+        if (owners[at] != kNone) key = std::nextafter(key, std::numeric_limits<double>::infinity());
+        keys[i] = {limits_[at] < 0 ? -1 : key, at};
+      }
+      std::sort(keys.begin(), keys.end(), std::greater<>());
+      for (std::uint32_t i = 0; i < cell.count; ++i) {
+        const std::uint32_t at = cell.first + i;
+        worst_[at] = keys[i].first;
+        from[at] = keys[i].second;
+        now_at[keys[i].second] = at;
+      }
+    });
+    take(state_.numbers, from);
+    take(state_.values, from);
+    take(state_.distances, from);
+    take(owners, from);
+    take(limits_, from);
+    for (std::uint32_t& at : state_.by_rank) at = now_at[at];
+    for (std::uint32_t& at : candidates_) at = now_at[at];
+    state_.rows = space_.arrange(state_.numbers, threads_);
+  }
+
+  template <typename T>
+  static void take(std::vector<T>& values, const std::vector<std::uint32_t>& from) {
+    std::vector<T> taken(values.size());
+    for (std::size_t i = 0; i < from.size(); ++i) taken[i] = values[from[i]];
+    values.swap(taken);
+  }
 
   /// Returns how many distances it took.
   std::uint64_t measure_targets() {
@@ -258,6 +316,8 @@ class CentreChoice {
   Value within_;
   int threads_;
   core::CoverRounding rounding_ = space_.rounding();
+  std::vector<std::uint32_t> candidates_;     ///< positions by rank
+  std::vector<double> worst_;                 ///< by position, see may_win; descending in a cell, since it was sorted
   std::vector<Value> limits_;                 ///< by position: values above it do not win
   std::vector<std::uint32_t> batch_;          ///< positions by rank
   std::vector<std::uint32_t> batch_members_;  ///< by cell: where its members, or targets, begin
