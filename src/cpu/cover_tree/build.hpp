@@ -112,35 +112,27 @@ class CoverBuilder {
     const double radius = core::cover_radius(level);
     const Value within = value_within(space_, radius);
     close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
+    find_neighbors(2 * radius);
     CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
     choice.run();
     regroup(choice.centres, choice.owners, level);
     meter_.report(space_.size() - state_.numbers.size());
   }
 
-  void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
-               std::int32_t level) {
-    const std::vector<std::uint32_t> first_open = regroup_objects(centres, owners, level);
-    if (state_.cells.empty()) return;
+  /// The lists for this level; cells that do not split have none.
+  void find_neighbors(double radius) {
     const runtime::TimeSpent time(&work_.neighbors.milliseconds);
     std::vector<std::uint32_t> cell_centres;
-    double largest = 0;
-    for (const CoverCell& cell : state_.cells) {
-      cell_centres.push_back(cell.centre);
-      largest = std::max(largest, cell.largest);
-    }
+    for (const CoverCell& cell : state_.cells) cell_centres.push_back(cell.centre);
     state_.centres = space_.arrange(cell_centres, threads_);
-    const double radius = 2 * core::cover_radius(core::cover_level_below(largest));
-    neighbors_ = NeighborCells::below(neighbors_, first_open, space_, state_, radius, threads_);
+    neighbors_ = NeighborCells::below(neighbors_, first_open_, space_, state_, radius, threads_);
   }
 
-  std::vector<std::uint32_t> regroup_objects(const std::vector<typename CentreChoice<S>::Centre>& centres,
-                                             const std::vector<std::uint32_t>& owners, std::int32_t level) {
+  void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
+               std::int32_t level) {
     const runtime::TimeSpent time(&work_.regroup.milliseconds);
-    std::vector<std::uint32_t> first_open =
-        Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
+    first_open_ = Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
     if (!state_.cells.empty()) state_.rows = space_.arrange(state_.numbers, threads_);
-    return first_open;
   }
 
   void finish() {
@@ -159,6 +151,7 @@ class CoverBuilder {
   CoverWork own_work_;
   CoverWork& work_;
   CoverState<S> state_;
+  std::vector<std::uint32_t> first_open_;  ///< by cell of the level before: where the cells that came out of it begin
   NeighborCells neighbors_;
   std::shared_ptr<CoverStorage> storage_ = std::make_shared<CoverStorage>();
 };
