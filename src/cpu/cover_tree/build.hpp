@@ -64,12 +64,12 @@ class CoverBuilder {
   static constexpr double kMost = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
 
   void start() {
-    std::vector<std::uint32_t> nobody = measure_root();
-    regroup({}, nobody, 0);
+    measure_root();
+    regroup({}, {}, 0);
   }
 
-  /// Everything in one cell; nobody has a new owner.
-  std::vector<std::uint32_t> measure_root() {
+  /// Everything in one cell.
+  void measure_root() {
     const runtime::TimeSpent time(&work_.root.milliseconds);
     const std::uint32_t objects = space_.size();
     std::vector<std::uint64_t> ranked(objects);
@@ -102,7 +102,6 @@ class CoverBuilder {
     state_.cells.push_back({.centre = centre, .open = is_told});
     state_.nodes.push_back(
         {.centre = centre, .level = largest > 0 && std::isfinite(largest) ? core::cover_level_below(largest) + 1 : 0});
-    return std::vector<std::uint32_t>(objects, kNone);
   }
 
   void split_level() {
@@ -112,11 +111,19 @@ class CoverBuilder {
     const double radius = core::cover_radius(level);
     const Value within = value_within(space_, radius);
     close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
-    find_neighbors(2 * radius);
     CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
-    choice.run();
+    if (std::any_of(state_.cells.begin(), state_.cells.end(), [](const CoverCell& cell) { return cell.open; })) {
+      arrange_objects();
+      find_neighbors(2 * radius);
+      choice.run();
+    }
     regroup(choice.centres, choice.owners, level);
     meter_.report(space_.size() - state_.numbers.size());
+  }
+
+  void arrange_objects() {
+    const runtime::TimeSpent time(&work_.regroup.milliseconds);
+    state_.rows = space_.arrange(state_.numbers, threads_);
   }
 
   /// The lists for this level; cells that do not split have none.
@@ -132,7 +139,6 @@ class CoverBuilder {
                std::int32_t level) {
     const runtime::TimeSpent time(&work_.regroup.milliseconds);
     first_open_ = Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
-    if (!state_.cells.empty()) state_.rows = space_.arrange(state_.numbers, threads_);
   }
 
   void finish() {
