@@ -1,6 +1,9 @@
 // The cover tree that is built against the one of the definition, node by node and byte by byte.
 #include "cpu/cover_tree/build.hpp"
 
+#include "cpu/cover_tree/edit_space.hpp"
+#include "cpu/cover_tree/jaccard_space.hpp"
+#include "cpu/cover_tree/vector_space.hpp"
 #include "engine/cover_tree/check_invariants.hpp"
 #include "support/cover_oracle.hpp"
 #include "support/plain_space.hpp"
@@ -10,8 +13,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <random>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace kith::test {
@@ -37,13 +44,17 @@ void expect_same_tree(const engine::CoverTree& expected, const engine::CoverTree
 }
 
 /// Builds by the definition (where there are not too many objects) and by the builder with 1 to 4 threads.
-template <typename V>
-void check_space(const PlainSpace<V>& space, std::uint32_t leaf_size, bool by_definition = true) {
+template <cpu::Space S>
+void check_space(const S& space, std::uint32_t leaf_size, bool by_definition = true) {
+  using Value = typename S::Value;
+  std::vector<std::uint32_t> numbers(space.size());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  const typename S::Rows rows = space.arrange(numbers, 1);
+  typename S::Query query;
   const auto metric = [&](std::uint32_t a, std::uint32_t b) {
-    typename PlainSpace<V>::Query query;
     space.ask(query, a);
-    V value;
-    space.arrange(std::vector<std::uint32_t>{b}, 1).measure(query, 0, 1, 0, &value);
+    Value value;
+    rows.measure(query, b, 1, std::numeric_limits<Value>::infinity(), &value);
     return space.metric(value);
   };
   engine::CoverTree expected;
@@ -54,7 +65,7 @@ void check_space(const PlainSpace<V>& space, std::uint32_t leaf_size, bool by_de
     const engine::CoverTree tree = cpu::build_cover_tree(
         space, {.leaf_size = leaf_size, .run = {.threads = threads}, .evaluations = &evaluations});
     if (threads == 1) {
-      const double most = std::is_same_v<V, float> ? 0x1p62 : 0x1p510;
+      const double most = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
       expected = by_definition ? CoverOracle(space.size(), leaf_size, space.rounding(), most, metric).build() : tree;
       first_evaluations = evaluations;
       const auto violation = engine::check_cover_invariants(tree, space.size(), space.rounding(), metric);
@@ -188,6 +199,45 @@ TEST(CoverTreeBuild, NoneOneAndTwo) {
     const std::vector<float> rows(count, 3.0f), others = {1.0f, 2.0f};
     ASSERT_NO_FATAL_FAILURE(check_space(vectors(rows, 1), 1));
     ASSERT_NO_FATAL_FAILURE(check_space(vectors(others, 1), 1));
+  }
+}
+
+/// The spaces that are searched: rows in blocks, values above a limit that are not exact.
+TEST(CoverTreeBuild, SpacesOfVectorsAsDefined) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const std::uint32_t dims = seed % 2 == 0 ? 5 : 70;
+    const auto shape = static_cast<Shape>(seed % 3);
+    const Metric metric = seed % 4 == 0 ? Metric::l1() : seed % 4 == 1 ? Metric::linf() : Metric::l2();
+    const std::vector<float> floats = random_rows<float>(shape, 900, dims, random);
+    ASSERT_NO_FATAL_FAILURE(check_space(cpu::VectorSpace<float>(floats.data(), 900, dims, metric), 8));
+    const std::vector<double> doubles = random_rows<double>(shape, 500, dims, random);
+    ASSERT_NO_FATAL_FAILURE(check_space(cpu::VectorSpace<double>(doubles.data(), 500, dims, metric), 8));
+  }
+}
+
+TEST(CoverTreeBuild, SpacesOfSequencesAsDefined) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    std::vector<std::uint32_t> items;
+    std::vector<std::uint64_t> offsets = {0};
+    for (int i = 0; i < 1500; ++i) {
+      std::uint32_t item = 0;
+      for (std::uint64_t length = random() % 9; length-- > 0;) {
+        item = seed % 2 == 0 ? static_cast<std::uint32_t>(random() % 4)
+                             : item + 1 + static_cast<std::uint32_t>(random() % 4);
+        items.push_back(item);
+      }
+      offsets.push_back(items.size());
+    }
+    const engine::SequenceRows sequences = {items.data(), offsets.data(), offsets.size() - 1};
+    if (seed % 2 == 0) {
+      ASSERT_NO_FATAL_FAILURE(check_space(cpu::EditSpace(sequences), 4));
+    } else {
+      ASSERT_NO_FATAL_FAILURE(check_space(cpu::JaccardSpace(sequences), 4));
+    }
   }
 }
 
