@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -53,12 +54,13 @@ void check_space(const S& space, const std::vector<Outside>& outside, std::mt199
     } else {
       space.ask(query, asked);
     }
-    const auto expected = [&](std::uint32_t position) -> V {
-      return is_outside ? value_outside(asked, order[position]) : value(asked, order[position]);
-    };
+    std::vector<V> right(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+      right[i] = is_outside ? value_outside(asked, order[i]) : value(asked, order[i]);
+    const auto expected = [&](std::uint32_t position) { return right[position]; };
     const auto first = static_cast<std::uint32_t>(random() % n);
     const auto count = static_cast<std::uint32_t>(random() % std::min(random() % 3 == 0 ? n + 1 : 9, n - first + 1));
-    const V some = expected(static_cast<std::uint32_t>(random() % n));
+    const V some = right[random() % n];
     const V limits[] = {std::numeric_limits<V>::infinity(), some, std::nextafter(some, V(0)), some / 2, V(0), V(-1)};
     for (const V limit : limits) {
       expect_measured<S>(rows, query, first, count, limit, expected);
