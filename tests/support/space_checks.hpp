@@ -46,7 +46,7 @@ void check_space(const S& space, const std::vector<Outside>& outside, std::mt199
   if (!order.empty() && random() % 2 == 0) order[0] = order.back();  // twice the same is no problem
   const auto rows = space.arrange(order, static_cast<int>(1 + random() % 2));
   const auto n = static_cast<std::uint32_t>(order.size());
-  for (int round = 0; round < 40 && n > 0; ++round) {
+  for (int round = 0; round < 16 && n > 0; ++round) {
     const bool is_outside = !outside.empty() && random() % 2 == 0;
     const auto asked = static_cast<std::uint32_t>(random() % (is_outside ? outside.size() : n));
     if (is_outside) {
