@@ -23,6 +23,7 @@ using engine::SectionId;
 void write_file(const BitIndexState& state, const SaveOptions& options, const engine::IndexFileWriter::Sink& sink) {
   engine::require_threads(options.threads);
   engine::IndexFileWriter writer({.engine = state.engine,
+                                  .metric = {},
                                   .dims = state.bits,
                                   .rows = state.rows,
                                   .points = state.rows,

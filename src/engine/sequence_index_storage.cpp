@@ -24,6 +24,7 @@ void write_file(const SequenceIndexState& state, const SaveOptions& options,
                 const engine::IndexFileWriter::Sink& sink) {
   engine::require_threads(options.threads);
   engine::IndexFileWriter writer({.engine = state.engine,
+                                  .metric = {},
                                   .rows = state.sequences.size(),
                                   .points = state.sequences.size(),
                                   .content = IndexContent::sequences,
