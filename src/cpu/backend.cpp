@@ -1,6 +1,7 @@
 // The CPU backend: which engines run here.
 #include "cpu/brute_force/bit_search.hpp"
 #include "cpu/brute_force/brute_force.hpp"
+#include "cpu/cover_tree/cover_search.hpp"
 #include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
@@ -23,7 +24,7 @@ class CpuBackend final : public Backend {
 
   std::string why_no_devices() const override { return {}; }
 
-  bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }
+  bool has(Engine engine) const override { return engine != Engine::automatic; }
 
   bool checks_points() const override { return false; }
   BuildBytes build_bytes(const PlanRequest& request) const override {
@@ -45,7 +46,9 @@ class CpuBackend final : public Backend {
  private:
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {
-    return request.engine == Engine::kd_tree ? cpu::kd_search_bytes<T>(request) : cpu::brute_force_bytes<T>(request);
+    if (request.engine == Engine::kd_tree) return cpu::kd_search_bytes<T>(request);
+    if (request.engine == Engine::cover_tree) return cpu::cover_search_bytes<T>(request);
+    return cpu::brute_force_bytes<T>(request);
   }
 
   template <typename T>
@@ -53,6 +56,7 @@ class CpuBackend final : public Backend {
     const Engine engine = request.file.facts().engine;
     if (engine == Engine::brute_force) return cpu::load_brute_force<T>(request);
     if (engine == Engine::kd_tree) return cpu::load_kd_search<T>(request);
+    if (engine == Engine::cover_tree) return cpu::load_cover_search<T>(request);
     throw UsageError("engine " + std::string(name_of(engine)) + " does not run on the CPU in this version");
   }
 
@@ -60,6 +64,7 @@ class CpuBackend final : public Backend {
   static std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) {
     if (request.engine == Engine::brute_force) return cpu::build_brute_force(request);
     if (request.engine == Engine::kd_tree) return cpu::build_kd_search(request);
+    if (request.engine == Engine::cover_tree) return cpu::build_cover_search(request);
     throw UsageError("engine " + std::string(name_of(request.engine)) + " does not run on the CPU in this version");
   }
 };

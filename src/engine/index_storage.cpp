@@ -208,8 +208,8 @@ IndexFileInfo describe_index_file(const std::string& path) {
   info.dims = front.facts.dims;
   info.rows = front.facts.rows;
   info.points = front.facts.points;
+  if (info.engine != Engine::brute_force) info.leaf_size = front.facts.parameters[engine::kLeafSizeParameter];
   if (info.engine == Engine::kd_tree) {
-    info.leaf_size = front.facts.parameters[engine::kLeafSizeParameter];
     info.split = front.facts.parameters[engine::kSplitRuleParameter] == 0 ? "widest" : "cycle";
   }
   for (const engine::SectionRecord& section : front.sections) {
