@@ -207,6 +207,7 @@ std::uint32_t BitIndex::bits() const { return state_->bits; }
 Engine BitIndex::engine() const { return state_->engine; }
 Device BitIndex::device() const { return state_->device; }
 std::uint64_t BitIndex::memory_bytes() const { return state_->searcher->memory_bytes(); }
+std::string BitIndex::first_violation() const { return state_->searcher->first_violation(); }
 std::string BitIndex::explain() const { return state_->reason + '\n' + state_->searcher->describe(); }
 
 }  // namespace kith

@@ -5,6 +5,7 @@
 #include "engine/index_file/index_file.hpp"
 #include "engine/index_file/index_file_writer.hpp"
 #include "engine/index_file/stored_index.hpp"
+#include "engine/index_file/validate_section.hpp"
 #include "runtime/first_match.hpp"
 
 #include <kith/bit_index.hpp>
@@ -91,6 +92,11 @@ std::shared_ptr<const BitIndexState> load_state(const IndexFile& file, const Loa
 }
 
 }  // namespace
+
+void engine::require_rows_only(const IndexFile& file) {
+  file.require_only({SectionId::words});
+  require_zero_parameters(file, 0);
+}
 
 void BitIndex::save(const std::string& path, const SaveOptions& options) const {
   engine::save_to_file(path, 2 * memory_bytes(), [&](const auto& sink) { write_file(*state_, options, sink); });
