@@ -51,8 +51,7 @@ DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRo
   DeviceBuffer<std::byte> memory(lay_out_cover_scratch(count, room, nullptr).bytes, stream);
   const CoverScratch scratch = lay_out_cover_scratch(count, room, memory.data());
   const CoverOutput output{tree.row_words.data(), tree.order.data(), tree.distances.data()};
-  const std::uint32_t nodes =
-      CoverBuild<BuildDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
+  const std::uint32_t nodes = CoverBuild<BuildDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
   tree.nodes = {nodes, stream};
   check(cudaMemcpyAsync(tree.nodes.data(), scratch.nodes, tree.nodes.bytes(), cudaMemcpyDeviceToDevice, stream.get()),
         "building a cover tree");

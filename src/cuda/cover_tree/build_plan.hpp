@@ -62,7 +62,7 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
   }
   scratch.moves = {parts.take<double>(n), parts.take<std::uint32_t>(n)};
   scratch.kids = {parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n)};
-  scratch.list_room = std::max(list_room, n);
+  scratch.list_room = std::max(list_room, n / 2 + 1);  // an open cell has two objects at least
   for (NeighborLists& lists : scratch.lists) {
     lists = {parts.take<std::uint64_t>(n + 1), parts.take<std::uint32_t>(n),
              parts.take<std::uint32_t>(scratch.list_room), parts.take<float>(scratch.list_room)};
