@@ -1,0 +1,95 @@
+// Vectors of floats or doubles by L2, L1 or Linf as objects of the cover tree on the GPU.
+#pragma once
+
+#include "core/chain.hpp"
+#include "cuda/cover_tree/space.cuh"
+#include "cuda/intrinsics.cuh"
+
+#include <kith/metric.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace kith::cuda {
+
+/// Cosine comes as L2 of normalised rows. Rows up to kMostCopied bytes are prepared as copies in shared memory; longer
+/// ones are read where they lie, all lanes the same word.
+template <typename T>
+class VectorSpace {
+ public:
+  using Value = T;
+  static constexpr std::uint32_t kMostCopied = 4096;
+
+  VectorSpace(std::uint32_t dims, Metric::Kind kind) : dims_(dims), kind_(kind) {}
+
+  KITH_HOST_DEVICE std::uint32_t stride() const { return dims_ * kWords; }
+  KITH_HOST_DEVICE std::uint32_t context_bytes() const {
+    return is_copied() ? (dims_ * std::uint32_t{sizeof(T)} + 15) / 16 * 16 : 16;
+  }
+
+  __device__ void prepare(std::byte* memory, RowView row) const {
+    if (is_copied()) {
+      std::uint32_t* copy = reinterpret_cast<std::uint32_t*>(memory);
+      for (std::uint32_t w = lane_number(); w < stride(); w += kWarp) copy[w] = row[w];
+    } else if (lane_number() == 0) {
+      std::memcpy(memory, &row, sizeof(row));
+    }
+    sync_warp();
+  }
+
+  __device__ T measure(const std::byte* prepared, RowView row, T limit) const {
+    RowView from{reinterpret_cast<const std::uint32_t*>(prepared), 1};
+    if (!is_copied()) std::memcpy(&from, prepared, sizeof(from));
+    switch (kind_) {
+      case Metric::Kind::l1:
+        return chain(core::L1Chain{}, from, row, limit);
+      case Metric::Kind::linf:
+        return chain(core::LinfChain{}, from, row, limit);
+      default:
+        return chain(core::L2Chain{}, from, row, limit);
+    }
+  }
+
+  KITH_HOST_DEVICE double metric(T value) const {
+    const bool is_plain = kind_ == Metric::Kind::l1 || kind_ == Metric::Kind::linf;
+    return static_cast<double>(is_plain ? value : core::square_root(value));
+  }
+  KITH_HOST_DEVICE core::CoverRounding rounding() const { return core::chain_rounding<T>(dims_); }
+
+ private:
+  static constexpr std::uint32_t kWords = sizeof(T) / sizeof(std::uint32_t);
+  static constexpr std::uint32_t kUnchecked = 32;  ///< dims between two looks at the limit
+
+  KITH_HOST_DEVICE bool is_copied() const { return dims_ * sizeof(T) <= kMostCopied; }
+
+  __device__ static T coordinate(RowView row, std::uint32_t dim) {
+    if constexpr (kWords == 1) {
+      return std::bit_cast<T>(row[dim]);
+    } else {
+      return std::bit_cast<T>(row[2 * dim] | std::uint64_t{row[2 * dim + 1]} << 32);
+    }
+  }
+
+  /// Sums never fall, so a chain that is above the limit stays there.
+  template <typename Chain>
+  __device__ T chain(const Chain& chain, RowView from, RowView to, T limit) const {
+    T sum = 0;
+    for (std::uint32_t first = 0; first < dims_; first += kUnchecked) {
+      const std::uint32_t end = dims_ - first < kUnchecked ? dims_ : first + kUnchecked;
+#pragma unroll 8
+      for (std::uint32_t d = first; d < end; ++d) {
+        sum = core::step_of_pair(chain, sum, coordinate(from, d), coordinate(to, d));
+      }
+      if (sum > limit) return sum;
+    }
+    return sum;
+  }
+
+  std::uint32_t dims_;
+  Metric::Kind kind_;
+};
+
+static_assert(DeviceSpace<VectorSpace<float>> && DeviceSpace<VectorSpace<double>>);
+
+}  // namespace kith::cuda
