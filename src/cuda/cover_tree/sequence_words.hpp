@@ -2,7 +2,7 @@
 //
 // | metric  | row                                                                                  |
 // |---------|--------------------------------------------------------------------------------------|
-// | edit    | length, 64 bits of counts (edit_bound.hpp), then symbols, four to a word             |
+// | edit    | length, 64 bits of counts (edit_bound.cuh), then symbols, four to a word             |
 // | hamming | symbols, four to a word                                                              |
 // | jaccard | how many items, 64 bits, one for each item by a hash (jaccard_space.cuh), then items |
 //

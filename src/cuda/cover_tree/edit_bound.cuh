@@ -2,9 +2,9 @@
 //
 // Each sequence has 64 bits; each says "at least t of the symbols are c", for 64 chosen pairs (c, t). The fewest steps
 // that turn a into b are some insertions, deletions and replacements; call their numbers I, D and R, so that the
-// distance is I + D + R, and |b| - |a| = I - D. A symbol more raises one count by one, which turns on at most one bit; a
-// symbol less turns off at most one. So the bits that b has and a has not are at most I + R, and those that a has and b
-// has not at most D + R. Hence
+// distance is I + D + R, and |b| - |a| = I - D. A symbol more raises one count by one, which turns on at most one bit;
+// a symbol less turns off at most one. So the bits that b has and a has not are at most I + R, and those that a has and
+// b has not at most D + R. Hence
 //   distance = I + (D + R) >= max(0, |b| - |a|) + bits of a alone,
 //   distance = D + (I + R) >= max(0, |a| - |b|) + bits of b alone.
 // Symbols of a query that no sequence of the index has are in no count, which changes nothing of this.
