@@ -1,0 +1,151 @@
+// Builds the cover tree of any space on all cores: the same tree for every number of threads.
+#pragma once
+
+#include "cpu/cover_tree/build_state.hpp"
+#include "cpu/cover_tree/choose_centres.hpp"
+#include "cpu/cover_tree/finish_tree.hpp"
+#include "cpu/cover_tree/neighbor_cells.hpp"
+#include "cpu/cover_tree/regroup_cells.hpp"
+#include "cpu/cover_tree/split_test.hpp"
+#include "engine/cover_tree/cover_tree.hpp"
+#include "engine/searcher.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith::cpu {
+
+struct CoverBuildOptions {
+  std::uint32_t leaf_size = 32;
+  engine::RunOptions run;
+  std::uint64_t* evaluations = nullptr;  ///< gets how many distances were measured; the same for all thread counts
+};
+
+/// Level by level from the root's. On each level (`split_test.hpp`, `choose_centres.hpp`, `regroup_cells.hpp`) every
+/// open cell is measured with the new centres near it; closed ones are not touched again.
+template <Space S>
+class CoverBuilder {
+ public:
+  using Value = typename S::Value;
+
+  CoverBuilder(const S& space, const CoverBuildOptions& options)
+      : space_(space),
+        options_(options),
+        threads_(options.run.threads),
+        meter_(options.run.progress, "building", space.size()),
+        state_(space) {}
+
+  engine::CoverTree build() {
+    if (space_.size() > 0) {
+      start();
+      while (!state_.cells.empty()) split_level();
+      finish();
+    }
+    meter_.finish();
+    if (options_.evaluations != nullptr) *options_.evaluations = state_.work.total();
+    return {options_.leaf_size,  engine::CoverSeparation::global,
+            storage_->nodes,     storage_->order,
+            storage_->distances, storage_};
+  }
+
+ private:
+  /// Distances above it are not told apart.
+  static constexpr double kMost = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
+
+  void start() {
+    const std::uint32_t objects = space_.size();
+    std::vector<std::uint64_t> ranked(objects);
+    for (std::uint32_t i = 0; i < objects; ++i) ranked[i] = std::uint64_t{core::cover_rank(i)} << 32 | i;
+    std::sort(ranked.begin(), ranked.end());
+    state_.by_rank.resize(objects);
+    for (std::uint32_t i = 0; i < objects; ++i) state_.by_rank[i] = static_cast<std::uint32_t>(ranked[i]);
+    const std::uint32_t centre = state_.by_rank[0];
+    state_.numbers.resize(objects);
+    std::iota(state_.numbers.begin(), state_.numbers.end(), 0u);
+    state_.rows = space_.arrange(state_.numbers, threads_);
+    state_.cell_at.assign(objects, 0);
+    state_.values.resize(objects);
+    state_.distances.resize(objects);
+    constexpr std::uint32_t kBlock = 1 << 12;
+    runtime::parallel_for((objects + kBlock - 1) / kBlock, {.threads = threads_}, [&](std::uint64_t block) {
+      typename S::Query query;
+      space_.ask(query, centre);
+      const auto first = static_cast<std::uint32_t>(block * kBlock);
+      const std::uint32_t count = std::min(kBlock, objects - first);
+      state_.rows.measure(query, first, count, std::numeric_limits<Value>::infinity(), state_.values.data() + first);
+      for (std::uint32_t i = first; i < first + count; ++i) {
+        if (i == centre) state_.values[i] = 0;
+        state_.distances[i] = space_.metric(state_.values[i]);
+      }
+    });
+    state_.work.root += objects;
+    const double largest = *std::max_element(state_.distances.begin(), state_.distances.end());
+    const bool is_told = largest <= kMost;
+    state_.cells.push_back({.centre = centre, .open = is_told});
+    state_.nodes.push_back(
+        {.centre = centre, .level = largest > 0 && std::isfinite(largest) ? core::cover_level_below(largest) + 1 : 0});
+    regroup({}, std::vector<std::uint32_t>(objects, kNone), 0);
+  }
+
+  void split_level() {
+    double largest = 0;
+    for (const CoverCell& cell : state_.cells) largest = std::max(largest, cell.largest);
+    const std::int32_t level = core::cover_level_below(largest);
+    const double radius = core::cover_radius(level);
+    const Value within = value_within(space_, radius);
+    close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
+    CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
+    choice.run();
+    regroup(choice.centres, choice.owners, level);
+    meter_.report(space_.size() - state_.numbers.size());
+  }
+
+  void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
+               std::int32_t level) {
+    const std::vector<std::uint32_t> first_open =
+        Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
+    if (state_.cells.empty()) return;
+    state_.rows = space_.arrange(state_.numbers, threads_);
+    std::vector<std::uint32_t> cell_centres;
+    double largest = 0;
+    for (const CoverCell& cell : state_.cells) {
+      cell_centres.push_back(cell.centre);
+      largest = std::max(largest, cell.largest);
+    }
+    state_.centres = space_.arrange(cell_centres, threads_);
+    const double radius = 2 * core::cover_radius(core::cover_level_below(largest));
+    neighbors_ = NeighborCells::below(neighbors_, first_open, space_, state_, radius, threads_);
+  }
+
+  void finish() {
+    storage_->nodes = std::move(state_.nodes);
+    for (engine::CoverNode& node : storage_->nodes) node.lowest = kNone;
+    set_ranges(storage_->nodes, state_.leaves);
+    set_leaves(*storage_, state_.leaves, threads_);
+    FarthestObjects<S>(space_, *storage_, state_.work, threads_).run();
+  }
+
+  const S& space_;
+  const CoverBuildOptions& options_;
+  int threads_;
+  runtime::ProgressMeter meter_;
+  CoverState<S> state_;
+  NeighborCells neighbors_;
+  std::shared_ptr<CoverStorage> storage_ = std::make_shared<CoverStorage>();
+};
+
+/// Throws Interrupted when the progress callback says stop, std::bad_alloc.
+template <Space S>
+engine::CoverTree build_cover_tree(const S& space, const CoverBuildOptions& options = {}) {
+  return CoverBuilder<S>(space, options).build();
+}
+
+}  // namespace kith::cpu

@@ -1,0 +1,86 @@
+// Which open cells are near enough to each other for an object of one to become a centre that matters to the other.
+#pragma once
+
+#include "cpu/cover_tree/build_state.hpp"
+#include "runtime/parallel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::cpu {
+
+/// Lists of cells by ascending number, each with itself.
+///
+/// Cells a and b are listed for each other if m(a, b) <= k R + largest(a) + largest(b), where R is the smallest radius
+/// of a level that no distance in an open cell exceeds. An object c of a wins an object p of b only if
+/// m(c, p) < m(b, p) <= R, so m(a, b) <= largest(a) + largest(b) + R. And if children are listed at R / 2 or below,
+/// their parents were: m(a, b) <= k R / 2 + R + largest(a) + largest(b), because children's distances from their
+/// centres are at most R / 2. k = 2 would do without rounding.
+class NeighborCells {
+ public:
+  struct Neighbor {
+    std::uint32_t cell = 0;
+    double distance = 0;
+  };
+
+  /// One cell.
+  NeighborCells() : offsets_{0, 1}, neighbors_{{0, 0}} {}
+
+  std::span<const Neighbor> of(std::uint32_t cell) const {
+    return std::span(neighbors_).subspan(offsets_[cell], offsets_[cell + 1] - offsets_[cell]);
+  }
+
+  /// From the lists of the level before: `first_child[a]` is where the cells that came out of the cell a begin.
+  template <Space S>
+  static NeighborCells below(const NeighborCells& above, const std::vector<std::uint32_t>& first_child, const S& space,
+                             CoverState<S>& state, double radius, int threads) {
+    const auto& cells = state.cells;
+    const core::CoverRounding rounding = space.rounding();
+    const double radii = (2.25 + 64 * rounding.relative) * radius;
+    std::vector<std::vector<Neighbor>> lists(cells.size());
+    constexpr std::uint32_t kBlock = 16;
+    const auto blocks = (cells.size() + kBlock - 1) / kBlock;
+    runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
+      typename S::Query query;
+      std::vector<typename S::Value> values;
+      std::uint64_t evaluations = 0;
+      const std::uint64_t end = std::min<std::uint64_t>(cells.size(), (block + 1) * kBlock);
+      for (std::uint64_t a = block * kBlock; a < end; ++a) {
+        const CoverCell& cell = cells[a];
+        space.ask(query, cell.centre);
+        for (const Neighbor& near : above.of(cell.parent)) {
+          const std::uint32_t first = first_child[near.cell], last = first_child[near.cell + 1];
+          if (first == last) continue;
+          values.resize(last - first);
+          const double most = radii + cell.largest + radius;
+          state.centres.measure(query, first, last - first, std::numeric_limits<typename S::Value>::max(),
+                                values.data());
+          (void)most;
+          evaluations += last - first;
+          for (std::uint32_t b = first; b < last; ++b) {
+            const double distance = b == a ? 0 : space.metric(values[b - first]);
+            if (distance <= radii + cell.largest + cells[b].largest) lists[a].push_back({b, distance});
+          }
+        }
+        std::sort(lists[a].begin(), lists[a].end(), [](const auto& x, const auto& y) { return x.cell < y.cell; });
+      }
+      state.work.neighbors += evaluations;
+    });
+    NeighborCells result;
+    result.offsets_.assign(1, 0);
+    result.neighbors_.clear();
+    for (const auto& list : lists) {
+      result.neighbors_.insert(result.neighbors_.end(), list.begin(), list.end());
+      result.offsets_.push_back(result.neighbors_.size());
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::uint64_t> offsets_;
+  std::vector<Neighbor> neighbors_;
+};
+
+}  // namespace kith::cpu
