@@ -1,0 +1,56 @@
+// Vectors in transposed blocks give the values of the contract's chain, byte for byte.
+#include "cpu/cover_tree/vector_space.hpp"
+
+#include "core/dispatch.hpp"
+#include "support/random_case.hpp"
+#include "support/space_checks.hpp"
+
+namespace kith::test {
+namespace {
+
+template <typename T>
+class VectorSpaceOf : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(VectorSpaceOf, Types);
+
+TYPED_TEST(VectorSpaceOf, MeasuresLikeTheChain) {
+  using T = TypeParam;
+  const std::uint32_t all_dims[] = {1, 2, 3, 16, 33, 55, 63, 64, 65, 96, 97, 200};
+  const Metric metrics[] = {Metric::l2(), Metric::l1(), Metric::linf(), Metric::cosine()};
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const std::uint32_t dims = all_dims[random() % std::size(all_dims)];
+    const auto n = static_cast<std::uint32_t>(random() % 100);
+    const Metric metric = metrics[random() % 4];
+    const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
+    const PointSet points = nasty_points(shape, dtype_of<T>, n + 1, dims, random);  // one more, so that there are any
+    const PointSet others = nasty_points(shape, dtype_of<T>, 8, dims, random);
+    const T* rows = points.view().row<T>(0);
+    const cpu::VectorSpace<T> space(rows, n, dims, metric);
+    std::vector<std::span<const T>> outside;
+    for (std::uint64_t i = 0; i < 8; ++i) outside.emplace_back(others.view().row<T>(i), dims);
+    const auto chain_of = [&](const T* a, const T* b) {
+      return core::visit_chain(metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
+    };
+    const auto row = [&](std::uint32_t i) { return rows + std::size_t{i} * dims; };
+    check_space(
+        space, outside, random, [&](std::uint32_t a, std::uint32_t b) { return chain_of(row(a), row(b)); },
+        [&](std::uint32_t i, std::uint32_t b) { return chain_of(outside[i].data(), row(b)); });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(VectorSpaceOf, KnowsDistancesAndEqualRows) {
+  using T = TypeParam;
+  const T rows[] = {0, 1, T(-0.0), 1, 0, 2};
+  const cpu::VectorSpace<T> space(rows, 3, 2, Metric::l2());
+  EXPECT_TRUE(space.same(0, 1));
+  EXPECT_FALSE(space.same(0, 2));
+  EXPECT_EQ(space.metric(T(2)), static_cast<double>(std::sqrt(T(2))));
+  EXPECT_EQ(cpu::VectorSpace<T>(rows, 3, 2, Metric::l1()).metric(T(2)), 2.0);
+  EXPECT_EQ(space.rounding().relative, core::chain_rounding<T>(2).relative);
+}
+
+}  // namespace
+}  // namespace kith::test
