@@ -24,9 +24,20 @@ std::string SearchTimes::text() const {
   return text;
 }
 
+std::string SearchTimes::evaluations_text(std::uint64_t queries) const {
+  if (build.evaluations + search.evaluations == 0) return "";
+  return fmt::format("distances measured: {} by the build, {} by the search, {:.1f} per query",
+                     readable_count(build.evaluations), readable_count(search.evaluations),
+                     static_cast<double>(search.evaluations) / static_cast<double>(queries == 0 ? 1 : queries));
+}
+
 void SearchTimes::add_to(nlohmann::ordered_json& report) const {
   report["query_ms"] = search.total_ms;
   report["write_ms"] = write_ms;
+  if (build.evaluations + search.evaluations > 0) {
+    report["build_evaluations"] = build.evaluations;
+    report["evaluations"] = search.evaluations;
+  }
   if (!ran_on_gpu()) return;
   report["gpu"] = {{"start_ms", build.start_ms},    {"copy_points_ms", build.copy_in_ms},
                    {"build_ms", build.device_ms},   {"copy_queries_ms", search.copy_in_ms},

@@ -140,10 +140,8 @@ ordered_json json_of(const IndexFileInfo& info) {
   report["skipped_points"] = info.rows - info.points;
   report["dims"] = info.dims;
   report["dtype"] = name_of(info.dtype);
-  if (info.engine == Engine::kd_tree) {
-    report["leaf_size"] = info.leaf_size;
-    report["split"] = info.split;
-  }
+  if (info.engine != Engine::brute_force) report["leaf_size"] = info.leaf_size;
+  if (info.engine == Engine::kd_tree) report["split"] = info.split;
   report["compatible_features"] = info.compatible_features;
   report["incompatible_features"] = info.incompatible_features;
   report["file_bytes"] = info.file_bytes;
@@ -168,8 +166,8 @@ std::string text_of(const std::string& path, const IndexFileInfo& info) {
                                                : fmt::format("   ({} left out because of NaN or infinity)",
                                                              readable_count(info.rows - info.points)));
   text += fmt::format("dims          {}\ndtype         {}\n", info.dims, name_of(info.dtype));
-  if (info.engine == Engine::kd_tree)
-    text += fmt::format("leaf size     {}\nsplit         {}\n", info.leaf_size, info.split);
+  if (info.engine != Engine::brute_force) text += fmt::format("leaf size     {}\n", info.leaf_size);
+  if (info.engine == Engine::kd_tree) text += fmt::format("split         {}\n", info.split);
   text += fmt::format("features      {:#x} compatible, {:#x} incompatible\n", info.compatible_features,
                       info.incompatible_features);
   text += fmt::format("file size     {}\nsections\n", readable_bytes(static_cast<double>(info.file_bytes)));

@@ -69,6 +69,8 @@ int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress
   }
   if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
+  const std::string evaluations = times.evaluations_text(prepared.query_count());
+  if (!evaluations.empty()) flags.output.explanation(evaluations);
 
   if (flags.output.json) {
     nlohmann::ordered_json report = prepared.report();

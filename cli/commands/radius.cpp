@@ -124,6 +124,8 @@ int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalPro
   if (!path.empty()) write(path, found, progress.callback());
   if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
+  const std::string evaluations = times.evaluations_text(prepared.query_count());
+  if (!evaluations.empty()) flags.output.explanation(evaluations);
 
   if (flags.output.json) {
     nlohmann::ordered_json report = prepared.report();

@@ -91,6 +91,8 @@ int verify_index(const IndexCheck& check) {
   options.threads = check.threads;
   options.progress = progress.callback();
   const Index index = Index::load(check.index_path, options);
+  const std::string violation = index.first_violation();
+  if (!violation.empty()) throw CorruptFile(fmt::format("{}: {}", check.index_path, violation));
   const double load_ms = watch.milliseconds();
   stop_if_interrupted();
   const Stopwatch compare_watch;

@@ -55,7 +55,8 @@ struct BuildOptions {
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
-  /// k-d tree only: the most points in a leaf, up to 1024; 0 takes a good one for the dims.
+  /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
+  /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;
   /// Periodic axes (a torus), for L2, L1 and Linf: the length of each axis, 0 for one that does not wrap; empty: none
   /// does. Points must lie in [0, length), queries are wrapped into it.
@@ -117,7 +118,7 @@ struct SearchOptions {
   std::uint32_t max_neighbors = 0;
   /// kNN only: neighbours farther than this are missing. Not for inner products, which are no distances.
   double max_distance = std::numeric_limits<double>::infinity();
-  /// kNN by a k-d tree only: each distance may be up to (1 + eps) times the true one. Other engines stay exact.
+  /// kNN by a tree only: each distance may be up to (1 + eps) times the true one. Brute force stays exact.
   double eps = 0;
   /// kNN by a k-d tree only: a query looks at no more leaves than this; 0 sets no bound. `Neighbors::is_exact` tells
   /// which answers are certain.
@@ -144,7 +145,8 @@ class Index {
  public:
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine
   /// that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a GPU before
-  /// anything is allocated. Brute force: O(n d), k-d tree: O(n log n).
+  /// anything is allocated. Brute force: O(n d), k-d tree: O(n log n). A cover tree, for points of many dims that lie on
+  /// few, takes L2, L1, Linf or cosine without periodic axes, and is never taken by `automatic`.
   ///
   /// The points may lie on a GPU; the work that writes them must have ended, or be in CUDA's default stream. A build on
   /// that GPU reads them where they lie; under cosine, with periodic axes, with rows to leave out, and for every other
@@ -225,6 +227,10 @@ class Index {
   std::uint64_t memory_bytes() const;
   /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;
+  /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
+  /// is wrong first, with the two points and their distance; empty if nothing is. All else was checked when the index
+  /// was built or loaded. For trees it takes longer than loading.
+  std::string first_violation() const;
 
  private:
   friend class DeviceSearch;

@@ -46,8 +46,9 @@ struct IndexFileInfo {
   SequenceKind sequence_kind = SequenceKind::numbers;     ///< sequences only
   std::uint64_t rows = 0;                                 ///< as the caller numbered them
   std::uint64_t points = 0;                               ///< rows that were not left out because of NaN or infinity
-  std::uint32_t leaf_size = 0;                            ///< k-d tree only: the most points that a leaf may hold
-  std::string split;                                      ///< k-d tree only: "widest" or "cycle"
+  std::uint32_t leaf_size =
+      0;              ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
+  std::string split;  ///< k-d tree only: "widest" or "cycle"
   std::vector<IndexFileSection> sections;
 };
 

@@ -110,6 +110,9 @@ class SequenceIndex {
   std::uint64_t memory_bytes() const;
   /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;
+  /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
+  /// is wrong first, with the two objects and their distance; empty if nothing is.
+  std::string first_violation() const;
 
  private:
   explicit SequenceIndex(std::shared_ptr<const SequenceIndexState> state);

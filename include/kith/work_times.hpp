@@ -16,6 +16,8 @@ struct WorkTimes {
   /// Queries of kNN by brute force on a GPU that were asked again, without the filter by tensor cores or by a scan that
   /// needs no room for candidates: where the filter cannot prove enough, or points are in an order made for it.
   std::uint64_t asked_again = 0;
+  /// How many distances were measured: by cover trees, their builds and searches; 0 for other engines.
+  std::uint64_t evaluations = 0;
 
   /// What the host did besides: checks, memory, distances and numbers as the caller knows them.
   double host_ms() const { return total_ms - start_ms - copy_in_ms - device_ms - copy_out_ms; }

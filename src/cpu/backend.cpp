@@ -1,6 +1,9 @@
 // The CPU backend: which engines run here.
 #include "cpu/brute_force/bit_search.hpp"
 #include "cpu/brute_force/brute_force.hpp"
+#include "cpu/cover_tree/bit_cover_search.hpp"
+#include "cpu/cover_tree/cover_search.hpp"
+#include "cpu/cover_tree/sequence_search.hpp"
 #include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
@@ -23,7 +26,7 @@ class CpuBackend final : public Backend {
 
   std::string why_no_devices() const override { return {}; }
 
-  bool has(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::kd_tree; }
+  bool has(Engine engine) const override { return engine != Engine::automatic; }
 
   bool checks_points() const override { return false; }
   BuildBytes build_bytes(const PlanRequest& request) const override {
@@ -38,14 +41,32 @@ class CpuBackend final : public Backend {
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return load<double>(request);
   }
+
+  bool has_bits(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::cover_tree; }
   std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+    if (request.engine == Engine::cover_tree) return cpu::build_bit_cover_search(request);
     return cpu::build_bit_search(request);
+  }
+  std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const override {
+    if (request.made.engine == Engine::cover_tree) return cpu::load_bit_cover_search(request);
+    require_rows_only(request.file);
+    return cpu::build_bit_search(request.made);
+  }
+
+  bool has_sequences(Engine engine, SequenceMetric) const override { return has_bits(engine); }
+  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const override {
+    return cpu::build_sequence_search(request);
+  }
+  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const override {
+    return cpu::load_sequence_search(request);
   }
 
  private:
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {
-    return request.engine == Engine::kd_tree ? cpu::kd_search_bytes<T>(request) : cpu::brute_force_bytes<T>(request);
+    if (request.engine == Engine::kd_tree) return cpu::kd_search_bytes<T>(request);
+    if (request.engine == Engine::cover_tree) return cpu::cover_search_bytes<T>(request);
+    return cpu::brute_force_bytes<T>(request);
   }
 
   template <typename T>
@@ -53,6 +74,7 @@ class CpuBackend final : public Backend {
     const Engine engine = request.file.facts().engine;
     if (engine == Engine::brute_force) return cpu::load_brute_force<T>(request);
     if (engine == Engine::kd_tree) return cpu::load_kd_search<T>(request);
+    if (engine == Engine::cover_tree) return cpu::load_cover_search<T>(request);
     throw UsageError("engine " + std::string(name_of(engine)) + " does not run on the CPU in this version");
   }
 
@@ -60,6 +82,7 @@ class CpuBackend final : public Backend {
   static std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) {
     if (request.engine == Engine::brute_force) return cpu::build_brute_force(request);
     if (request.engine == Engine::kd_tree) return cpu::build_kd_search(request);
+    if (request.engine == Engine::cover_tree) return cpu::build_cover_search(request);
     throw UsageError("engine " + std::string(name_of(request.engine)) + " does not run on the CPU in this version");
   }
 };

@@ -38,6 +38,9 @@ struct BitLoadRequest {
   BitBuildRequest made;  ///< but for the leaf size
 };
 
+/// Throws CorruptFile unless the file has rows of bits and nothing else: that of brute force.
+void require_rows_only(const IndexFile& file);
+
 /// A batch of queries in host memory, or the rows themselves.
 struct BitQueries {
   BitRows rows;  ///< without words: every row of the index is a query
@@ -66,6 +69,8 @@ class BitSearcher {
   virtual void copy_rows(std::uint64_t* words, const RunOptions& run) const = 0;
   /// Adds the engine's sections and parameters to a file; the facade adds the rows. The searcher outlives the writer.
   virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
+  /// As Searcher has it.
+  virtual std::string first_violation() const { return {}; }
   virtual std::uint64_t memory_bytes() const = 0;
   /// What was prepared, in one line for people.
   virtual std::string describe() const = 0;

@@ -2,6 +2,7 @@
 #include "engine/choose_engine.hpp"
 
 #include "engine/backend.hpp"
+#include "engine/validate.hpp"
 
 #include <kith/error.hpp>
 
@@ -139,9 +140,9 @@ void Choice::change_engine(Engine to, const std::string& why) {
 Choice choose_engine(const Wish& wish) {
   Choice choice{wish.engine, Device::cpu(), {}};
   const bool needs_scan = wish.metric.kind() == Metric::Kind::inner_product;
-  if (needs_scan && wish.engine != Engine::automatic && wish.engine != Engine::brute_force) {
-    throw UsageError(
-        fmt::format("engine {}: the metric {} needs engine brute (or auto)", name_of(wish.engine), wish.metric.name()));
+  if (wish.engine != Engine::automatic && !knows_metric(wish.engine, wish.metric)) {
+    throw UsageError(fmt::format("engine {}: the metric {} needs engine brute{} (or auto)", name_of(wish.engine),
+                                 wish.metric.name(), needs_scan ? "" : " or kdtree"));
   }
   if (needs_scan && wish.engine == Engine::automatic) {
     choice.engine = Engine::brute_force;
@@ -162,7 +163,7 @@ Choice choose_engine(const Wish& wish) {
   }
   if (!cpu_backend().has(choice.engine)) {
     throw UsageError(
-        fmt::format("engine {} is not in this version; use --engine auto, brute or kdtree", name_of(wish.engine)));
+        fmt::format("engine {} is not in this version; use --engine auto", name_of(wish.engine)));
   }
   if (wish.device.kind() == Device::Kind::cuda) {
     require_cuda(wish.device, choice.engine);

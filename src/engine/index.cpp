@@ -332,6 +332,10 @@ std::uint64_t Index::memory_bytes() const {
   return searcher + state_->original.capacity() * sizeof(std::uint32_t);
 }
 
+std::string Index::first_violation() const {
+  return std::visit([](const auto& s) { return s->first_violation(); }, state_->searcher);
+}
+
 std::string Index::explain() const {
   std::string text = state_->reason;
   text += '\n' + std::visit([](const auto& s) { return s->describe(); }, state_->searcher);

@@ -142,6 +142,10 @@ class Searcher {
   /// writer.
   virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
 
+  /// Checks what no search relies on, and loading a file does not check: of a cover tree that its centres cover and are
+  /// apart as its levels say. What is wrong first, or nothing.
+  virtual std::string first_violation() const { return {}; }
+
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.
   virtual std::string describe() const = 0;

@@ -1,4 +1,4 @@
-// Sequences as searchers want them: items side by side.
+// Sequences as engines want them: lists of items side by side.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,14 @@
 
 namespace kith::engine {
 
-/// Sequence i is items[offsets[i] .. offsets[i + 1]). Sets are ascending and without duplicates.
+/// Lists of numbers, which stand for letters, tokens or members of sets. A view.
 struct SequenceRows {
   const std::uint32_t* items = nullptr;
-  const std::uint64_t* offsets = nullptr;  ///< count + 1, ascending
+  const std::uint64_t* offsets = nullptr;  ///< count + 1; list i is items[offsets[i] .. offsets[i + 1])
   std::uint64_t count = 0;
 
-  std::uint64_t length(std::uint64_t i) const { return offsets[i + 1] - offsets[i]; }
   std::span<const std::uint32_t> row(std::uint64_t i) const {
-    return {items + offsets[i], static_cast<std::size_t>(length(i))};
+    return {items + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
   }
 };
 

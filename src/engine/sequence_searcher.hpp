@@ -61,6 +61,8 @@ class SequenceSearcher {
   /// Adds the engine's sections and parameters to a file; the facade adds the sequences. The searcher outlives the
   /// writer.
   virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
+  /// As Searcher has it.
+  virtual std::string first_violation() const { return {}; }
   /// Besides the sequences themselves.
   virtual std::uint64_t memory_bytes() const = 0;
   /// What was prepared, in one line for people.

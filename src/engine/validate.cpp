@@ -172,11 +172,30 @@ void require_radius_possible(Metric metric) {
   }
 }
 
+bool knows_metric(Engine engine, Metric metric) {
+  switch (metric.kind()) {
+    case Metric::Kind::l2:
+    case Metric::Kind::l1:
+    case Metric::Kind::linf:
+    case Metric::Kind::cosine:
+      return true;
+    case Metric::Kind::lp:  // powers round as each machine likes: no bound on their error is known
+      return engine != Engine::cover_tree;
+    case Metric::Kind::inner_product:
+      break;
+  }
+  return engine == Engine::brute_force;
+}
+
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   if (options.leaf_size > kMostPerLeaf) {
     throw UsageError(
         fmt::format("the leaf size must be 1 to {}, or 0 for a good one, not {}", kMostPerLeaf, options.leaf_size));
+  }
+  const auto wraps = [](double length) { return length != 0; };
+  if (options.engine == Engine::cover_tree && std::any_of(options.period.begin(), options.period.end(), wraps)) {
+    throw UsageError("engine covertree: periodic axes need engine brute or kdtree (or auto)");
   }
 }
 

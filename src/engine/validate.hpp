@@ -13,8 +13,11 @@ namespace kith::engine {
 
 inline constexpr std::uint32_t kMostDims = 4096;
 inline constexpr std::uint64_t kMostPoints = 0xFFFFFFFEull;
-/// Of a leaf of a k-d tree.
+/// The largest leaf size of a tree.
 inline constexpr std::uint32_t kMostPerLeaf = 1024;
+
+/// Whether an engine can search by a metric.
+bool knows_metric(Engine engine, Metric metric);
 
 /// Throws UsageError for more points or dimensions than an index can hold, or for points without coordinates.
 void require_shape(std::uint64_t rows, std::uint32_t dims);
@@ -32,7 +35,8 @@ void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DTy
 void require_boxes_possible(Metric metric, bool is_periodic);
 /// Throws UsageError under the inner product, which is no distance.
 void require_radius_possible(Metric metric);
-/// Throws UsageError for a leaf size or a number of threads that is none.
+/// Throws UsageError for a leaf size or a number of threads that is none, and for a period that the engine does not
+/// know.
 void require_build_options(const BuildOptions& options);
 
 enum class SearchKind : std::uint8_t { knn, radius, box };

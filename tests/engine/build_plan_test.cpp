@@ -64,7 +64,7 @@ TEST(BuildPlan, RefusesWhatBuildRefuses) {
   EXPECT_THROW(Index::plan(1, 4097, DType::f32), UsageError);
   EXPECT_THROW(Index::plan(1, 0, DType::f32), UsageError);
   EXPECT_THROW(Index::plan(1, 1, DType::f32, {.leaf_size = 2000}), UsageError);
-  EXPECT_THROW(Index::plan(1, 1, DType::f32, {.engine = Engine::cover_tree}), UsageError);
+  EXPECT_THROW(Index::plan(1, 1, DType::f32, {.engine = Engine::cover_tree, .metric = Metric::lp(3)}), UsageError);
   EXPECT_THROW(Index::plan(1, 1, DType::f32, {.device = Device::cuda(99)}), DeviceError);
 }
 

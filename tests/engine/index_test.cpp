@@ -107,7 +107,11 @@ TEST(Index, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Index::build(PointView(points, 1, 0)), UsageError);
   EXPECT_THROW(Index::build(PointView(points, 1, 4097)), UsageError);
   EXPECT_THROW(Index::build(PointView(points, 1ull << 32, 1)), UsageError);
-  EXPECT_THROW(Index::build(PointView(points, 2, 2), {.engine = Engine::cover_tree}), UsageError);
+  EXPECT_THROW(Index::build(PointView(points, 2, 2), {.engine = Engine::cover_tree, .metric = Metric::lp(3)}),
+               UsageError);
+  EXPECT_THROW(Index::build(PointView(points, 2, 2), {.engine = Engine::cover_tree, .metric = Metric::inner_product()}),
+               UsageError);
+  EXPECT_THROW(Index::build(PointView(points, 2, 2), {.engine = Engine::cover_tree, .period = {9, 0}}), UsageError);
   EXPECT_THROW(Index::build(PointView(points, 2, 2), {.device = Device::cuda(99)}), DeviceError);
 }
 

@@ -22,9 +22,15 @@ struct EngineOnDevice {
 /// Asks the library by building an empty index of each.
 std::vector<EngineOnDevice> available_engines();
 
-/// Whether an answer under a metric has the same bytes there as anywhere: `pow` rounds as each device likes.
+/// Whether an engine knows a metric other than the inner product.
+inline bool knows_metric(const EngineOnDevice& where, Metric metric) {
+  return metric.kind() != Metric::Kind::lp || where.engine != Engine::cover_tree;
+}
+
+/// Whether there is an answer under a metric and it has the same bytes as anywhere: `pow` rounds as each device likes.
 inline bool gives_same_bytes(const EngineOnDevice& where, Metric metric) {
-  return metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu;
+  return knows_metric(where, metric) &&
+         (metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu);
 }
 
 /// Whether an engine knows periodic axes.

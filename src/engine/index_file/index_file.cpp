@@ -169,6 +169,12 @@ void IndexFile::require_only(std::initializer_list<SectionId> known) const {
   }
 }
 
+std::uint64_t IndexFile::count(SectionId id) const {
+  const SectionRecord* section = find(id);
+  if (section == nullptr) refuse(fmt::format("section {} is missing", engine::name_of(id)));
+  return section->count;
+}
+
 std::span<const std::byte> IndexFile::bytes(SectionId id, std::uint64_t element_bytes, std::uint64_t count) const {
   const SectionRecord* section = find(id);
   if (section == nullptr) refuse(fmt::format("section {} is missing", engine::name_of(id)));

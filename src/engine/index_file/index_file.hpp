@@ -34,6 +34,8 @@ class IndexFile {
   bool has(SectionId id) const { return find(id) != nullptr; }
   /// Throws CorruptFile if a section is there that is neither in the list nor optional.
   void require_only(std::initializer_list<SectionId> known) const;
+  /// How many elements a section has. Throws CorruptFile if it is not there.
+  std::uint64_t count(SectionId id) const;
   /// The bytes of a section. Throws CorruptFile unless it is there with elements of that size and number.
   std::span<const std::byte> bytes(SectionId id, std::uint64_t element_bytes, std::uint64_t count) const;
   /// The same as `per_element` x `count` values.

@@ -114,8 +114,7 @@ IndexFacts facts_of(const HeaderRecord& header, const std::string& name) {
     throw_damaged(name,
                   fmt::format("there is no metric with the number {} and exponent {}", header.metric, header.metric_p));
   }
-  if (metric->kind() == Metric::Kind::inner_product &&
-      header.engine != static_cast<std::uint32_t>(Engine::brute_force)) {
+  if (!knows_metric(static_cast<Engine>(header.engine), *metric)) {
     throw_damaged(name, fmt::format("engine {} knows no metric {}", kith::name_of(static_cast<Engine>(header.engine)),
                                     metric->name()));
   }
@@ -183,6 +182,12 @@ std::string_view name_of(SectionId id) {
       return "original";
     case SectionId::period:
       return "period";
+    case SectionId::cover_nodes:
+      return "cover_nodes";
+    case SectionId::cover_order:
+      return "cover_order";
+    case SectionId::cover_distances:
+      return "cover_distances";
     case SectionId::words:
       return "words";
     case SectionId::items:

@@ -30,9 +30,10 @@ inline constexpr std::uint64_t kReadableAfterSection = 256;
 /// One checksum covers that many bytes of a section; the last one of a section what is left.
 inline constexpr std::uint64_t kBytesPerChecksum = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kEngineParameters = 8;
-/// Of the k-d tree; the other engines have none.
+/// Of the trees; brute force has none.
 inline constexpr std::uint32_t kLeafSizeParameter = 0;
-inline constexpr std::uint32_t kSplitRuleParameter = 1;  ///< 0: widest side, 1: x, y, z, x, …
+inline constexpr std::uint32_t kSplitRuleParameter = 1;   ///< k-d tree: 0: widest side, 1: x, y, z, x, …
+inline constexpr std::uint32_t kSeparationParameter = 1;  ///< cover tree: 0: global, 1: siblings
 
 /// In the place of the type of coordinates, if there are none.
 inline constexpr std::uint32_t kBitsType = 2;
@@ -42,17 +43,20 @@ inline constexpr std::uint32_t kFirstSequenceMetric = 16;
 
 /// What a section holds. Files keep their sections in this order.
 enum class SectionId : std::uint32_t {
-  rows = 1,          ///< brute force: T[points][dims]
-  blocks = 2,        ///< k-d tree: the points, leaf by leaf
-  split_dims = 3,    ///< k-d tree: u16 per inner node
-  split_values = 4,  ///< k-d tree: T per inner node
-  boxes = 5,         ///< k-d tree: T[node][lower, upper][dims]
-  smallest = 6,      ///< k-d tree: u32 per node
-  original = 7,      ///< u32 per point: its number among the caller's rows
-  period = 8,        ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
-  words = 16,        ///< bits: u64[words per row] per row
-  items = 17,        ///< sequences: u32 per item
-  offsets = 18,      ///< sequences: u64 per sequence and one more
+  rows = 1,              ///< brute force, cover tree: T[points][dims]
+  blocks = 2,            ///< k-d tree: the points, leaf by leaf
+  split_dims = 3,        ///< k-d tree: u16 per inner node
+  split_values = 4,      ///< k-d tree: T per inner node
+  boxes = 5,             ///< k-d tree: T[node][lower, upper][dims]
+  smallest = 6,          ///< k-d tree: u32 per node
+  original = 7,          ///< u32 per point: its number among the caller's rows
+  period = 8,            ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
+  cover_nodes = 9,       ///< cover tree: CoverNode per node
+  cover_order = 10,      ///< cover tree: u32 per point, leaf by leaf
+  cover_distances = 11,  ///< cover tree: f64 per point, in that order, from the centre of its leaf
+  words = 16,            ///< bits: u64[words per row] per row
+  items = 17,            ///< sequences: u32 per item
+  offsets = 18,          ///< sequences: u64 per sequence and one more
 };
 /// Readers skip sections that they do not know if this bit is set in the id, and refuse the file if it is not.
 inline constexpr std::uint32_t kOptionalSection = 0x80000000;

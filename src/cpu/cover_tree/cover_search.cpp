@@ -1,0 +1,199 @@
+// See cover_search.hpp. Here: the points, their tree, and what is not a walk through it.
+#include "cpu/cover_tree/cover_search.hpp"
+
+#include "cpu/brute_force/box_scan.hpp"
+#include "cpu/brute_force/packed_points.hpp"
+#include "cpu/cover_tree/build.hpp"
+#include "cpu/cover_tree/check_distances.hpp"
+#include "cpu/cover_tree/search.hpp"
+#include "cpu/cover_tree/vector_space.hpp"
+#include "engine/cover_tree/check_invariants.hpp"
+#include "engine/cover_tree/tree_sections.hpp"
+#include "engine/index_file/validate_section.hpp"
+#include "runtime/parallel.hpp"
+
+#include <kith/point_set.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cpu {
+namespace {
+
+using engine::ChainLists;
+using engine::KnnRules;
+using engine::QueryBatch;
+using engine::RunOptions;
+using engine::SectionId;
+
+/// Rows count x dims, copied or in a file.
+template <typename T>
+struct OwnedRows {
+  const T* rows = nullptr;
+  std::uint64_t count = 0;
+  std::uint32_t dims = 0;
+  std::shared_ptr<const void> owner;
+
+  std::uint64_t bytes() const { return count * dims * sizeof(T); }
+};
+
+template <typename T>
+OwnedRows<T> copied_rows(const engine::BuildRequest<T>& request) {
+  constexpr std::uint64_t kRowsPerTask = 16384;
+  const auto copy = std::make_shared<PointSet>(dtype_of<T>, request.count, request.dims);
+  T* values = copy->template values<T>().data();
+  runtime::parallel_for((request.count + kRowsPerTask - 1) / kRowsPerTask, {.threads = request.run.threads},
+                        [&](std::uint64_t task) {
+                          const std::uint64_t first = task * kRowsPerTask * request.dims;
+                          const std::uint64_t end = std::min(request.count, (task + 1) * kRowsPerTask) * request.dims;
+                          std::copy(request.rows + first, request.rows + end, values + first);
+                        });
+  return {values, request.count, request.dims, copy};
+}
+
+template <typename T>
+OwnedRows<T> rows_in_file(const engine::LoadRequest& request) {
+  const engine::IndexFile& file = request.file;
+  const engine::IndexFacts& facts = file.facts();
+  file.require_only({SectionId::rows, SectionId::original, SectionId::cover_nodes, SectionId::cover_order,
+                     SectionId::cover_distances});
+  const std::span<const T> rows = file.values<T>(SectionId::rows, facts.points, std::max(1u, facts.dims));
+  if (!file.is_trusted()) engine::require_finite(file, SectionId::rows, rows, request.run.threads);
+  return {rows.data(), facts.points, facts.dims, file.owner()};
+}
+
+template <typename T>
+class CoverSearch final : public engine::Searcher<T> {
+ public:
+  using Vectors = VectorSpace<T>;
+
+  explicit CoverSearch(const engine::BuildRequest<T>& request)
+      : rows_(copied_rows(request)),
+        space_(rows_.rows, static_cast<std::uint32_t>(rows_.count), rows_.dims, request.metric),
+        tree_(space_, built(request), request.run.threads) {}
+  explicit CoverSearch(const engine::LoadRequest& request)
+      : rows_(rows_in_file<T>(request)),
+        space_(rows_.rows, static_cast<std::uint32_t>(rows_.count), rows_.dims, request.file.facts().metric),
+        tree_(space_, engine::cover_tree_in_file(request.file), request.run.threads) {
+    if (request.file.is_trusted()) return;
+    const std::string wrong = CoverDistances<Vectors>(tree_, request.run.threads).first_wrong();
+    if (!wrong.empty()) request.file.refuse(wrong);
+  }
+
+  void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
+    find_nearest(tree_, asked(queries), k, rules, run, indices, chains, exact);
+  }
+  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                       const RunOptions& run) const override {
+    return find_within(tree_, asked(queries), bound, most, run);
+  }
+  void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override {
+    count_within(tree_, asked(queries), bound, run, counts);
+  }
+
+  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
+    return scan_boxes(packed(run.threads), boxes, run);
+  }
+  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
+    count_in_boxes(packed(run.threads), boxes, run, counts);
+  }
+  void copy_rows(T* rows, int) const override { std::copy_n(rows_.rows, rows_.count * rows_.dims, rows); }
+  void save(engine::IndexFileWriter& writer, const RunOptions&) const override {
+    writer.add(SectionId::rows, std::span(rows_.rows, rows_.count * rows_.dims), std::max(1u, rows_.dims));
+    engine::save_cover_tree(tree_.tree(), writer);
+  }
+
+  std::string first_violation() const override {
+    typename Vectors::Query query;
+    std::vector<std::uint32_t> place(tree_.size());
+    for (std::uint32_t i = 0; i < tree_.size(); ++i) place[tree_.tree().order[i]] = i;
+    const auto metric = [&](std::uint32_t a, std::uint32_t b) {
+      T value = 0;
+      space_.ask(query, a);
+      tree_.objects().measure(query, place[b], 1, std::numeric_limits<T>::infinity(), &value);
+      return space_.metric(value);
+    };
+    return engine::check_cover_invariants(tree_.tree(), rows_.count, space_.rounding(), metric).value_or("");
+  }
+
+  std::uint64_t memory_bytes() const override { return rows_.bytes() + tree_.memory_bytes(); }
+  std::string describe() const override {
+    std::uint64_t leaves = 0;
+    std::uint32_t largest = 0;
+    for (const engine::CoverNode& node : tree_.tree().nodes) {
+      if (!node.is_leaf()) continue;
+      ++leaves;
+      largest = std::max(largest, node.count);
+    }
+    return fmt::format("cover tree: {} points of {} dims, {} nodes, {} leaves of up to {} points, {} bytes",
+                       rows_.count, rows_.dims, tree_.tree().nodes.size(), leaves, largest, memory_bytes());
+  }
+
+ private:
+  engine::CoverTree built(const engine::BuildRequest<T>& request) const {
+    std::uint64_t evaluations = 0;
+    engine::CoverTree tree = build_cover_tree(
+        space_, {.leaf_size = request.leaf_size, .run = request.run, .evaluations = &evaluations});
+    if (request.run.times != nullptr) request.run.times->evaluations += evaluations;
+    return tree;
+  }
+
+  /// The batch lives as long as what is returned.
+  CoverQueries<Vectors> asked(const QueryBatch<T>& queries) const {
+    CoverQueries<Vectors> asked;
+    asked.count = queries.count;
+    if (!queries.is_self()) {
+      asked.outside = [this, &queries](std::uint64_t query) { return std::span(queries.row(query), rows_.dims); };
+    }
+    asked.filter = queries.filter;
+    asked.bounds = queries.bounds;
+    return asked;
+  }
+
+  /// Boxes are looked for in all points, which the scan wants in an order of its own: a copy costs no more than a box.
+  PackedPoints<T> packed(int threads) const {
+    return PackedPoints<T>(rows_.rows, rows_.count, rows_.dims, Metric::linf(), false, threads);
+  }
+
+  OwnedRows<T> rows_;
+  Vectors space_;
+  PreparedTree<Vectors> tree_;
+};
+
+}  // namespace
+
+template <typename T>
+engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
+  const std::uint64_t nodes = 2 * request.count;  // if every point is a leaf
+  const std::uint64_t row = std::uint64_t{request.dims} * sizeof(T);
+  const std::uint64_t tree =
+      nodes * sizeof(engine::CoverNode) + request.count * (sizeof(std::uint32_t) + sizeof(double));
+  const std::uint64_t index = tree + 2 * request.count * row + nodes * row;
+  return {index, index + tree};
+}
+
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildRequest<T>& request) {
+  return std::make_unique<CoverSearch<T>>(request);
+}
+
+template <typename T>
+std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest& request) {
+  return std::make_unique<CoverSearch<T>>(request);
+}
+
+template engine::BuildBytes cover_search_bytes<float>(const engine::PlanRequest&);
+template engine::BuildBytes cover_search_bytes<double>(const engine::PlanRequest&);
+template std::unique_ptr<engine::Searcher<float>> build_cover_search(const engine::BuildRequest<float>&);
+template std::unique_ptr<engine::Searcher<double>> build_cover_search(const engine::BuildRequest<double>&);
+template std::unique_ptr<engine::Searcher<float>> load_cover_search(const engine::LoadRequest&);
+template std::unique_ptr<engine::Searcher<double>> load_cover_search(const engine::LoadRequest&);
+
+}  // namespace kith::cpu
