@@ -71,7 +71,8 @@ KITH_HOST_DEVICE CoverRounding chain_rounding(std::uint32_t dims) {
 }
 
 /// A cell splits at a level only if the objects in it have on average at least this many others within its radius.
-inline constexpr double kFewestWithinRadius = 2;
+/// Fewer give many small leaves: searches measure as many objects, only one by one, and builds measure more.
+inline constexpr double kFewestWithinRadius = 16;
 
 /// How many objects, those of the lowest rank, tell that: pairs of them are about twice as many as objects.
 KITH_HOST_DEVICE inline std::uint32_t cover_sample(std::uint32_t objects) {

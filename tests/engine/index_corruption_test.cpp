@@ -1,4 +1,5 @@
 // No index file, however damaged or forged, is believed further than it can be proven: an error, or a right index.
+#include "engine/cover_tree/cover_tree.hpp"
 #include "engine/index_file/index_file_writer.hpp"
 #include "support/random_case.hpp"
 #include "support/sign_index.hpp"
@@ -12,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +33,9 @@ using Bytes = std::vector<std::byte>;
 
 const LoadOptions kOneThread{.threads = 1};
 
-/// A small index as a file. f64 has padding in its leaf blocks, f32 has none; f32 has periodic axes.
+bool has_period(Engine engine, DType dtype) { return dtype == DType::f32 && engine != Engine::cover_tree; }
+
+/// A small index as a file. f64 has padding in its leaf blocks, f32 has none; f32 has periodic axes where there are any.
 Bytes sample(Engine engine, DType dtype) {
   std::mt19937_64 random(17);
   PointSet points = nasty_points(NastyShape::uniform, dtype, 70, dtype == DType::f32 ? 3 : 2, random);
@@ -40,7 +45,15 @@ Bytes sample(Engine engine, DType dtype) {
     points.values<double>()[30] = std::numeric_limits<double>::quiet_NaN();
   }
   BuildOptions options{.engine = engine, .leaf_size = 16, .skip_nonfinite = true, .threads = 1};
-  if (dtype == DType::f32) options.period = {1, 0, 2.5};
+  if (engine == Engine::cover_tree) {  // small leaves of two far clusters and duplicates: several levels
+    options.leaf_size = 3;
+    const auto spread = [](auto values) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += i % 5 == 0 ? 8 : 0;
+      std::copy_n(values.begin(), 12, values.begin() + 36);
+    };
+    dtype == DType::f32 ? spread(points.values<float>()) : spread(points.values<double>());
+  }
+  if (has_period(engine, dtype)) options.period = {1, 0, 2.5};
   return Index::build(points.view(), options).to_bytes();
 }
 
@@ -80,8 +93,24 @@ void expect_refused(const Bytes& bytes, const std::string& part) {
   }
 }
 
-/// Forged bytes are either refused, or they are what building from the very points that they hold gives. Returns
-/// whether they were accepted.
+/// Whether an index answers as one built from the very points that it holds.
+bool answers_as_built(const Index& loaded, const Index& built) {
+  const auto k = static_cast<std::uint32_t>(loaded.size());
+  for (const std::uint32_t few : {1u, k}) {
+    const Neighbors found = loaded.knn_self(few, {.threads = 1}), expected = built.knn_self(few, {.threads = 1});
+    if (!std::ranges::equal(found.indices(), expected.indices())) return false;
+    for (std::uint64_t i = 0; i < found.queries() * few; ++i) {
+      if (found.distance(i / few, static_cast<std::uint32_t>(i % few)) !=
+          expected.distance(i / few, static_cast<std::uint32_t>(i % few))) {
+        return false;
+      }
+    }
+  }
+  return loaded.count_self(0.25, {.threads = 1}) == built.count_self(0.25, {.threads = 1});
+}
+
+/// Forged bytes are either refused, or they are what building from the very points that they hold gives (for a cover
+/// tree: they answer as that does). Returns whether they were accepted.
 bool refused_or_genuine(const Bytes& bytes) {
   std::optional<Index> loaded;
   try {
@@ -104,7 +133,12 @@ bool refused_or_genuine(const Bytes& bytes) {
     options.period.resize(section.count);
     std::memcpy(options.period.data(), saved.data() + section.offset, section.bytes());
   }
-  const Bytes built = Index::build(points.view(), options).to_bytes({.threads = 1});
+  const Index again = Index::build(points.view(), options);
+  if (loaded->engine() == Engine::cover_tree) {
+    EXPECT_TRUE(answers_as_built(*loaded, again)) << "accepted, but the answers are wrong";
+    return true;
+  }
+  const Bytes built = again.to_bytes({.threads = 1});
   EXPECT_TRUE(built == saved) << "accepted, but not the index of its points";
   return true;
 }
@@ -125,6 +159,7 @@ class ForgedIndex : public testing::TestWithParam<Sample> {
 
   Bytes bytes_;
   FrontMatter front_;
+  bool has_period_ = has_period(GetParam().engine, GetParam().dtype);
 };
 
 TEST_P(ForgedIndex, IsAcceptedUnchanged) {
@@ -213,7 +248,11 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
   expect_refused(header(offsetof(HeaderRecord, section_count), ~0u), "do not fit");
   expect_refused(header(offsetof(HeaderRecord, reserved), 1u), "reserved");
   expect_refused(header(offsetof(HeaderRecord, engine), 0u), "no engine with the number 0");
-  expect_refused(header(offsetof(HeaderRecord, engine), 3u), "which this kith does not have");
+  if (GetParam().engine != Engine::cover_tree) {
+    const bool has_rows = GetParam().engine == Engine::brute_force && !has_period_;
+    expect_refused(header(offsetof(HeaderRecord, engine), 3u),
+                   has_rows ? "a leaf size of 0" : "does not belong to engine covertree");
+  }
   expect_refused(header(offsetof(HeaderRecord, engine), 4u), "no engine with the number 4");
   expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "no type of coordinates");
   expect_refused(header(offsetof(HeaderRecord, metric), 6u), "no metric with the number 6");
@@ -229,10 +268,10 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
 
 TEST_P(ForgedIndex, TheTableIsChecked) {
   const auto last = static_cast<std::uint32_t>(front_.sections.size()) - 1;
-  const bool has_period = GetParam().dtype == DType::f32;
   const auto table = [&](std::uint32_t which, std::size_t field, auto value) {
     return with(bytes_, table_place(which, field), value);
   };
+  const bool original_is_last = front_.sections[last].id == static_cast<std::uint32_t>(SectionId::original);
   const SectionRecord& first = front_.sections[0];
   const SectionRecord& second = front_.sections[1];
   expect_refused(table(last, offsetof(SectionRecord, offset), second.offset + 1), "no multiple of 4096");
@@ -247,8 +286,9 @@ TEST_P(ForgedIndex, TheTableIsChecked) {
   expect_refused(table(0, offsetof(SectionRecord, element_bytes), first.element_bytes - 1), "is not zero");
   expect_refused(table(1, offsetof(SectionRecord, id), first.id), "stands after");
   expect_refused(table(0, offsetof(SectionRecord, id), first.id - 1), "does not belong to engine");
-  expect_refused(table(last, offsetof(SectionRecord, id), 1000u), has_period ? "does not belong" : "is missing");
-  if (!has_period) {
+  expect_refused(table(last, offsetof(SectionRecord, id), 1000u),
+                 original_is_last ? "is missing" : "does not belong");
+  if (original_is_last) {
     expect_refused(table(last, offsetof(SectionRecord, id), 0x80000001u), "section original is missing");
   }
 }
@@ -262,7 +302,7 @@ TEST_P(ForgedIndex, TheOriginalNumbersAreChecked) {
 }
 
 TEST_P(ForgedIndex, ThePeriodIsChecked) {
-  if (GetParam().dtype != DType::f32) return;
+  if (!has_period_) return;
   const std::uint64_t period = section(SectionId::period).offset;
   for (const double bad : {-1.0, -0.0, 0.1, std::numeric_limits<double>::infinity(), 1e300}) {
     expect_refused(with(bytes_, period, bad), "section period: ");  // 0.1 is no float
@@ -282,13 +322,13 @@ TEST_P(ForgedIndex, ThePeriodIsChecked) {
 
 /// A file for another metric may become one for the inner product, but not that of a tree.
 TEST_P(ForgedIndex, InnerProductsAreForBruteForce) {
-  if (GetParam().dtype != DType::f64) return;  // the other one has a period
+  if (has_period_) return;
   const Bytes forged = with(with(bytes_, offsetof(HeaderRecord, metric), 5u), offsetof(HeaderRecord, metric_p), 0.0);
   if (GetParam().engine == Engine::brute_force) {
     EXPECT_TRUE(refused_or_genuine(forged));
     EXPECT_EQ(Index::from_bytes(forged, kOneThread).metric(), Metric::inner_product());
   } else {
-    expect_refused(forged, "engine kdtree knows no metric ip");
+    expect_refused(forged, "engine " + std::string(name_of(GetParam().engine)) + " knows no metric ip");
   }
 }
 
@@ -311,7 +351,8 @@ TEST_P(ForgedIndex, DeclaredPointsTakeNoMemory) {
 INSTANTIATE_TEST_SUITE_P(Samples, ForgedIndex,
                          testing::Values(Sample{Engine::brute_force, DType::f32},
                                          Sample{Engine::brute_force, DType::f64}, Sample{Engine::kd_tree, DType::f32},
-                                         Sample{Engine::kd_tree, DType::f64}),
+                                         Sample{Engine::kd_tree, DType::f64}, Sample{Engine::cover_tree, DType::f32},
+                                         Sample{Engine::cover_tree, DType::f64}),
                          [](const auto& one) { return testing::PrintToString(one.param); });
 
 /// Changes that keep every checksum right and name what is wrong with the tree.
@@ -402,6 +443,101 @@ TEST(ForgedTreeOfEqualPoints, SwappedNumbers) {
   expect_refused(forged, "leaf 1: 16 is not its smallest point");
   forged = with(forged, section_of(front, SectionId::smallest).offset + 2 * 4, 15u);
   expect_refused(forged, "node 0: a point lies on the wrong side");
+}
+
+/// Changes of a cover tree that keep every checksum right.
+class ForgedCoverTree : public testing::Test {
+ protected:
+  using Node = engine::CoverNode;
+
+  std::uint64_t place(SectionId id, std::uint64_t byte) const { return section_of(front_, id).offset + byte; }
+  Node node(std::uint64_t i) const {
+    Node node;
+    std::memcpy(&node, bytes_.data() + place(SectionId::cover_nodes, i * sizeof node), sizeof node);
+    return node;
+  }
+  /// The file with another node i.
+  template <typename Change>
+  Bytes changed(std::uint64_t i, Change&& change) const {
+    Node node = this->node(i);
+    change(node);
+    return with(bytes_, place(SectionId::cover_nodes, i * sizeof node), node);
+  }
+
+  Bytes bytes_ = sample(Engine::cover_tree, DType::f64);
+  FrontMatter front_ = front_of(bytes_);
+  std::uint64_t nodes_ = section_of(front_, SectionId::cover_nodes).count;
+};
+
+TEST_F(ForgedCoverTree, Nodes) {
+  ASSERT_GT(nodes_, 5u) << "this tree has nothing to forge";
+  for (std::uint64_t i = 0; i < nodes_; ++i) {
+    SCOPED_TRACE(testing::Message() << "node " << i << " of " << nodes_);
+    const std::string who = "node ";
+    expect_refused(changed(i, [](Node& n) { n.reach *= 0.75, n.reach -= 1; }), who);
+    expect_refused(changed(i, [](Node& n) { n.reach += 0.5; }), who);
+    expect_refused(changed(i, [](Node& n) { n.reach = std::nan(""); }), who);
+    expect_refused(changed(i, [](Node& n) { n.to_parent += 0.5; }), who);
+    expect_refused(changed(i, [](Node& n) { n.to_parent = std::nan(""); }), who);
+    expect_refused(changed(i, [](Node& n) { n.centre = (n.centre + 1) % 69; }), who);
+    expect_refused(changed(i, [](Node& n) { n.centre = 69; }), who);
+    expect_refused(changed(i, [](Node& n) { n.parent += 1; }), who);
+    expect_refused(changed(i, [](Node& n) { n.first += 1; }), who);
+    expect_refused(changed(i, [](Node& n) { n.count -= 1; }), who);
+    expect_refused(changed(i, [](Node& n) { n.count = 0; }), who);
+    expect_refused(changed(i, [](Node& n) { n.lowest += 1; }), who);
+    expect_refused(changed(i, [&](Node& n) { n.first_child = static_cast<std::uint32_t>(nodes_); }), who);
+    expect_refused(changed(i, [](Node& n) { n.children ^= 1; }), who);
+    expect_refused(changed(i, [](Node& n) { n.children = ~0u; }), who);
+    if (i > 0) expect_refused(changed(i, [](Node& n) { n.level += 1000; }), who);
+  }
+}
+
+/// Reaches and distances that are a little off prune what should be found: all of them are measured again.
+TEST_F(ForgedCoverTree, Distances) {
+  for (std::uint64_t i = 0; i < 69; ++i) {
+    double distance = 0;
+    const std::uint64_t at = place(SectionId::cover_distances, i * 8);
+    std::memcpy(&distance, bytes_.data() + at, 8);
+    for (const double other : {std::nextafter(distance, 9.0), -distance - 1, std::nan(""), 1e300}) {
+      expect_refused(with(bytes_, at, other), "node ");
+    }
+  }
+  for (std::uint64_t i = 0; i < nodes_; ++i) {
+    expect_refused(changed(i, [](Node& n) { n.reach = std::nextafter(n.reach, 1e9); }), "node ");
+    expect_refused(changed(i, [](Node& n) { n.to_parent = std::nextafter(n.to_parent, 1e9); }), "node ");
+  }
+}
+
+TEST_F(ForgedCoverTree, Order) {
+  std::uint32_t first = 0;
+  std::memcpy(&first, bytes_.data() + place(SectionId::cover_order, 0), 4);
+  expect_refused(with(bytes_, place(SectionId::cover_order, 0), 69u), "there are only 69");
+  expect_refused(with(bytes_, place(SectionId::cover_order, 4), first), "lies in two leaves");
+}
+
+/// What no search relies on is accepted, and told when it is asked for.
+TEST_F(ForgedCoverTree, LevelsAreForTheCheck) {
+  EXPECT_EQ(Index::from_bytes(bytes_, kOneThread).first_violation(), "");
+  EXPECT_TRUE(refused_or_genuine(changed(0, [](Node& n) { n.level += 1; })));
+  Bytes shifted = bytes_;
+  for (std::uint64_t i = 0; i < nodes_; ++i) {
+    Node node = this->node(i);
+    node.level -= 3;
+    std::memcpy(shifted.data() + place(SectionId::cover_nodes, i * sizeof node), &node, sizeof node);
+  }
+  sign_index(shifted);
+  const std::string violation = Index::from_bytes(shifted, kOneThread).first_violation();
+  EXPECT_NE(violation.find("covering"), std::string::npos) << violation;
+  EXPECT_NE(violation.find("at distance"), std::string::npos) << violation;
+}
+
+TEST_F(ForgedCoverTree, Parameters) {
+  const std::uint64_t leaf_size = offsetof(HeaderRecord, parameters);
+  expect_refused(with(bytes_, leaf_size, 0u), "a leaf size of 0");
+  expect_refused(with(bytes_, leaf_size, 1025u), "a leaf size of 1025");
+  expect_refused(with(bytes_, leaf_size + 4, 2u), "no separation with the number 2");
+  expect_refused(with(bytes_, leaf_size + 8, 1u), "engine parameter 2");
 }
 
 class IndexPath : public testing::Test {

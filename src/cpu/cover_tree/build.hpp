@@ -11,6 +11,7 @@
 #include "engine/searcher.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,7 @@ struct CoverBuildOptions {
   std::uint32_t leaf_size = 32;
   engine::RunOptions run;
   std::uint64_t* evaluations = nullptr;  ///< gets how many distances were measured; the same for all thread counts
+  CoverWork* work = nullptr;             ///< the same by phase, and times
 };
 
 /// Level by level from the root's. On each level (`split_test.hpp`, `choose_centres.hpp`, `regroup_cells.hpp`) every
@@ -41,7 +43,8 @@ class CoverBuilder {
         options_(options),
         threads_(options.run.threads),
         meter_(options.run.progress, "building", space.size()),
-        state_(space) {}
+        work_(options.work != nullptr ? *options.work : own_work_),
+        state_(space, work_) {}
 
   engine::CoverTree build() {
     if (space_.size() > 0) {
@@ -50,7 +53,7 @@ class CoverBuilder {
       finish();
     }
     meter_.finish();
-    if (options_.evaluations != nullptr) *options_.evaluations = state_.work.total();
+    if (options_.evaluations != nullptr) *options_.evaluations = work_.evaluations();
     return {options_.leaf_size,  engine::CoverSeparation::global,
             storage_->nodes,     storage_->order,
             storage_->distances, storage_};
@@ -61,6 +64,13 @@ class CoverBuilder {
   static constexpr double kMost = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
 
   void start() {
+    std::vector<std::uint32_t> nobody = measure_root();
+    regroup({}, nobody, 0);
+  }
+
+  /// Everything in one cell; nobody has a new owner.
+  std::vector<std::uint32_t> measure_root() {
+    const runtime::TimeSpent time(&work_.root.milliseconds);
     const std::uint32_t objects = space_.size();
     std::vector<std::uint64_t> ranked(objects);
     for (std::uint32_t i = 0; i < objects; ++i) ranked[i] = std::uint64_t{core::cover_rank(i)} << 32 | i;
@@ -86,13 +96,13 @@ class CoverBuilder {
         state_.distances[i] = space_.metric(state_.values[i]);
       }
     });
-    state_.work.root += objects;
+    state_.work->root.evaluations += objects;
     const double largest = *std::max_element(state_.distances.begin(), state_.distances.end());
     const bool is_told = largest <= kMost;
     state_.cells.push_back({.centre = centre, .open = is_told});
     state_.nodes.push_back(
         {.centre = centre, .level = largest > 0 && std::isfinite(largest) ? core::cover_level_below(largest) + 1 : 0});
-    regroup({}, std::vector<std::uint32_t>(objects, kNone), 0);
+    return std::vector<std::uint32_t>(objects, kNone);
   }
 
   void split_level() {
@@ -110,10 +120,9 @@ class CoverBuilder {
 
   void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
                std::int32_t level) {
-    const std::vector<std::uint32_t> first_open =
-        Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
+    const std::vector<std::uint32_t> first_open = regroup_objects(centres, owners, level);
     if (state_.cells.empty()) return;
-    state_.rows = space_.arrange(state_.numbers, threads_);
+    const runtime::TimeSpent time(&work_.neighbors.milliseconds);
     std::vector<std::uint32_t> cell_centres;
     double largest = 0;
     for (const CoverCell& cell : state_.cells) {
@@ -125,18 +134,30 @@ class CoverBuilder {
     neighbors_ = NeighborCells::below(neighbors_, first_open, space_, state_, radius, threads_);
   }
 
+  std::vector<std::uint32_t> regroup_objects(const std::vector<typename CentreChoice<S>::Centre>& centres,
+                                             const std::vector<std::uint32_t>& owners, std::int32_t level) {
+    const runtime::TimeSpent time(&work_.regroup.milliseconds);
+    std::vector<std::uint32_t> first_open =
+        Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
+    if (!state_.cells.empty()) state_.rows = space_.arrange(state_.numbers, threads_);
+    return first_open;
+  }
+
   void finish() {
+    const runtime::TimeSpent time(&work_.reach.milliseconds);
     storage_->nodes = std::move(state_.nodes);
     for (engine::CoverNode& node : storage_->nodes) node.lowest = kNone;
     set_ranges(storage_->nodes, state_.leaves);
     set_leaves(*storage_, state_.leaves, threads_);
-    FarthestObjects<S>(space_, *storage_, state_.work, threads_).run();
+    FarthestObjects<S>(space_, *storage_, work_, threads_).run();
   }
 
   const S& space_;
   const CoverBuildOptions& options_;
   int threads_;
   runtime::ProgressMeter meter_;
+  CoverWork own_work_;
+  CoverWork& work_;
   CoverState<S> state_;
   NeighborCells neighbors_;
   std::shared_ptr<CoverStorage> storage_ = std::make_shared<CoverStorage>();

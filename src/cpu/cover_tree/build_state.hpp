@@ -38,16 +38,24 @@ struct CoverLeaves {
   std::vector<double> distances;
 };
 
-/// Evaluations by phase.
+/// What the phases of a build cost.
+struct CoverPhase {
+  std::atomic<std::uint64_t> evaluations{0};
+  double milliseconds = 0;
+};
 struct CoverWork {
-  std::atomic<std::uint64_t> root{0};       ///< all objects from the root
-  std::atomic<std::uint64_t> tests{0};      ///< whether splits pay
-  std::atomic<std::uint64_t> centres{0};    ///< new centres from each other and from old ones
-  std::atomic<std::uint64_t> objects{0};    ///< objects from new centres
-  std::atomic<std::uint64_t> neighbors{0};  ///< centres of cells from each other
-  std::atomic<std::uint64_t> reach{0};      ///< centres of nodes from their farthest objects
+  CoverPhase root;       ///< all objects from the root
+  CoverPhase tests;      ///< whether splits pay
+  CoverPhase centres;    ///< new centres from each other and from old ones
+  CoverPhase objects;    ///< objects from new centres
+  CoverPhase regroup;    ///< objects side by side again; nothing is measured
+  CoverPhase neighbors;  ///< centres of cells from each other
+  CoverPhase reach;      ///< order of objects; centres of nodes from their farthest objects
 
-  std::uint64_t total() const { return root + tests + centres + objects + neighbors + reach; }
+  std::uint64_t evaluations() const {
+    return root.evaluations + tests.evaluations + centres.evaluations + objects.evaluations + neighbors.evaluations +
+           reach.evaluations;
+  }
 };
 
 /// Objects of open cells by position: cell after cell. `values` and `distances` are from the centre of the cell.
@@ -55,7 +63,7 @@ template <Space S>
 struct CoverState {
   using Value = typename S::Value;
 
-  explicit CoverState(const S& space) : rows(space.arrange({}, 1)), centres(space.arrange({}, 1)) {}
+  CoverState(const S& space, CoverWork& of) : rows(space.arrange({}, 1)), centres(space.arrange({}, 1)), work(&of) {}
 
   std::vector<CoverCell> cells;
   std::vector<std::uint32_t> numbers;
@@ -67,7 +75,7 @@ struct CoverState {
   typename S::Rows centres;            ///< by cell
   std::vector<engine::CoverNode> nodes;
   CoverLeaves leaves;
-  CoverWork work;
+  CoverWork* work = nullptr;
 };
 
 /// The largest value whose distance is not above `distance`, which is positive.

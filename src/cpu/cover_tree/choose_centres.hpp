@@ -4,6 +4,7 @@
 #include "cpu/cover_tree/build_state.hpp"
 #include "cpu/cover_tree/neighbor_cells.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -74,6 +75,7 @@ class CentreChoice {
 
   /// The greedy choice among the batch.
   void choose_in_batch() {
+    const runtime::TimeSpent time(&state_.work->centres.milliseconds);
     const auto size = static_cast<std::uint32_t>(batch_.size());
     // By cell, and in a cell by rank, so that the members of a cell can be measured side by side.
     std::vector<std::uint32_t>& first = batch_members_;
@@ -103,7 +105,7 @@ class CentreChoice {
         for (std::uint32_t s = begin; s < end; ++s) is_covered[s] |= values[s - begin] <= within_;
       }
     }
-    state_.work.centres += evaluations;
+    state_.work->centres.evaluations += evaluations;
   }
 
   /// The centres since `before` own themselves.
@@ -118,6 +120,7 @@ class CentreChoice {
 
   /// Which cells the centres since `before` must be measured with, and how many objects of each.
   void find_targets(std::size_t before) {
+    const runtime::TimeSpent time(&state_.work->centres.milliseconds);
     const auto count = centres.size() - before;
     constexpr std::uint32_t kBlock = 8;
     std::vector<std::vector<Target>> found((count + kBlock - 1) / kBlock);
@@ -146,7 +149,7 @@ class CentreChoice {
               {near.cell, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(last - distances)});
         }
       }
-      state_.work.centres += evaluations;
+      state_.work->centres.evaluations += evaluations;
     });
     std::vector<std::uint32_t>& first = batch_members_;
     std::fill(first.begin(), first.end(), 0);
@@ -167,6 +170,7 @@ class CentreChoice {
   bool may_win(double distance, double of) const { return !(distance > 0) || rounding_.nearest(distance, of) < of; }
 
   void measure_targets() {
+    const runtime::TimeSpent time(&state_.work->objects.milliseconds);
     struct Task {
       std::uint32_t cell, first, count;
     };
@@ -196,7 +200,7 @@ class CentreChoice {
           if (values[p] <= limits_[first + p]) offer(first + p, target.centre, values[p]);
         }
       }
-      state_.work.objects += evaluations;
+      state_.work->objects.evaluations += evaluations;
     });
   }
 

@@ -139,8 +139,9 @@ class CoverSearch final : public engine::Searcher<T> {
  private:
   engine::CoverTree built(const engine::BuildRequest<T>& request) const {
     std::uint64_t evaluations = 0;
-    engine::CoverTree tree = build_cover_tree(
-        space_, {.leaf_size = request.leaf_size, .run = request.run, .evaluations = &evaluations});
+    CoverBuildOptions options{.run = request.run, .evaluations = &evaluations};
+    if (request.leaf_size != 0) options.leaf_size = request.leaf_size;
+    engine::CoverTree tree = build_cover_tree(space_, options);
     if (request.run.times != nullptr) request.run.times->evaluations += evaluations;
     return tree;
   }

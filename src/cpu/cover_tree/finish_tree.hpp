@@ -92,7 +92,7 @@ class FarthestObjects {
         for (std::size_t i = begin + block * kBlock; i < last; ++i) {
           if (!nodes[i].is_leaf()) nodes[i].reach = farthest(nodes[i], rows, centres, walk);
         }
-        work_.reach += walk.evaluations;
+        work_.reach.evaluations += walk.evaluations;
       });
       end = begin;
     }

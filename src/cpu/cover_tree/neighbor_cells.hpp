@@ -66,7 +66,7 @@ class NeighborCells {
         }
         std::sort(lists[a].begin(), lists[a].end(), [](const auto& x, const auto& y) { return x.cell < y.cell; });
       }
-      state.work.neighbors += evaluations;
+      state.work->neighbors.evaluations += evaluations;
     });
     NeighborCells result;
     result.offsets_.assign(1, 0);

@@ -3,6 +3,7 @@
 
 #include "cpu/cover_tree/build_state.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/time_spent.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,7 @@ namespace kith::cpu {
 template <Space S>
 void close_where_splits_do_not_pay(const S& space, CoverState<S>& state, double radius, typename S::Value within,
                                    int threads) {
+  const runtime::TimeSpent time(&state.work->tests.milliseconds);
   auto& cells = state.cells;
   std::vector<std::vector<std::uint32_t>> samples(cells.size());
   for (const std::uint32_t at : state.by_rank) {
@@ -35,7 +37,7 @@ void close_where_splits_do_not_pay(const S& space, CoverState<S>& state, double 
       rows.measure(query, 0, a, within, values.data());
       for (std::uint32_t b = 0; b < a; ++b) close += values[b] <= within;
     }
-    state.work.tests += std::uint64_t{sample} * (sample - 1) / 2;
+    state.work->tests.evaluations += std::uint64_t{sample} * (sample - 1) / 2;
     cells[i].open = core::cover_split_pays(cells[i].count, sample, close);
   });
 }
