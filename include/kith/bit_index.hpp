@@ -118,6 +118,8 @@ class BitIndex {
   std::vector<std::uint32_t> count(BitView queries, double radius, const BitSearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(double radius, const BitSearchOptions& options = {}) const;
 
+  /// A copy of the rows, packed as BitView has them, in as few bytes as hold the bits of each. Throws OutOfMemory.
+  std::vector<std::uint8_t> packed_rows(int threads = 0) const;
   /// How many rows there are.
   std::uint64_t size() const;
   /// How many bits a row has.

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace kith {
@@ -96,6 +97,21 @@ std::shared_ptr<const BitIndexState> load_state(const IndexFile& file, const Loa
 void engine::require_rows_only(const IndexFile& file) {
   file.require_only({SectionId::words});
   require_zero_parameters(file, 0);
+}
+
+std::vector<std::uint8_t> BitIndex::packed_rows(int threads) const {
+  engine::require_threads(threads);
+  return engine::with_memory(2 * memory_bytes(), "the copy of the rows", [&] {
+    const std::uint64_t word_bytes = std::uint64_t{state_->words_per_row()} * 8, row_bytes = (state_->bits + 7) / 8;
+    std::vector<std::uint64_t> words(state_->rows * state_->words_per_row());
+    state_->searcher->copy_rows(words.data(), {.threads = threads});
+    std::vector<std::uint8_t> packed(state_->rows * row_bytes);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+    for (std::uint64_t i = 0; i < state_->rows; ++i) {
+      std::copy_n(bytes + i * word_bytes, row_bytes, packed.data() + i * row_bytes);
+    }
+    return packed;
+  });
 }
 
 void BitIndex::save(const std::string& path, const SaveOptions& options) const {
