@@ -7,6 +7,7 @@
 
 #include "cuda/emulated_cover.hpp"
 #include "cuda/plain_sequences.hpp"
+#include "engine/cover_tree/one_leaf.hpp"
 #include "support/cover_oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -47,9 +48,8 @@ struct Case {
 template <typename Space>
 void expect_right_answers(const Case<Space>& c, std::mt19937_64& random, bool is_one_leaf, std::uint32_t leaf_size) {
   using T = typename Space::Value;
-  const engine::CoverTree tree = is_one_leaf ? engine::CoverTree{} : c.tree(leaf_size);
-  const OneLeaf leaf(c.object_count);
-  const EmulatedCover cover(is_one_leaf ? leaf.tree() : tree, c.objects, c.space.stride(), !is_one_leaf);
+  const engine::CoverTree tree = is_one_leaf ? engine::one_leaf_tree(c.object_count) : c.tree(leaf_size);
+  const EmulatedCover cover(tree, c.objects, c.space.stride(), !is_one_leaf);
   const bool is_self = random() % 2 == 0;
   CoverQuestion<Space> question{.space = c.space, .cover = cover, .count = is_self ? c.object_count : c.query_count};
   if (!is_self) {

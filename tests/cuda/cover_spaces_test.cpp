@@ -52,7 +52,7 @@ std::vector<std::uint32_t> arranged(const std::vector<std::uint32_t>& rows, std:
   std::vector<std::uint32_t> numbers(count), to(cuda::ArrangedRows::words_of(count, stride), 0xdeadbeef);
   for (std::uint32_t i = 0; i < count; ++i) numbers[i] = i;
   cuda::emulation::run_grid(1, 64, 0, cuda::emulation::Residence::one_by_one, [&] {
-    cuda::arrange_rows({rows.data(), stride}, numbers.data(), count, to.data());
+    cuda::place_rows({rows.data(), stride}, numbers.data(), count, to.data());
   });
   return to;
 }

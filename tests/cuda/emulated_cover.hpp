@@ -37,11 +37,16 @@ class EmulatedCover {
         centre_of_(tree.nodes.size()),
         nodes_(tree.nodes.size() * cuda::CoverNodes::kBytes / sizeof(double) + 1) {
     std::uint32_t height = 0;
-    tree_ = cuda::launch_prepare_steps(
-        {rows.data(), stride}, tree.nodes.data(), tree.nodes.size(), tree.order.data(),
-        knows_distances ? tree.distances.data() : nullptr, tree.size(),
-        {objects_.data(), centres_.data(), centre_of_.data(), reinterpret_cast<std::byte*>(nodes_.data()), &height},
-        kCoverLaunch);
+    const cuda::PlainRows plain{rows.data(), stride};
+    tree_.nodes = cuda::CoverNodes(reinterpret_cast<std::byte*>(nodes_.data()), tree.nodes.size());
+    tree_.order = tree.order.data();
+    tree_.distances = knows_distances ? tree.distances.data() : nullptr;
+    tree_.objects = {objects_.data(), stride};
+    tree_.centres = {centres_.data(), stride};
+    tree_.count = tree.size();
+    cuda::launch_arrange_rows(plain, tree.order.data(), tree.size(), objects_.data(), kCoverLaunch);
+    cuda::launch_prepare_steps(plain, tree.nodes.data(), tree.nodes.size(), tree_, centre_of_.data(), centres_.data(),
+                               &height, kCoverLaunch);
     tree_.height = height;
   }
   const cuda::CoverSearchTree& tree() const { return tree_; }
@@ -50,19 +55,6 @@ class EmulatedCover {
   std::vector<std::uint32_t> objects_, centres_, centre_of_;
   std::vector<double> nodes_;
   cuda::CoverSearchTree tree_;
-};
-
-/// All objects in one leaf, whose distances nobody knows.
-struct OneLeaf {
-  std::vector<engine::CoverNode> nodes;
-  std::vector<std::uint32_t> order;
-
-  explicit OneLeaf(std::uint32_t count) : nodes(1), order(count) {
-    for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
-    nodes[0].reach = std::numeric_limits<double>::infinity();
-    nodes[0].count = count;
-  }
-  engine::CoverTree tree() const { return {.nodes = nodes, .order = order}; }
 };
 
 /// What is asked, and of whom.
@@ -102,7 +94,7 @@ struct CoverAnswers {
   }
 };
 
-/// Of the kernels. With `scratch_bytes` tiny, as few warps as memory allows run.
+/// Of the kernels.
 template <typename Space>
 CoverAnswers<typename Space::Value> emulated_knn(CoverQuestion<Space>& question, std::uint32_t k,
                                                  typename Space::Value bound, typename Space::Value shrink = 1) {
@@ -119,10 +111,10 @@ CoverAnswers<typename Space::Value> emulated_knn(CoverQuestion<Space>& question,
                                                     .bound = bound,
                                                     .bounds = question.bounds,
                                                     .indices = answers.indices.data(),
-                                                    .chains = answers.chains.data()},
+                                                    .chains = answers.chains.data(),
+                                                    .evaluations = &question.evaluations},
                                        .shrink = shrink,
-                                       .exact = answers.exact.data(),
-                                       .report = {&question.evaluations}};
+                                       .exact = answers.exact.data()};
   const cuda::CoverPlan plan = cuda::plan_search(task, {.processors = 1});
   std::vector<double> scratch((plan.frames_bytes + plan.list_bytes) / sizeof(double));
   cuda::launch_cover_knn(task, plan, reinterpret_cast<std::byte*>(scratch.data()), kCoverLaunch);
@@ -139,8 +131,8 @@ CoverAnswers<typename Space::Value> emulated_radius(CoverQuestion<Space>& questi
                                                  .queries = question.source(),
                                                  .bound = bound,
                                                  .bounds = question.bounds,
-                                                 .counts = counts.data()},
-                                    .report = {&question.evaluations}};
+                                                 .counts = counts.data(),
+                                                 .evaluations = &question.evaluations}};
   const cuda::CoverPlan plan = cuda::plan_search(task, {.processors = 1});
   std::vector<double> scratch(plan.frames_bytes / sizeof(double));
   auto* memory = reinterpret_cast<std::byte*>(scratch.data());

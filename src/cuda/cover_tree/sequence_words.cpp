@@ -28,7 +28,7 @@ constexpr std::uint64_t kRowsPerTask = 4096;
 
 std::uint64_t longest_of(const engine::SequenceRows& rows) {
   std::uint64_t longest = 0;
-  for (std::uint64_t i = 0; i < rows.count; ++i) longest = std::max(longest, rows.length(i));
+  for (std::uint64_t i = 0; i < rows.count; ++i) longest = std::max(longest, std::uint64_t{rows.row(i).size()});
   return longest;
 }
 

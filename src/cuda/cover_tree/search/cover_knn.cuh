@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kSearchThreads)
     }
     sync_warp();  // nobody prepares the next query while this one is still read
   }
-  report_evaluations(task.report, walk.evaluations());
+  report_evaluations(task.question.evaluations, walk.evaluations());
 }
 
 }  // namespace kith::cuda

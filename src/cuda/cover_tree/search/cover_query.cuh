@@ -62,11 +62,11 @@ struct CoverQuery {
   }
 };
 
-/// Adds up what the lanes of the warp measured.
-__device__ inline void report_evaluations(const CoverReport& report, std::uint64_t own) {
-  if (report.evaluations == nullptr) return;
+/// Adds what the lanes of the warp measured to a counter, if there is one.
+__device__ inline void report_evaluations(std::uint64_t* evaluations, std::uint64_t own) {
+  if (evaluations == nullptr) return;
   for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) own += shuffle_xor(own, step);
-  if (lane_number() == 0 && own > 0) atomic_add(report.evaluations, own);
+  if (lane_number() == 0 && own > 0) atomic_add(evaluations, own);
 }
 
 }  // namespace kith::cuda

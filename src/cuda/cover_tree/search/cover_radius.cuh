@@ -59,7 +59,7 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
     });
     sync_warp();  // nobody prepares the next query while this one is still read
   }
-  report_evaluations(task.report, walk.evaluations());
+  report_evaluations(task.question.evaluations, walk.evaluations());
 }
 
 template <typename Space>

@@ -4,6 +4,7 @@
 #include "cuda/cover_tree/search/prepare_tree.cuh"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace kith::cuda {
@@ -15,37 +16,32 @@ inline std::uint32_t prepare_blocks(std::uint64_t warps) {
       std::clamp<std::uint64_t>((warps + kWarpsPerBlock - 1) / kWarpsPerBlock, 1, kMostBlocks));
 }
 
-/// Where all goes that a search needs besides the tree itself.
-struct PreparedRoom {
-  std::uint32_t* objects = nullptr;    ///< ArrangedRows::words_of(count, stride)
-  std::uint32_t* centres = nullptr;    ///< the same for nodes
-  std::uint32_t* centre_of = nullptr;  ///< a word per node; not needed afterwards
-  std::byte* nodes = nullptr;          ///< CoverNodes::kBytes per node
-  std::uint32_t* height = nullptr;     ///< begins as 0
-};
-
-/// The tree for searches, but for its height. `rows` are the objects by number; `nodes`, `order` and `distances` the
-/// arrays of the tree. There is at least one object.
+/// The rows of `numbers` in groups.
 template <typename Launch>
-CoverSearchTree launch_prepare_steps(PlainRows rows, const engine::CoverNode* nodes, std::uint64_t node_count,
-                                     const std::uint32_t* order, const double* distances, std::uint32_t count,
-                                     const PreparedRoom& room, Launch&& launch) {
-  CoverSearchTree tree;
-  tree.nodes = CoverNodes(room.nodes, node_count);
-  tree.order = order;
-  tree.distances = distances;
-  tree.objects = {room.objects, rows.stride};
-  tree.centres = {room.centres, rows.stride};
-  tree.count = count;
-  launch(arrange_rows, prepare_blocks((count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, rows, order,
-         std::uint64_t{count}, room.objects);
-  launch(list_centres, prepare_blocks((node_count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, nodes,
-         node_count, room.centre_of);
-  launch(arrange_rows, prepare_blocks((node_count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, rows,
-         static_cast<const std::uint32_t*>(room.centre_of), node_count, room.centres);
-  launch(prepare_nodes, prepare_blocks(node_count), kPrepareThreads, std::size_t{0}, nodes, node_count, tree,
-         room.height);
-  return tree;
+void launch_arrange_rows(PlainRows rows, const std::uint32_t* numbers, std::uint64_t count, std::uint32_t* to,
+                         Launch&& launch) {
+  launch(place_rows, prepare_blocks((count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, rows, numbers, count,
+         to);
+}
+
+/// Fills the nodes and centres of a tree, which has everything else but its height. `rows` are the objects by number;
+/// `centre_of` has a word per node and is not needed afterwards; *height begins as 0. There is at least one object.
+template <typename Launch>
+void launch_prepare_steps(PlainRows rows, const engine::CoverNode* nodes, std::uint64_t count,
+                          const CoverSearchTree& tree, std::uint32_t* centre_of, std::uint32_t* centres,
+                          std::uint32_t* height, Launch&& launch) {
+  launch(list_centres, prepare_blocks((count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, nodes, count,
+         centre_of);
+  launch_arrange_rows(rows, centre_of, count, centres, launch);
+  launch(prepare_nodes, prepare_blocks(count), kPrepareThreads, std::size_t{0}, nodes, count, tree, height);
+}
+
+/// `chosen_count` begins as 0.
+template <typename Launch>
+void launch_choose_positions(const CoverSearchTree& tree, std::uint32_t first, std::uint32_t end, std::uint32_t* chosen,
+                             std::uint32_t* chosen_count, Launch&& launch) {
+  launch(choose_positions_between, prepare_blocks((tree.count + std::uint64_t{kWarp} - 1) / kWarp), kPrepareThreads,
+         std::size_t{0}, tree.order, tree.count, first, end, chosen, chosen_count);
 }
 
 }  // namespace kith::cuda

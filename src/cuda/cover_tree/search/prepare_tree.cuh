@@ -19,8 +19,8 @@ __device__ inline std::uint64_t prepare_warps() {
 
 /// Puts the rows of `numbers` at positions 0, 1, …; a warp takes a group, and the places behind the last row get that
 /// row, too.
-__global__ void __launch_bounds__(kPrepareThreads)
-    arrange_rows(PlainRows from, const std::uint32_t* numbers, std::uint64_t count, std::uint32_t* to) {
+static __global__ void __launch_bounds__(kPrepareThreads)
+    place_rows(PlainRows from, const std::uint32_t* numbers, std::uint64_t count, std::uint32_t* to) {
   constexpr std::uint64_t kGroup = ArrangedRows::kGroup;
   for (std::uint64_t group = prepare_warp(); group * kGroup < count; group += prepare_warps()) {
     const std::uint64_t position = group * kGroup + lane_number();
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kPrepareThreads)
   }
 }
 
-__global__ void __launch_bounds__(kPrepareThreads)
+static __global__ void __launch_bounds__(kPrepareThreads)
     list_centres(const engine::CoverNode* nodes, std::uint64_t count, std::uint32_t* centres) {
   const std::uint64_t threads = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < count;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kPrepareThreads)
 
 /// Fills the nodes of a tree whose rows are arranged; *height, which begins as 0, becomes that of the tree. A warp
 /// takes a node.
-__global__ void __launch_bounds__(kPrepareThreads)
+static __global__ void __launch_bounds__(kPrepareThreads)
     prepare_nodes(const engine::CoverNode* nodes, std::uint64_t count, CoverSearchTree tree, std::uint32_t* height) {
   for (std::uint64_t i = prepare_warp(); i < count; i += prepare_warps()) {
     const engine::CoverNode node = nodes[i];
@@ -72,6 +72,21 @@ __global__ void __launch_bounds__(kPrepareThreads)
         atomic_max(height, steps);
       }
     }
+  }
+}
+
+/// The positions of objects numbered from `first` to `end`.
+static __global__ void __launch_bounds__(kPrepareThreads)
+    choose_positions_between(const std::uint32_t* order, std::uint32_t count, std::uint32_t first, std::uint32_t end,
+                             std::uint32_t* chosen, std::uint32_t* chosen_count) {
+  for (std::uint64_t at = prepare_warp() * kWarp; at < count; at += prepare_warps() * kWarp) {
+    const std::uint64_t position = at + lane_number();
+    const bool is_chosen = position < count && order[position] >= first && order[position] < end;
+    const std::uint32_t all = ballot(is_chosen);
+    std::uint32_t place = 0;
+    if (lane_number() == 0 && all != 0) place = atomic_add(chosen_count, count_bits(all));
+    place = shuffle(place, 0) + count_bits(all & ((1u << lane_number()) - 1));
+    if (is_chosen) chosen[place] = static_cast<std::uint32_t>(position);
   }
 }
 

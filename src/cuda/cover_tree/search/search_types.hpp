@@ -53,11 +53,6 @@ struct CoverSearchTree {
   std::uint32_t height = 0;           ///< the most steps from the root to a leaf
 };
 
-/// What a walk reports besides its answers.
-struct CoverReport {
-  std::uint64_t* evaluations = nullptr;  ///< grows by the distances that were measured; may be null
-};
-
 /// kNN; `exact` is written if not null.
 template <typename Space>
 struct CoverKnnTask {
@@ -66,7 +61,6 @@ struct CoverKnnTask {
   KnnQuestion<typename Space::Value> question;
   typename Space::Value shrink = 1;  ///< as engine::KnnRules says
   std::uint8_t* exact = nullptr;     ///< per row of the answer
-  CoverReport report = {};
 };
 
 /// Everything within a bound: first how many, then what.
@@ -75,7 +69,6 @@ struct CoverRadiusTask {
   Space space;
   CoverSearchTree tree;
   RadiusQuestion<typename Space::Value> question;
-  CoverReport report = {};
 };
 
 }  // namespace kith::cuda
