@@ -80,23 +80,68 @@ std::vector<T> clusters(std::uint32_t count, std::uint32_t dims, std::mt19937& r
   return rows;
 }
 
-TEST(CoverBuild, SmallCounts) {
+TEST(CoverBuild, FewObjects) {
   std::mt19937 random(1);
-  for (const std::uint32_t count : {0u, 1u, 2u, 3u, 4u, 5u, 33u}) {
+  for (const std::uint32_t count : {0u, 1u, 2u, 3u, 33u}) {
     SCOPED_TRACE(count);
     check(clusters<float>(count, 3, random), 3, 1);
-    check(clusters<double>(count, 3, random), 3, 4);
   }
 }
 
 TEST(CoverBuild, Clusters) {
-  for (std::uint32_t seed = 1; seed <= 3; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937 random(seed);
-    check(clusters<float>(400, 2 + seed, random), 2 + seed, seed == 1 ? 1 : 8);
-    check(clusters<double>(300, 2 + seed, random), 2 + seed, 4, Metric::Kind::l1);
-    check(clusters<float>(300, 2 + seed, random), 2 + seed, 2, Metric::Kind::linf);
+  std::mt19937 random(2);
+  check(clusters<float>(500, 3, random), 3, 1);
+  check(clusters<double>(300, 2, random), 2, 4, Metric::Kind::l1);
+  check(clusters<float>(300, 2, random), 2, 8, Metric::Kind::linf);
+}
+
+TEST(CoverBuild, TiesOnAGrid) {
+  std::mt19937 random(3);
+  std::vector<float> rows(2 * 700);
+  for (float& x : rows) x = static_cast<float>(random() % 24);  // some objects are the same
+  check(rows, 2, 4, Metric::Kind::l1);
+  check(rows, 2, 1, Metric::Kind::l2);
+}
+
+TEST(CoverBuild, TheSameObjectManyTimes) {
+  std::vector<float> rows(300, 1.5f);
+  check(rows, 1, 4);
+  for (std::size_t i = 0; i < 120; ++i) rows[7 * i % 300] = static_cast<float>(i % 40);
+  check(rows, 1, 4);
+}
+
+TEST(CoverBuild, DistancesOfAllSizes) {
+  std::vector<double> far;
+  std::vector<float> near;
+  for (int e = -6; e <= 6; ++e) {
+    for (int i = 0; i < 20; ++i) far.push_back(std::ldexp(1 + 0.01 * i, 40 * e));
+    for (int i = 0; i < 20; ++i) near.push_back(std::ldexp(1 + 0.01f * static_cast<float>(i), 3 * e - 60));
   }
+  check(far, 1, 2);
+  check(near, 1, 2);  // squares of the lower ones vanish
+}
+
+TEST(CoverBuild, DistancesThatOverflow) {
+  std::vector<float> rows;
+  for (int i = 0; i < 100; ++i) rows.push_back(static_cast<float>(i % 10) * (i % 2 == 0 ? 1e37f : 1.0f));
+  check(rows, 1, 4);  // squares are infinite
+  check(rows, 1, 4, Metric::Kind::l1);
+}
+
+TEST(CoverBuild, ListsInParts) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> uniform;
+  std::vector<float> rows(2 * 800);
+  for (float& x : rows) x = uniform(random);
+  check(rows, 2, 16, Metric::Kind::l2, 0);
+  const VectorSpace<float> space(2, Metric::Kind::l2);
+  EXPECT_GT(emulated_cover_tree(space, words_of(rows), 800, 16, 0).evaluations,
+            emulated_cover_tree(space, words_of(rows), 800, 16).evaluations);  // they were made again and again
+}
+
+TEST(CoverBuild, RowsThatAreNotCopied) {
+  std::mt19937 random(6);
+  check(clusters<float>(70, 1030, random), 1030, 4);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "cuda/emulation/grid.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -40,12 +41,13 @@ struct EmulatedCoverTree {
   std::uint64_t evaluations = 0;
 };
 
-/// `rows`: count x stride words. `list_room`: how many neighbours may be stored; as many as objects at least are.
+/// `rows`: count x stride words. `list_room`: how many neighbours may be stored; some are in any case.
 template <DeviceSpace S>
 EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uint32_t>& rows, std::uint32_t count,
                                       std::uint32_t leaf_size, std::uint64_t list_room = 1 << 20) {
   EmulatedCoverTree tree;
   if (count == 0) return tree;
+  list_room = std::max(list_room, cover::least_list_room(count, leaf_size));
   const std::uint64_t bytes = cover::lay_out_cover_scratch(count, list_room, nullptr).bytes;
   const auto memory = std::make_unique<std::byte[]>(bytes + 256);
   std::memset(memory.get(), 0xa5, bytes + 256);

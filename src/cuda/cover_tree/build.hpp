@@ -12,7 +12,7 @@ namespace kith::cuda {
 
 /// What a build takes of the GPU's memory at least; the caller's rows are not counted. With more of it lists of
 /// neighbours are made once and not in parts.
-BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride);
+BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size);
 
 /// The tree of objects in rows side by side in the memory of the stream's device, which is the current one; they are
 /// only read, and no longer than this call, which waits for the tree. `phases` gets how long each took. Throws

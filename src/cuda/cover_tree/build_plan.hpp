@@ -10,7 +10,6 @@
 #include "cuda/cover_tree/radix_sort.cuh"
 #include "cuda/scratch_parts.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace kith::cuda::cover {
@@ -19,6 +18,11 @@ inline constexpr std::uint64_t kNeighbors = 64;  ///< per object, in lists of a 
 
 /// Nodes at most: each new centre is a node, and each cell that has some is one more.
 inline std::uint64_t most_nodes(std::uint32_t count) { return 2 * std::uint64_t{count}; }
+
+/// Lists have room for the neighbours of one cell at least: for all open cells.
+inline std::uint64_t least_list_room(std::uint32_t count, std::uint32_t leaf_size) {
+  return count / (std::uint64_t{leaf_size} + 1) + 1;
+}
 
 struct CoverScratch {
   Objects objects[2] = {};        ///< of open cells; of new ones before they are looked at
@@ -62,7 +66,7 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
   }
   scratch.moves = {parts.take<double>(n), parts.take<std::uint32_t>(n)};
   scratch.kids = {parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n)};
-  scratch.list_room = std::max(list_room, n);
+  scratch.list_room = list_room;
   for (NeighborLists& lists : scratch.lists) {
     lists = {parts.take<std::uint64_t>(n + 1), parts.take<std::uint32_t>(n),
              parts.take<std::uint32_t>(scratch.list_room), parts.take<float>(scratch.list_room)};

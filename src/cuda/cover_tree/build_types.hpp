@@ -17,6 +17,7 @@ using core::CoverRounding;
 using engine::CoverNode;
 
 inline constexpr std::uint32_t kThreads = 128;       ///< of a block, in all kernels but sorts and sums
+inline constexpr std::uint32_t kBlocks = 6;          ///< of kernels that measure, side by side on a processor
 inline constexpr std::uint32_t kTile = kThreads;     ///< objects of a cell that a block works on at a time
 inline constexpr std::uint32_t kOwner = 0xffffffff;  ///< in place of a new centre: the owner of before
 

@@ -27,7 +27,7 @@ inline double most_apart(double radius, const CoverRounding& rounding) {
 
 /// A warp per cell.
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads) list_neighbors(S space, NeighborTask task) {
+__global__ void __launch_bounds__(kThreads, kBlocks) list_neighbors(S space, NeighborTask task) {
   const LevelView& level = task.level;
   const std::uint64_t at = task.first_cell + thread_of_grid() / kWarp;
   if (at >= task.end_cell) return;

@@ -7,7 +7,7 @@ namespace kith::cuda::cover {
 
 /// A warp per piece.
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads) measure_reach(S space, ReachTask task) {
+__global__ void __launch_bounds__(kThreads, kBlocks) measure_reach(S space, ReachTask task) {
   std::byte* context = context_of_warp(space);
   const auto everything = std::numeric_limits<typename S::Value>::infinity();
   const std::uint32_t total = task.pieces_before[task.node_count];

@@ -7,7 +7,7 @@ namespace kith::cuda::cover {
 
 /// Of the first object. A thread per object; shared memory for a context per warp.
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads) measure_root(S space, RootTask task) {
+__global__ void __launch_bounds__(kThreads, kBlocks) measure_root(S space, RootTask task) {
   std::byte* context = context_of_warp(space);
   space.prepare(context, task.plain.at(task.objects.number[0]));
   const std::uint64_t p = thread_of_grid();
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) measure_root(S space, RootTask task)
 
 /// A warp per sampled object, which measures those before it. The first objects of a cell have the lowest ranks.
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads) count_close(S space, SampleTask task) {
+__global__ void __launch_bounds__(kThreads, kBlocks) count_close(S space, SampleTask task) {
   const LevelView& level = task.level;
   std::byte* context = context_of_warp(space);
   const auto limit = limit_of(space, level.radius);

@@ -75,7 +75,7 @@ __device__ std::uint32_t measure_waiting(const S& space, const PlainRows& plain,
 }
 
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads) move_objects(S space, RoundTask task, std::uint32_t at_a_time) {
+__global__ void __launch_bounds__(kThreads, kBlocks) move_objects(S space, RoundTask task, std::uint32_t at_a_time) {
   const LevelView& level = task.level;
   if (block_number() >= task.tiles_before[level.cell_count]) return;
   const std::uint32_t cell = entry_with(task.tiles_before, level.cell_count, block_number());

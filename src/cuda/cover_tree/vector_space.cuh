@@ -39,16 +39,10 @@ class VectorSpace {
   }
 
   __device__ T measure(const std::byte* prepared, RowView row, T limit) const {
-    RowView from{reinterpret_cast<const std::uint32_t*>(prepared), 1};
-    if (!is_copied()) std::memcpy(&from, prepared, sizeof(from));
-    switch (kind_) {
-      case Metric::Kind::l1:
-        return chain(core::L1Chain{}, from, row, limit);
-      case Metric::Kind::linf:
-        return chain(core::LinfChain{}, from, row, limit);
-      default:
-        return chain(core::L2Chain{}, from, row, limit);
-    }
+    if (is_copied()) return measure_from(CopiedRow{reinterpret_cast<const T*>(prepared)}, row, limit);
+    LongRow from;
+    std::memcpy(&from.row, prepared, sizeof(from.row));
+    return measure_from(from, row, limit);
   }
 
   KITH_HOST_DEVICE double metric(T value) const {
@@ -71,18 +65,42 @@ class VectorSpace {
     }
   }
 
+  /// What was prepared: in shared memory, or where it lies.
+  struct CopiedRow {
+    const T* coordinates = nullptr;
+    __device__ T operator[](std::uint32_t dim) const { return coordinates[dim]; }
+  };
+  struct LongRow {
+    RowView row;
+    __device__ T operator[](std::uint32_t dim) const { return coordinate(row, dim); }
+  };
+
+  template <typename From>
+  __device__ T measure_from(const From& from, RowView row, T limit) const {
+    switch (kind_) {
+      case Metric::Kind::l1:
+        return chain(core::L1Chain{}, from, row, limit);
+      case Metric::Kind::linf:
+        return chain(core::LinfChain{}, from, row, limit);
+      default:
+        return chain(core::L2Chain{}, from, row, limit);
+    }
+  }
+
   /// Sums never fall, so a chain that is above the limit stays there.
-  template <typename Chain>
-  __device__ T chain(const Chain& chain, RowView from, RowView to, T limit) const {
+  template <typename Chain, typename From>
+  __device__ T chain(const Chain& chain, const From& from, RowView to, T limit) const {
     T sum = 0;
-    for (std::uint32_t first = 0; first < dims_; first += kUnchecked) {
-      const std::uint32_t end = dims_ - first < kUnchecked ? dims_ : first + kUnchecked;
+    std::uint32_t d = 0;
+    for (; d + kUnchecked <= dims_; d += kUnchecked) {
 #pragma unroll 8
-      for (std::uint32_t d = first; d < end; ++d) {
-        sum = core::step_of_pair(chain, sum, coordinate(from, d), coordinate(to, d));
+      for (std::uint32_t k = 0; k < kUnchecked; ++k) {
+        sum = core::step_of_pair(chain, sum, from[d + k], coordinate(to, d + k));
       }
       if (sum > limit) return sum;
     }
+#pragma unroll 4
+    for (; d < dims_; ++d) sum = core::step_of_pair(chain, sum, from[d], coordinate(to, d));
     return sum;
   }
 
