@@ -3,6 +3,7 @@
 
 #include "cuda/cover_tree/bit_space.cuh"
 #include "cuda/cover_tree/build.hpp"
+#include "cuda/cover_tree/build_vectors.hpp"
 #include "cuda/cover_tree/edit_space.cuh"
 #include "cuda/cover_tree/hamming_space.cuh"
 #include "cuda/cover_tree/jaccard_space.cuh"
@@ -46,13 +47,20 @@ void visit_space(const AnySpace& space, const F& f) {
 
 DeviceCoverTree build_cover_tree_of(const AnySpace& space, const std::uint32_t* rows, std::uint32_t count,
                                     std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases) {
-  DeviceCoverTree tree;
-  const auto build = [&](const auto& typed) { tree = build_cover_tree(typed, rows, count, leaf_size, stream, phases); };
   if (space.kind == SpaceKind::f64) {
-    visit_space<double>(space, build);
-  } else {
-    visit_space<float>(space, build);
+    return build_cover_tree_of_vectors(reinterpret_cast<const double*>(rows), count, space.stride / 2, space.metric,
+                                       leaf_size, stream, phases);
   }
+  if (space.kind == SpaceKind::f32) {
+    return build_cover_tree_of_vectors(reinterpret_cast<const float*>(rows), count, space.stride, space.metric,
+                                       leaf_size, stream, phases);
+  }
+  DeviceCoverTree tree;
+  visit_space<float>(space, [&](const auto& typed) {
+    if constexpr (!std::is_same_v<std::decay_t<decltype(typed)>, VectorSpace<float>>) {
+      tree = build_cover_tree(typed, rows, count, leaf_size, stream, phases);
+    }
+  });
   return tree;
 }
 
