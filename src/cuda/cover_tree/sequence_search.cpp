@@ -53,7 +53,7 @@ std::uint32_t rounded_length(const SequenceWords& words, std::uint32_t longest) 
     case SequenceMetric::edit:
       return longest <= 32 ? 32 : 64 * edit_blocks(longest);
     case SequenceMetric::hamming:
-      return words.longest();
+      return std::max(longest, words.longest());  // the same, unless there are no sequences
     case SequenceMetric::jaccard:
       break;
   }
