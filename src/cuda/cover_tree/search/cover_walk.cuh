@@ -97,9 +97,7 @@ class CoverWalk {
       std::uint32_t nearest_child = first;
       for (std::uint32_t child = first + lane_number(); child < end; child += kWarp) {
         const RowView centre = tree_.centres.at(child);
-        if constexpr (BoundedSpace<Space>) {
-          if (space_.least(prepared_, centre) >= nearest) continue;
-        }
+        if (has_bounds() && least(centre) >= nearest) continue;
         const T value = space_.measure(prepared_, centre, nearest);
         ++evaluations_;
         if (value < nearest) {
@@ -131,7 +129,7 @@ class CoverWalk {
       double bound = 0;
       if (is_open) {
         bound = rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]);
-        is_open = !is_beyond(bound, tree_.nodes.lowest[node_]);
+        is_open = !is_beyond(bound, tree_.nodes.lowest + node_);
       }
       inner_ = ballot(is_open);  // limits only fall
       if (inner_ == 0) {
@@ -172,22 +170,29 @@ class CoverWalk {
     return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32);
   }
 
+  __device__ bool has_bounds() const { return BoundedSpace<Space> && tree_.uses_bounds; }
+  __device__ T least(RowView row) const {
+    if constexpr (BoundedSpace<Space>) return space_.least(prepared_, row);
+    return 0;
+  }
+
   __device__ void limit_moved() {
     limit_ = space_.metric(collector_->limit().distance);
     const bool is_full = collector_->limit().index != kNoNumber;
     shrunk_ = is_full && shrink_ != 1 ? space_.metric(collector_->limit().distance * shrink_) : limit_;
   }
 
-  /// Whether objects that are at least `bound` away, and numbered from `lowest` on, do not matter. A bound that is no
-  /// number says nothing.
-  __device__ bool is_beyond(double bound, std::uint32_t lowest) {
-    if (lowest >= asking_.end) return true;
+  /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
+  /// number says nothing. The number is read only if it decides.
+  __device__ bool is_beyond(double bound, const std::uint32_t* lowest) {
     if (bound > limit_) return true;
     if (bound > shrunk_) {
       is_cut_ = true;
       return true;
     }
-    return rounding_.is_exact() && bound == limit_ && lowest >= collector_->limit().index;
+    const bool is_tied = rounding_.is_exact() && bound == limit_;
+    if (!is_tied && asking_.end == kNoNumber) return false;
+    return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
   }
 
   __device__ bool is_admitted(std::uint32_t position) const {
@@ -230,18 +235,18 @@ class CoverWalk {
   /// Whether a child need not be measured, by what its parent and the space's bound tell.
   __device__ bool is_child_beyond(std::uint32_t child) {
     const double reach = tree_.nodes.reach[child];
-    const std::uint32_t lowest = tree_.nodes.lowest[child];
+    const std::uint32_t* lowest = tree_.nodes.lowest + child;
     const double apart = rounding_.apart(parent_, tree_.nodes.to_parent[child]);
     if (is_beyond(rounding_.nearest(apart, reach), lowest)) return true;
-    if constexpr (BoundedSpace<Space>) {
-      const double least = space_.metric(space_.least(prepared_, tree_.centres.at(child)));
-      if (is_beyond(rounding_.nearest(least, reach), lowest)) return true;
+    if (has_bounds()) {
+      const double nearest = space_.metric(least(tree_.centres.at(child)));
+      if (is_beyond(rounding_.nearest(nearest, reach), lowest)) return true;
     }
     return false;
   }
   /// Whether it is better to look at its objects at once.
   __device__ bool is_small_leaf(std::uint32_t child) const {
-    return BoundedSpace<Space> && tree_.nodes.kind[child] == CoverKind::leaf && tree_.nodes.count[child] <= kFewObjects;
+    return has_bounds() && tree_.nodes.kind[child] == CoverKind::leaf && tree_.nodes.count[child] <= kFewObjects;
   }
 
   /// Up to 32 children that bounds do not exclude are measured: leaves are looked at, others become this frame's.
@@ -278,7 +283,7 @@ class CoverWalk {
     inner_ = ballot(is_open && is_inner);
   }
   __device__ bool is_node_beyond() {
-    return is_beyond(rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]), tree_.nodes.lowest[node_]);
+    return is_beyond(rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]), tree_.nodes.lowest + node_);
   }
 
   /// Nodes of which every object is within the bound are counted and need no look.
@@ -340,6 +345,16 @@ class CoverWalk {
   /// The objects of all lanes' ranges, 32 at a time. `distance`: from the query to the centre of the leaf; below 0:
   /// nobody knows.
   __device__ void look_at_objects(std::uint32_t begin, std::uint32_t end, double distance) {
+    // Of long ranges all but the last objects, one range after the other.
+    for (std::uint32_t ranges = ballot(end - begin >= kWarp); ranges != 0; ranges &= ranges - 1) {
+      const std::uint32_t lane = lowest_bit(ranges), last = shuffle(end, lane);
+      const double from_centre = shuffle(distance, lane);
+      std::uint32_t at = shuffle(begin, lane);
+      for (; last - at >= kWarp; at += kWarp) {
+        enqueue(at + lane_number(), may_matter(at + lane_number(), from_centre));
+      }
+      if (lane == lane_number()) begin = at;
+    }
     std::uint32_t sum = end - begin;  // of this lane and those before
 #pragma unroll
     for (std::uint32_t step = 1; step < kWarp; step *= 2) {
@@ -363,14 +378,14 @@ class CoverWalk {
 
   __device__ bool may_matter(std::uint32_t position, double distance) {
     if (position - seed_first_ < seed_end_ - seed_first_) return false;  // was measured before
-    const std::uint32_t number = tree_.order[position];
-    if (!asking_.is_open && !filter_.admits(asking_.number, asking_.end, number)) return false;
+    const std::uint32_t* number = tree_.order + position;
     if (distance >= 0 && is_beyond(rounding_.apart(distance, tree_.distances[position]), number)) return false;
-    if constexpr (BoundedSpace<Space>) {
-      const T least = space_.least(prepared_, tree_.objects.at(position));
-      return Candidate<T>{least, number} < collector_->limit();
+    if (has_bounds()) {
+      const T bound = least(tree_.objects.at(position));
+      if (bound > collector_->limit().distance) return false;
+      if (bound == collector_->limit().distance && *number >= collector_->limit().index) return false;
     }
-    return true;
+    return is_admitted(position);
   }
 
   __device__ void enqueue(std::uint32_t position, bool is_queued) {
@@ -382,6 +397,7 @@ class CoverWalk {
     const std::uint32_t own = queue_.positions[lane_number()], next = queue_.positions[kWarp + lane_number()];
     sync_warp();
     queue_.positions[lane_number()] = next;
+    sync_warp();
     queued_ -= kWarp;
     measure_object(own, true);
     limit_moved();
@@ -403,7 +419,8 @@ class CoverWalk {
   __device__ void measure_object(std::uint32_t position, bool has_object) {
     Candidate<T> candidate = last_candidate<T>();
     if (has_object) {
-      candidate.distance = space_.measure(prepared_, tree_.objects.at(position), collector_->limit().distance);
+      const T limit = tree_.uses_bounds ? collector_->limit().distance : std::numeric_limits<T>::infinity();
+      candidate.distance = space_.measure(prepared_, tree_.objects.at(position), limit);
       candidate.index = tree_.order[position];
       ++evaluations_;
     }

@@ -51,6 +51,7 @@ struct CoverSearchTree {
   ArrangedRows centres;               ///< by node
   std::uint32_t count = 0;            ///< of objects; at least one
   std::uint32_t height = 0;           ///< the most steps from the root to a leaf
+  bool uses_bounds = true;            ///< of the space; without them all that is looked at is measured, to compare
 };
 
 /// kNN; `exact` is written if not null.
