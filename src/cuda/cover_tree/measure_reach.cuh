@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) measure_reach(S space, Reac
   std::byte* context = context_of_warp(space);
   const auto everything = std::numeric_limits<typename S::Value>::infinity();
   const std::uint32_t total = task.pieces_before[task.node_count];
-  const std::uint32_t warps = blocks_in_grid() * (kThreads / kWarp);
+  const std::uint32_t warps = blocks_in_grid() * (threads_per_block() / kWarp);
   std::uint32_t measured = 0;
   for (std::uint64_t at = thread_of_grid() / kWarp; at < total; at += warps) {
     const std::uint32_t n = entry_with(task.pieces_before, task.node_count, static_cast<std::uint32_t>(at));

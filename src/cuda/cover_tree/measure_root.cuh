@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) count_close(S space, Sample
   std::byte* context = context_of_warp(space);
   const auto limit = limit_of(space, level.radius);
   const std::uint32_t total = task.starts[level.cell_count];
-  const std::uint32_t warps = blocks_in_grid() * (kThreads / kWarp);
+  const std::uint32_t warps = blocks_in_grid() * (threads_per_block() / kWarp);
   std::uint32_t measured = 0;
   for (std::uint64_t at = thread_of_grid() / kWarp; at < total; at += warps) {
     const std::uint32_t cell = entry_with(task.starts, level.cell_count, static_cast<std::uint32_t>(at));

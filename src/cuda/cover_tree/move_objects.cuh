@@ -30,41 +30,43 @@ inline std::size_t tile_shared_bytes(std::uint32_t context_bytes) {
 }
 
 /// The object of a thread.
+template <DeviceSpace S>
 struct MovingObject {
   bool is_there = false;
   RowView row = {};
   double distance = 0;  ///< from the centre of its cell
   double nearest = 0;
+  typename S::Value limit = 0;  ///< values above it are farther than the nearest
   std::uint32_t centre = kOwner;
 
   /// Ties among new centres: the lowest number. The owner keeps what is not strictly nearer to another.
-  __device__ void offer(double offered, std::uint32_t number) {
+  __device__ void offer(const S& space, double offered, std::uint32_t number) {
     if (offered < nearest || (offered == nearest && centre != kOwner && number < centre)) {
       nearest = offered;
       centre = number;
+      limit = limit_of(space, nearest);
     }
   }
 };
 
 /// The block measures its objects from all centres that wait.
 template <DeviceSpace S>
-__device__ std::uint32_t measure_waiting(const S& space, const PlainRows& plain, TileShared& shared,
-                                         std::byte* contexts, std::uint32_t at_a_time, MovingObject& object) {
-  const CoverRounding rounding = space.rounding();
+__device__ std::uint32_t measure_waiting(const S& space, const CoverRounding& rounding, const PlainRows& plain,
+                                         TileShared& shared, std::byte* contexts, std::uint32_t at_a_time,
+                                         MovingObject<S>& object) {
   const std::uint32_t waiting = shared.waiting, context_bytes = space.context_bytes();
   std::uint32_t measured = 0;
   for (std::uint32_t first = 0; first < waiting; first += at_a_time) {
     const std::uint32_t count = waiting - first < at_a_time ? waiting - first : at_a_time;
     for (std::uint32_t k = warp_number(); k < count; k += kThreads / kWarp) {
-      space.prepare(contexts + std::uint64_t{k} * context_bytes, plain.at(shared.numbers[first + k]));
+      space.prepare(contexts + k * context_bytes, plain.at(shared.numbers[first + k]));
     }
     sync_block();
     for (std::uint32_t k = 0; k < count && object.is_there; ++k) {
       const double apart = static_cast<double>(shared.distances[first + k]);
       if (rounding.nearest(apart, object.distance) > object.nearest) continue;
-      const auto value =
-          space.measure(contexts + std::uint64_t{k} * context_bytes, object.row, limit_of(space, object.nearest));
-      object.offer(space.metric(value), shared.numbers[first + k]);
+      const auto value = space.measure(contexts + k * context_bytes, object.row, object.limit);
+      object.offer(space, space.metric(value), shared.numbers[first + k]);
       ++measured;
     }
     sync_block();
@@ -86,12 +88,13 @@ __global__ void __launch_bounds__(kThreads, kBlocks) move_objects(S space, Round
   std::byte* contexts = own_context + space.context_bytes();
   const std::uint32_t position =
       level.cells.first[cell] + (block_number() - task.tiles_before[cell]) * kTile + thread_number();
-  MovingObject object;
+  MovingObject<S> object;
   object.is_there = position < level.cells.first[cell + 1];
   if (object.is_there) {
     object.row = level.rows.at(position);
     object.distance = level.objects.distance[position];
     object.nearest = task.moves.distance[position];
+    object.limit = limit_of(space, object.nearest);
     object.centre = task.moves.centre[position];
   }
   if (thread_number() == 0) shared.distance = shared.nearest = shared.waiting = 0;
@@ -150,7 +153,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) move_objects(S space, Round
     }
     has_more = any_thread(done < ranges.total || next < others);
     if (any_thread(shared.waiting > (has_more ? kBuffered - kThreads : 0))) {
-      measured += measure_waiting(space, level.plain, shared, contexts, at_a_time, object);
+      measured += measure_waiting(space, rounding, level.plain, shared, contexts, at_a_time, object);
     }
   }
   if (object.is_there) {

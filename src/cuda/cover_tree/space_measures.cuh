@@ -24,39 +24,40 @@ class SpaceMeasures final : public CoverMeasures {
   bool is_float() const override { return std::is_same_v<typename S::Value, float>; }
 
   void measure_root(const RootTask& task) override {
-    device_.launch(cover::measure_root<S>, blocks_for_warps((std::uint64_t{task.count} + kWarp - 1) / kWarp), kThreads,
-                   contexts(), space_, task);
+    by_warps(cover::measure_root<S>, (std::uint64_t{task.count} + kWarp - 1) / kWarp, task);
   }
   void count_close(const SampleTask& task) override {
-    device_.launch(cover::count_close<S>, most_blocks(task.level.object_count), kThreads, contexts(), space_, task);
+    by_warps(cover::count_close<S>, most_warps(task.level.object_count), task);
   }
   void list_neighbors(const NeighborTask& task) override {
-    device_.launch(cover::list_neighbors<S>, blocks_for_warps(task.end_cell - task.first_cell), kThreads, contexts(),
-                   space_, task);
+    by_warps(cover::list_neighbors<S>, task.end_cell - task.first_cell, task);
   }
-  void settle_prefix(const RoundTask& task) override {
-    device_.launch(cover::settle_prefix<S>, blocks_for_warps(task.prefix_count), kThreads, contexts(), space_, task);
-  }
+  void settle_prefix(const RoundTask& task) override { by_warps(cover::settle_prefix<S>, task.prefix_count, task); }
   void move_objects(const RoundTask& task) override {
     const std::uint32_t bytes = space_.context_bytes();
     device_.launch(cover::move_objects<S>, task.most_tiles, kThreads, tile_shared_bytes(bytes), space_, task,
                    contexts_at_a_time(bytes));
   }
   void measure_reach(const ReachTask& task) override {
-    device_.launch(cover::measure_reach<S>, most_blocks(task.node_count), kThreads, contexts(), space_, task);
+    by_warps(cover::measure_reach<S>, most_warps(task.node_count), task);
   }
 
  private:
-  static constexpr std::uint32_t kWarps = kThreads / kWarp;
-
-  static std::uint32_t blocks_for_warps(std::uint64_t warps) {
-    return static_cast<std::uint32_t>((warps + kWarps - 1) / kWarps);
+  /// In a block: fewer where objects take much shared memory.
+  std::uint32_t warps_together() const {
+    constexpr std::uint32_t kBytes = 96 << 10, kMost = kThreads / kWarp;
+    return std::clamp(kBytes / space_.context_bytes(), 1u, kMost);
   }
-  /// For kernels that learn on the device how much there is to do: not more warps than `items`, nor than fit.
-  std::uint32_t most_blocks(std::uint64_t items) const {
-    return std::min(blocks_for_warps(items), device_.resident_blocks());
+  template <typename Task>
+  void by_warps(void (*kernel)(S, Task), std::uint64_t warps, const Task& task) {
+    const std::uint32_t together = warps_together();
+    device_.launch(kernel, static_cast<std::uint32_t>((warps + together - 1) / together), together * kWarp,
+                   std::size_t{together} * space_.context_bytes(), space_, task);
   }
-  std::size_t contexts() const { return std::size_t{kWarps} * space_.context_bytes(); }
+  /// For kernels that learn on the device how much there is to do: not more than `items`, nor than fit.
+  std::uint64_t most_warps(std::uint64_t items) const {
+    return std::min(items, std::uint64_t{device_.resident_blocks()} * (kThreads / kWarp));
+  }
 
   S space_;
   Device& device_;

@@ -65,14 +65,28 @@ class VectorSpace {
     }
   }
 
+  /// Coordinates that are loaded at a time.
+  static constexpr std::uint32_t kTogether = 16 / sizeof(T);
+  struct alignas(16) Coordinates {
+    T values[kTogether];
+  };
+
   /// What was prepared: in shared memory, or where it lies.
   struct CopiedRow {
     const T* coordinates = nullptr;
     __device__ T operator[](std::uint32_t dim) const { return coordinates[dim]; }
+    __device__ Coordinates from(std::uint32_t dim) const {
+      return *reinterpret_cast<const Coordinates*>(coordinates + dim);
+    }
   };
   struct LongRow {
     RowView row;
     __device__ T operator[](std::uint32_t dim) const { return coordinate(row, dim); }
+    __device__ Coordinates from(std::uint32_t dim) const {
+      Coordinates some;
+      for (std::uint32_t i = 0; i < kTogether; ++i) some.values[i] = coordinate(row, dim + i);
+      return some;
+    }
   };
 
   template <typename From>
@@ -87,19 +101,28 @@ class VectorSpace {
     }
   }
 
+  template <typename Chain, typename From>
+  __device__ static T step_together(const Chain& chain, T sum, const From& from, RowView to, std::uint32_t dim) {
+    const Coordinates some = from.from(dim);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kTogether; ++i) {
+      sum = core::step_of_pair(chain, sum, some.values[i], coordinate(to, dim + i));
+    }
+    return sum;
+  }
+
   /// Sums never fall, so a chain that is above the limit stays there.
   template <typename Chain, typename From>
   __device__ T chain(const Chain& chain, const From& from, RowView to, T limit) const {
     T sum = 0;
     std::uint32_t d = 0;
     for (; d + kUnchecked <= dims_; d += kUnchecked) {
-#pragma unroll 8
-      for (std::uint32_t k = 0; k < kUnchecked; ++k) {
-        sum = core::step_of_pair(chain, sum, from[d + k], coordinate(to, d + k));
-      }
+#pragma unroll 4
+      for (std::uint32_t k = 0; k < kUnchecked; k += kTogether) sum = step_together(chain, sum, from, to, d + k);
       if (sum > limit) return sum;
     }
-#pragma unroll 4
+#pragma unroll 2
+    for (; d + kTogether <= dims_; d += kTogether) sum = step_together(chain, sum, from, to, d);
     for (; d < dims_; ++d) sum = core::step_of_pair(chain, sum, from[d], coordinate(to, d));
     return sum;
   }
