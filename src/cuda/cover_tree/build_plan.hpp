@@ -1,8 +1,8 @@
 // The memory of a build of a cover tree, known before anything is allocated.
 //
-// Bytes per object, for rows of W words: 4 W for rows in the order of cells (the caller's rows are not counted), 260
-// for objects, cells and nodes as there may be at most, and 16 for each neighbour that lists have room for: kNeighbors,
-// or fewer if memory is short; then lists are made for some cells at a time, again and again.
+// Bytes per object, for rows of W words: 4 W for rows in the order of cells (the caller's rows are not counted), 353
+// for objects, cells and nodes as there may be at most, 12 for the tree, and 16 for each neighbour that lists have room
+// for: kNeighbors, or fewer if memory is short; then lists are made for some cells at a time, again and again.
 #pragma once
 
 #include "cuda/cover_tree/build_types.hpp"
