@@ -182,5 +182,39 @@ TEST(CoverSearch, MostObjectsAreNotMeasured) {
   EXPECT_LT(question.evaluations, std::uint64_t{kCount} * 160);
 }
 
+/// A part of a self-search: the objects of some numbers ask, and answers begin at row 0.
+TEST(CoverSearch, PartsOfASelfSearch) {
+  std::mt19937_64 random(8);
+  constexpr std::uint32_t kCount = 170, kFirst = 33, kEnd = 100, kNeighbors = 3;
+  std::vector<std::uint32_t> objects(kCount);
+  for (std::uint32_t& word : objects) word = static_cast<std::uint32_t>(random());
+  const auto distance = [&](std::uint64_t a, std::uint32_t b) {
+    return static_cast<float>(std::popcount(objects[a] ^ objects[b]));
+  };
+  const engine::CoverTree tree = CoverOracle(kCount, 4, {}, 0x1p62, distance).build();
+  const EmulatedCover cover(tree, objects, 1, true);
+  std::vector<std::uint32_t> chosen(kEnd - kFirst), indices(chosen.size() * kNeighbors);
+  std::vector<float> chains(indices.size());
+  std::uint32_t chosen_count = 0;
+  cuda::launch_choose_positions(cover.tree(), kFirst, kEnd, chosen.data(), &chosen_count, kCoverLaunch);
+  ASSERT_EQ(chosen_count, chosen.size());
+  const cuda::CoverKnnTask<cuda::BitSpace> task{
+      .space = cuda::BitSpace(1),
+      .tree = cover.tree(),
+      .question = {.filter = {.exclude_self = true},
+                   .queries = {.count = chosen.size(), .chosen = chosen.data(), .first = kFirst},
+                   .k = kNeighbors,
+                   .bound = static_cast<float>(kInfinity),
+                   .indices = indices.data(),
+                   .chains = chains.data()}};
+  cuda::launch_cover_knn(task, cuda::plan_search(task, {.processors = 1}), nullptr, kCoverLaunch);
+  const PlainCover<float> plain(kCount, kCount, distance);
+  const auto all = plain.knn({.exclude_self = true}, kNeighbors, static_cast<float>(kInfinity), nullptr);
+  for (std::uint32_t i = 0; i < indices.size(); ++i) {
+    EXPECT_EQ(indices[i], all.indices[kFirst * kNeighbors + i]);
+    EXPECT_EQ(chains[i], all.chains[kFirst * kNeighbors + i]);
+  }
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -123,7 +123,8 @@ template <typename T>
 engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t stride = space_of<T>(request.dims, request.metric).stride;
   const std::uint64_t rows = request.count * stride * sizeof(std::uint32_t);
-  const BuildMemory build = cover_build_memory(static_cast<std::uint32_t>(request.count), stride);
+  const BuildMemory build =
+      cover_build_memory(static_cast<std::uint32_t>(request.count), stride, engine::cover_leaf_size(request.leaf_size));
   const std::uint64_t index = rows + build.index_bytes + prepared_bytes(request.count, stride);
   return {index, std::max(index, rows + build.peak_bytes)};
 }
@@ -133,14 +134,14 @@ std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildReque
   const StartedDevice device(request.device.ordinal(), request.run);
   const AnySpace space = space_of<T>(request.dims, request.metric);
   const auto count = static_cast<std::uint32_t>(request.count);
-  require_device_memory(
-      request.device.ordinal(),
-      request.count * space.stride * sizeof(std::uint32_t) + cover_build_memory(count, space.stride).peak_bytes,
-      "building the index");
+  const std::uint32_t leaf_size = engine::cover_leaf_size(request.leaf_size);
+  require_device_memory(request.device.ordinal(),
+                        request.count * space.stride * sizeof(std::uint32_t) +
+                            cover_build_memory(count, space.stride, leaf_size).peak_bytes,
+                        "building the index");
   DeviceBuffer<T> rows = take_rows_of(request, device.stream);
   const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
-  DeviceCoverTree tree =
-      build_cover_tree_of(space, words_of(rows), count, engine::cover_leaf_size(request.leaf_size), device.stream);
+  DeviceCoverTree tree = build_cover_tree_of(space, words_of(rows), count, leaf_size, device.stream);
   if (request.run.times != nullptr) request.run.times->evaluations += tree.evaluations;
   return std::make_unique<CoverSearch<T>>(std::move(rows), std::move(tree), request.dims, request.metric,
                                           device.stream);

@@ -20,10 +20,8 @@ class HammingSpace {
   KITH_HOST_DEVICE std::uint32_t context_bytes() const { return CopiedRow::bytes_for(words_); }
   __device__ void prepare(std::byte* memory, RowView row) const { CopiedRow::prepare(memory, row, words_, words_); }
   __device__ float measure(const std::byte* prepared, RowView row, float) const {
-    const RowView from = CopiedRow::of(prepared);
-    std::uint32_t sum = 0;
-#pragma unroll 4
-    for (std::uint32_t w = 0; w < words_; ++w) sum += count_bits(different_bytes(from[w] ^ row[w]));
+    const std::uint32_t sum = CopiedRow::sum_of_steps(
+        prepared, row, words_, [](std::uint32_t a, std::uint32_t b) { return count_bits(different_bytes(a ^ b)); });
     return static_cast<float>(sum);
   }
   KITH_HOST_DEVICE double metric(float value) const { return static_cast<double>(value); }

@@ -9,10 +9,10 @@
 namespace kith::cuda {
 namespace {
 
-/// So few queries come with little else, and may lie in host memory. Rows of more bytes are not copied by kernels but
-/// read again and again.
+/// So few queries come with little else, and may lie in host memory, from where kernels read rows of more bytes slowly,
+/// the longest again and again.
 constexpr std::uint64_t kFewQueries = 1024;
-constexpr std::uint64_t kMostCopied = 4096;
+constexpr std::uint64_t kMostCopied = 512;
 
 }  // namespace
 

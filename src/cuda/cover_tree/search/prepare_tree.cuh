@@ -19,7 +19,7 @@ __device__ inline std::uint64_t prepare_warps() {
 
 /// Puts the rows of `numbers` at positions 0, 1, …; a warp takes a group, and the places behind the last row get that
 /// row, too.
-inline __global__ void __launch_bounds__(kPrepareThreads)
+[[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
     place_rows(PlainRows from, const std::uint32_t* numbers, std::uint64_t count, std::uint32_t* to) {
   constexpr std::uint64_t kGroup = ArrangedRows::kGroup;
   for (std::uint64_t group = prepare_warp(); group * kGroup < count; group += prepare_warps()) {
@@ -30,7 +30,7 @@ inline __global__ void __launch_bounds__(kPrepareThreads)
   }
 }
 
-inline __global__ void __launch_bounds__(kPrepareThreads)
+[[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
     list_centres(const engine::CoverNode* nodes, std::uint64_t count, std::uint32_t* centres) {
   const std::uint64_t threads = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < count;
@@ -41,7 +41,7 @@ inline __global__ void __launch_bounds__(kPrepareThreads)
 
 /// Fills the nodes of a tree whose rows are arranged; *height, which begins as 0, becomes that of the tree. A warp
 /// takes a node.
-inline __global__ void __launch_bounds__(kPrepareThreads)
+[[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
     prepare_nodes(const engine::CoverNode* nodes, std::uint64_t count, CoverSearchTree tree, std::uint32_t* height) {
   for (std::uint64_t i = prepare_warp(); i < count; i += prepare_warps()) {
     const engine::CoverNode node = nodes[i];
@@ -76,7 +76,7 @@ inline __global__ void __launch_bounds__(kPrepareThreads)
 }
 
 /// The positions of objects numbered from `first` to `end`.
-inline __global__ void __launch_bounds__(kPrepareThreads)
+[[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
     choose_positions_between(const std::uint32_t* order, std::uint32_t count, std::uint32_t first, std::uint32_t end,
                              std::uint32_t* chosen, std::uint32_t* chosen_count) {
   for (std::uint64_t at = prepare_warp() * kWarp; at < count; at += prepare_warps() * kWarp) {
