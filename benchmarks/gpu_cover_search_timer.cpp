@@ -151,7 +151,8 @@ SequenceSet words_of(const std::string& path) {
   SequenceSet words(SequenceKind::bytes);
   std::vector<std::string> roots(20'000);
   for (std::string& root : roots) {
-    for (std::uint32_t i = 3 + random() % 9; i > 0; --i) root += static_cast<char>('a' + random() % 26);
+    for (std::uint32_t i = 3 + static_cast<std::uint32_t>(random() % 9); i > 0; --i)
+      root += static_cast<char>('a' + random() % 26);
   }
   for (int i = 0; i < 100'000; ++i) {
     std::string word = roots[random() % roots.size()];
