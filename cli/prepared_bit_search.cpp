@@ -25,6 +25,7 @@ void require_fitting_flags(const SearchFlags& flags) {
       {!flags.build.period.empty(), "--period"},
       {flags.build.leaf_size != 0, "--leaf-size"},
       {flags.build.split != SplitRule::widest, "--split"},
+      {flags.build.builder != CoverBuilder::batch, "--builder"},
       {flags.map, "--map"},
       {flags.search.eps != 0, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},

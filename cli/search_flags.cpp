@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
+constexpr const char* kBuilders = "batch|lists";
 constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
@@ -93,6 +94,17 @@ Flag split_flag(BuildOptions& build) {
 }
 
 Flag select_flag(SearchOptions& search) {
+Flag builder_flag(BuildOptions& build) {
+  return {
+      "--builder", kBuilders,
+      "cover tree: built level by level with all centres of a level apart, or by lists of near and far points; batch "
+      "by default",
+      [&build](const std::string& value) {
+        require_choice("--builder", kBuilders, value);
+        build.builder = parse_cover_builder(value);
+      }};
+}
+
   return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto takes the fastest",
           [&search](const std::string& value) {
             require_choice("--select", kSelects, value);
@@ -137,6 +149,7 @@ FlagGroup search_flags(SearchFlags& flags) {
        leaf_size_flag(flags.build),
        split_flag(flags.build),
        {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
+       builder_flag(flags.build),
         [&flags](const std::string&) { flags.map = true; }}}};
 }
 

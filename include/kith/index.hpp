@@ -38,6 +38,16 @@ std::string_view name_of(SplitRule rule);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 SplitRule parse_split_rule(std::string_view text);
 
+/// How a cover tree is built; answers are the same. `batch`: every point goes to the nearest centre, and all centres of
+/// a level keep apart. `lists`: on the CPU only, for comparison: each centre splits the list of its points by itself
+/// into near and far ones, so that only the children of one node keep apart.
+enum class CoverBuilder : std::uint8_t { batch, lists };
+
+/// "batch" or "lists".
+std::string_view name_of(CoverBuilder builder);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+CoverBuilder parse_cover_builder(std::string_view text);
+
 /// How brute force on a GPU selects the k nearest among candidates; the answer is the same. `automatic` takes the
 /// fastest for k: a list for each thread (k up to 32), queues of a warp (k up to 256), a radix select, sorting by a
 /// bitonic network, or the least one k times. A method that does not go as far as k gives way to the radix select.
@@ -55,6 +65,8 @@ struct BuildOptions {
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
+  /// Cover tree only: UsageError for other engines, and for `lists` on a GPU.
+  CoverBuilder builder = CoverBuilder::batch;
   /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;

@@ -35,6 +35,7 @@ engine::BuildRequest<T> request_for(const IndexState& state, const BuildOptions&
           .count = state.clean,
           .dims = state.dims,
           .split = options.split,
+          .builder = options.builder,
           .leaf_size = options.leaf_size,
           .period = {},
           .device = state.device,
@@ -122,7 +123,8 @@ engine::Wish wish_for(std::uint64_t rows, std::uint32_t dims, Device points_on, 
           .dims = dims,
           .queries = options.expected_queries,
           .points_on = points_on,
-          .metric = options.metric};
+          .metric = options.metric,
+          .builder = options.builder};
 }
 
 std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points, const BuildOptions& options) {

@@ -194,6 +194,16 @@ void require_build_options(const BuildOptions& options) {
         fmt::format("the leaf size must be 1 to {}, or 0 for a good one, not {}", kMostPerLeaf, options.leaf_size));
   }
   const auto wraps = [](double length) { return length != 0; };
+  if (options.builder != CoverBuilder::batch) {
+    const std::string_view name = name_of(options.builder);
+    if (options.engine != Engine::cover_tree) {
+      throw UsageError(fmt::format("builder {}: for engine covertree only, not for {}", name, name_of(options.engine)));
+    }
+    if (options.device.kind() == Device::Kind::cuda) {
+      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use --device cpu, or builder batch",
+                                   name, options.device.name()));
+    }
+  }
   if (options.engine == Engine::cover_tree && std::any_of(options.period.begin(), options.period.end(), wraps)) {
     throw UsageError("engine covertree: periodic axes need engine brute or kdtree (or auto)");
   }

@@ -179,6 +179,7 @@ BuildOptions SearchCase::build_options(Engine engine, Device device) const {
           .metric = metric,
           .split = split,
           .leaf_size = leaf_size,
+          .builder = engine == Engine::cover_tree && device == Device::cpu() ? builder : CoverBuilder::batch,
           .period = period,
           .threads = options.threads};
 }
@@ -209,6 +210,7 @@ SearchCase random_case(std::uint64_t seed) {
   c.options.squared = c.metric.kind() == Metric::Kind::l2 && draw(random, 3) == 0;
   c.most = draw(random, 3) == 0 ? static_cast<std::uint32_t>(1 + draw(random, 100)) : 0;
   c.split = draw(random, 2) == 0 ? SplitRule::widest : SplitRule::cycle;
+  c.builder = seed % 2 == 0 ? CoverBuilder::batch : CoverBuilder::lists;
   c.leaf_size = draw(random, 3) == 0 ? 0 : static_cast<std::uint32_t>(1 + draw(random, 40));
   const bool may_wrap = c.metric.kind() != Metric::Kind::lp && c.metric.kind() != Metric::Kind::cosine;
   if (may_wrap && draw(random, 5) == 0) {
