@@ -35,18 +35,19 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 }
 
 Flag metric_flag(Metric& metric) {
-  return {"--metric", "l2|l1|linf|lp:P|cosine|ip",
-          "how distances are measured, or ip: by inner product, kNN only; l2 by default",
-          [&metric](const std::string& value) {
-            if (value == "hamming") {
-              throw UsageError("--metric: hamming is for rows of bits, which kith knn and kith radius search");
-            }
-            try {
-              metric = Metric::parse(value);
-            } catch (const UsageError& error) {
-              throw UsageError(fmt::format("--metric: {}", error.what()));
-            }
-          }};
+  return {
+      "--metric", "l2|l1|linf|lp:P|cosine|angular|ip",
+      "how distances are measured (angular: the angle in radians), or ip: by inner product, kNN only; l2 by default",
+      [&metric](const std::string& value) {
+        if (value == "hamming") {
+          throw UsageError("--metric: hamming is for rows of bits, which kith knn and kith radius search");
+        }
+        try {
+          metric = Metric::parse(value);
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format("--metric: {}", error.what()));
+        }
+      }};
 }
 
 Flag device_flag(Device& device) {
@@ -93,7 +94,6 @@ Flag split_flag(BuildOptions& build) {
           }};
 }
 
-Flag select_flag(SearchOptions& search) {
 Flag builder_flag(BuildOptions& build) {
   return {
       "--builder", kBuilders,
@@ -105,6 +105,7 @@ Flag builder_flag(BuildOptions& build) {
       }};
 }
 
+Flag select_flag(SearchOptions& search) {
   return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto takes the fastest",
           [&search](const std::string& value) {
             require_choice("--select", kSelects, value);
@@ -148,8 +149,8 @@ FlagGroup search_flags(SearchFlags& flags) {
        period_flag(flags.build),
        leaf_size_flag(flags.build),
        split_flag(flags.build),
-       {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
        builder_flag(flags.build),
+       {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
         [&flags](const std::string&) { flags.map = true; }}}};
 }
 

@@ -139,7 +139,7 @@ TEST_F(IndexCommand, VerifyChecksTheIndex) {
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("q.npy")}), 3, "but the file has 50 points");
   ASSERT_EQ(run_kith({"generate", "--points", "3000", "--seed", "2", "--out", path("other.npy")}).code, 0);
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("other.npy")}), 3, "row 0, column 0 is ");
-  EXPECT_EQ(run_kith({"verify", path("p.kith"), path("p.npy")}).code, 0);
+  EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);
   EXPECT_EQ(json::parse(run_kith({"verify", path("p.kith"), "--device", "cpu", "--json"}).out)["device"], "cpu");
   ASSERT_EQ(run_kith({"knn", path("p.npy"), "-k", "1", "--out", path("n.npz"), "--quiet"}).code, 0);
   expect_failure(run_kith({"verify", path("n.npz"), path("p.npy"), "--device", "cpu"}), 2,

@@ -162,7 +162,7 @@ void load(const Bytes& bytes) {
   kith::SearchOptions search;
   search.threads = 1;
   loaded->knn_self(3, search);
-  if (loaded->metric().kind() == kith::Metric::Kind::cosine) return;  // normalised rows cannot be built from again
+  if (loaded->metric().is_of_directions()) return;  // normalised rows cannot be built from again
   const kith::PointSet points = loaded->points(1);
   const Bytes saved = loaded->to_bytes({1, {}});
   if (kith::Index::build(points.view(), options_of(saved)).to_bytes({1, {}}) != saved) std::abort();
