@@ -256,7 +256,7 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
   }
   expect_refused(header(offsetof(HeaderRecord, engine), 4u), "no engine with the number 4");
   expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "no type of coordinates");
-  expect_refused(header(offsetof(HeaderRecord, metric), 6u), "no metric with the number 6");
+  expect_refused(header(offsetof(HeaderRecord, metric), 7u), "no metric with the number 7");
   expect_refused(header(offsetof(HeaderRecord, metric), 5u), "no metric with the number 5");  // ip with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric), 3u), "no metric with the number 3");  // lp with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric_p), 2.5), "no metric with the number 0");
