@@ -34,14 +34,14 @@ inline constexpr std::uint32_t kSeparationParameter = 1;  ///< cover tree: 0: gl
 
 /// What a section holds. Files keep their sections in this order.
 enum class SectionId : std::uint32_t {
-  rows = 1,          ///< brute force, cover tree: T[points][dims]
-  blocks = 2,        ///< k-d tree: the points, leaf by leaf
-  split_dims = 3,    ///< k-d tree: u16 per inner node
-  split_values = 4,  ///< k-d tree: T per inner node
-  boxes = 5,         ///< k-d tree: T[node][lower, upper][dims]
-  smallest = 6,      ///< k-d tree: u32 per node
-  original = 7,      ///< u32 per point: its number among the caller's rows
-  period = 8,        ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
+  rows = 1,              ///< brute force, cover tree: T[points][dims]
+  blocks = 2,            ///< k-d tree: the points, leaf by leaf
+  split_dims = 3,        ///< k-d tree: u16 per inner node
+  split_values = 4,      ///< k-d tree: T per inner node
+  boxes = 5,             ///< k-d tree: T[node][lower, upper][dims]
+  smallest = 6,          ///< k-d tree: u32 per node
+  original = 7,          ///< u32 per point: its number among the caller's rows
+  period = 8,            ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
   cover_nodes = 9,       ///< cover tree: CoverNode per node
   cover_order = 10,      ///< cover tree: u32 per point, leaf by leaf
   cover_distances = 11,  ///< cover tree: f64 per point, in that order, from the centre of its leaf
