@@ -50,10 +50,10 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
         fmt::format("{} is an index of {} points; they are not converted to {}, build an index of that type", path,
                     name_of(info.dtype), name_of(*options.dtype)));
   }
-  if (info.metric.kind() == Metric::Kind::cosine) {
+  if (info.metric.is_of_directions()) {
     throw UsageError(fmt::format(
-        "{} is an index for cosine and holds normalised rows, not the points; name the file that it was built from",
-        path));
+        "{} is an index for {} and holds normalised rows, not the points; name the file that it was built from", path,
+        info.metric.name()));
   }
   LoadOptions load;
   load.threads = options.threads;

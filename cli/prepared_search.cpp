@@ -80,6 +80,9 @@ void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) 
   if (!flags.build.period.empty()) refuse("that has its period", "--period");
   if (flags.build.leaf_size != 0) refuse("that has its leaves", "--leaf-size");
   if (flags.build.split != SplitRule::widest) refuse("that has its splits", "--split");
+  if (flags.build.builder != CoverBuilder::batch && name_of(flags.build.builder) != info.builder) {
+    refuse("that is built already", fmt::format("--builder {}", name_of(flags.build.builder)));
+  }
   if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
+constexpr const char* kBuilders = "batch|lists";
 constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
@@ -35,19 +36,20 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 }
 
 Flag metric_flag(Metric& metric) {
-  return {"--metric", "l2|l1|linf|lp:P|cosine|ip",
-          "how distances are measured, or ip: by inner product, kNN only; l2 by default",
-          [&metric](const std::string& value) {
-            if (value == "hamming" || value == "edit" || value == "jaccard") {
-              throw UsageError(fmt::format(
-                  "--metric: {} is for bits, strings and sets, which kith build, knn and radius take", value));
-            }
-            try {
-              metric = Metric::parse(value);
-            } catch (const UsageError& error) {
-              throw UsageError(fmt::format("--metric: {}", error.what()));
-            }
-          }};
+  return {
+      "--metric", "l2|l1|linf|lp:P|cosine|angular|ip",
+      "how distances are measured (angular: the angle in radians), or ip: by inner product, kNN only; l2 by default",
+      [&metric](const std::string& value) {
+        if (value == "hamming" || value == "edit" || value == "jaccard") {
+          throw UsageError(
+              fmt::format("--metric: {} is for bits, strings and sets, which kith build, knn and radius take", value));
+        }
+        try {
+          metric = Metric::parse(value);
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format("--metric: {}", error.what()));
+        }
+      }};
 }
 
 Flag device_flag(Device& device) {
@@ -95,6 +97,17 @@ Flag split_flag(BuildOptions& build) {
           }};
 }
 
+Flag builder_flag(BuildOptions& build) {
+  return {
+      "--builder", kBuilders,
+      "cover tree: built level by level with all centres of a level apart, or by lists of near and far points; batch "
+      "by default",
+      [&build](const std::string& value) {
+        require_choice("--builder", kBuilders, value);
+        build.builder = parse_cover_builder(value);
+      }};
+}
+
 Flag select_flag(SearchOptions& search) {
   return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto takes the fastest",
           [&search](const std::string& value) {
@@ -131,6 +144,7 @@ FlagGroup search_flags(SearchFlags& flags) {
        period_flag(flags.build),
        leaf_size_flag(flags.build),
        split_flag(flags.build),
+       builder_flag(flags.build),
        {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
         [&flags](const std::string&) { flags.map = true; }}}};
 }
@@ -156,6 +170,7 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {!flags.build.period.empty(), "--period"},
       {flags.build.leaf_size != 0 && !known.leaf_size, "--leaf-size"},
       {flags.build.split != SplitRule::widest, "--split"},
+      {flags.build.builder != CoverBuilder::batch, "--builder lists"},
       {flags.map && !known.map, "--map"},
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},

@@ -44,9 +44,10 @@ FlagGroup search_flags(SearchFlags& flags);
 /// --allow and --earlier-only, which stand with what is to be found.
 Flag allow_flag(SearchFlags& flags);
 Flag earlier_only_flag(SearchFlags& flags);
-/// --leaf-size, --split and --period.
+/// --leaf-size, --split, --builder and --period.
 Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
+Flag builder_flag(BuildOptions& build);
 Flag period_flag(BuildOptions& build);
 /// --select, for kNN.
 Flag select_flag(SearchOptions& search);

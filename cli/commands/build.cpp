@@ -150,6 +150,7 @@ Command build_command() {
         any_metric_flag(flags->build.metric, flags->sequences, nullptr),
         leaf_size_flag(flags->build),
         split_flag(flags->build),
+        builder_flag(flags->build),
         period_flag(flags->build),
         device,
         threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),

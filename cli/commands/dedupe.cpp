@@ -176,7 +176,7 @@ int run_dedupe(DedupeFlags flags) {
 
 FlagGroup rule_flags(DedupeFlags& flags) {
   Flag metric = metric_flag(flags.options.metric);
-  metric.value = "l2|l1|linf|lp:P|cosine";
+  metric.value = "l2|l1|linf|lp:P|cosine|angular";
   metric.text = "with --tolerance: how distances are measured; l2 by default";
   metric.take = [&flags, take = metric.take](const std::string& value) {
     flags.metric_given = true;

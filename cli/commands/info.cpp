@@ -147,6 +147,7 @@ ordered_json json_of(const IndexFileInfo& info) {
   if (info.content == IndexContent::sequences) report["kind"] = name_of(info.sequence_kind);
   if (info.engine != Engine::brute_force) report["leaf_size"] = info.leaf_size;
   if (info.engine == Engine::kd_tree) report["split"] = info.split;
+  if (info.engine == Engine::cover_tree) report["builder"] = info.builder;
   report["compatible_features"] = info.compatible_features;
   report["incompatible_features"] = info.incompatible_features;
   report["file_bytes"] = info.file_bytes;
@@ -180,6 +181,7 @@ std::string text_of(const std::string& path, const IndexFileInfo& info) {
   }
   if (info.engine != Engine::brute_force) text += fmt::format("leaf size     {}\n", info.leaf_size);
   if (info.engine == Engine::kd_tree) text += fmt::format("split         {}\n", info.split);
+  if (info.engine == Engine::cover_tree) text += fmt::format("builder       {}\n", info.builder);
   text += fmt::format("features      {:#x} compatible, {:#x} incompatible\n", info.compatible_features,
                       info.incompatible_features);
   text += fmt::format("file size     {}\nsections\n", readable_bytes(static_cast<double>(info.file_bytes)));

@@ -44,7 +44,7 @@ std::string first_difference(PointView held, PointView given) {
   return {};
 }
 
-/// Under cosine the index holds normalised rows: building it again is the way to compare.
+/// Under cosine and angular the index holds normalised rows: building it again is the way to compare.
 bool is_index_of(const Index& index, PointView points, int threads) {
   BuildOptions options;
   options.engine = index.engine();
@@ -71,7 +71,7 @@ void compare(const IndexCheck& check, const Index& index, TerminalProgress& prog
                               name_of(index.dtype()), counted(given.rows(), "point"),
                               counted(given.dims(), "dimension"), name_of(given.dtype())));
   }
-  if (index.metric().kind() == Metric::Kind::cosine) {
+  if (index.metric().is_of_directions()) {
     if (!is_index_of(index, given, check.threads)) {
       throw BadData(fmt::format("{}: the normalised rows differ", who));
     }

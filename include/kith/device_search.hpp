@@ -28,8 +28,8 @@ struct DeviceSearchOptions {
 /// and returns without waiting: the answers are there when the stream has done the work, and until then the arrays and
 /// the index must live. The answers have the bytes of the host's searches. Copies are cheap; every call is thread-safe.
 ///
-/// What is on the GPU cannot be checked without waiting. So a query with NaN or infinity (or, under cosine, without
-/// direction) does not throw: it finds nothing, as with `skip_nonfinite`.
+/// What is on the GPU cannot be checked without waiting. So a query with NaN or infinity (or, under cosine or angular,
+/// without direction) does not throw: it finds nothing, as with `skip_nonfinite`.
 ///
 /// All calls throw UsageError if an array is not in the memory of the index's GPU (memory managed by CUDA is fine) or
 /// does not fit the points, DeviceError, OutOfMemory. Queries take dims + 1 values each of memory during a search.

@@ -21,7 +21,8 @@ class UsageError : public Error {
   int exit_code() const noexcept override { return 2; }
 };
 
-/// Data that cannot be searched or parsed: NaN, infinity, a ragged row, a missing value, a zero vector under cosine.
+/// Data that cannot be searched or parsed: NaN, infinity, a ragged row, a missing value, a zero vector under
+/// cosine or angular.
 class BadData : public Error {
  public:
   using Error::Error;

@@ -38,6 +38,16 @@ std::string_view name_of(SplitRule rule);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 SplitRule parse_split_rule(std::string_view text);
 
+/// How a cover tree is built; answers are the same. `batch`: every point goes to the nearest centre, and all centres of
+/// a level keep apart. `lists`: on the CPU only, for comparison: each centre splits the list of its points by itself
+/// into near and far ones, so that only the children of one node keep apart.
+enum class CoverBuilder : std::uint8_t { batch, lists };
+
+/// "batch" or "lists".
+std::string_view name_of(CoverBuilder builder);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+CoverBuilder parse_cover_builder(std::string_view text);
+
 /// How brute force on a GPU selects the k nearest among candidates; the answer is the same. `automatic` takes the
 /// fastest for k: a list for each thread (k up to 32), queues of a warp (k up to 256), a radix select, sorting by a
 /// bitonic network, or the least one k times. A method that does not go as far as k gives way to the radix select.
@@ -55,6 +65,8 @@ struct BuildOptions {
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
+  /// Cover tree only: UsageError for other engines, and for `lists` on a GPU.
+  CoverBuilder builder = CoverBuilder::batch;
   /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;
@@ -143,14 +155,14 @@ struct SearchOptions {
 /// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
 class Index {
  public:
-  /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine), UsageError for an engine
-  /// that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a GPU before
-  /// anything is allocated. Brute force: O(n d), k-d tree: O(n log n). A cover tree, for points of many dims that lie on
-  /// few, takes L2, L1, Linf or cosine without periodic axes, and is never taken by `automatic`.
+  /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine and angular), UsageError for
+  /// an engine that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a
+  /// GPU before anything is allocated. Brute force: O(n d), k-d tree: O(n log n). A cover tree, for points of many dims
+  /// that lie on few, takes L2, L1, Linf, cosine or angular without periodic axes, and is never taken by `automatic`.
   ///
   /// The points may lie on a GPU; the work that writes them must have ended, or be in CUDA's default stream. A build on
-  /// that GPU reads them where they lie; under cosine, with periodic axes, with rows to leave out, and for every other
-  /// device they are copied to the host first.
+  /// that GPU reads them where they lie; under cosine and angular, with periodic axes, with rows to leave out, and for
+  /// every other device they are copied to the host first.
   static Index build(PointView points, const BuildOptions& options = {});
   /// What `build` would take for that many points in host memory, without allocating anything. Throws UsageError,
   /// DeviceError.
@@ -195,8 +207,8 @@ class Index {
                         const SearchOptions& options = {}) const;
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
-  /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine or with
-  /// periodic axes, BadData on NaN; with `skip_nonfinite` a box with NaN finds nothing.
+  /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine, angular or
+  /// with periodic axes, BadData on NaN; with `skip_nonfinite` a box with NaN finds nothing.
   PointLists box(PointView lower, PointView upper, const SearchOptions& options = {}) const;
   /// How many points lie inside each box.
   std::vector<std::uint32_t> box_count(PointView lower, PointView upper, const SearchOptions& options = {}) const;
@@ -209,8 +221,8 @@ class Index {
                                    const SearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
-  /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine the rows
-  /// are the normalised ones. Throws OutOfMemory.
+  /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine and
+  /// angular the rows are the normalised ones. Throws OutOfMemory.
   PointSet points(int threads = 0) const;
   /// Points as the caller numbers them, those left out included.
   std::uint64_t size() const;

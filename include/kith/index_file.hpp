@@ -47,8 +47,9 @@ struct IndexFileInfo {
   std::uint64_t rows = 0;                                 ///< as the caller numbered them
   std::uint64_t points = 0;                               ///< rows that were not left out because of NaN or infinity
   std::uint32_t leaf_size =
-      0;              ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
-  std::string split;  ///< k-d tree only: "widest" or "cycle"
+      0;                ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
+  std::string split;    ///< k-d tree only: "widest" or "cycle"
+  std::string builder;  ///< cover tree only: "batch" or "lists"
   std::vector<IndexFileSection> sections;
 };
 

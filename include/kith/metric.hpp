@@ -10,7 +10,7 @@ namespace kith {
 /// A metric, with its exponent where it has one. A small value; compare with ==.
 class Metric {
  public:
-  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product };
+  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product, angular };
 
   /// The default is L2, the Euclidean distance.
   constexpr Metric() = default;
@@ -22,14 +22,18 @@ class Metric {
   static Metric lp(double p);
   /// 1 - cos(angle), computed as half the squared L2 distance of the normalised vectors.
   static constexpr Metric cosine() { return Metric(Kind::cosine, 2); }
+  /// The angle between two vectors in radians, 0 to pi; found as under cosine, and in the same order.
+  static constexpr Metric angular() { return Metric(Kind::angular, 2); }
   /// The negative inner product, so that the largest product comes first. No distance: it may be negative, and there
   /// are no radius searches and no periodic axes. Brute force only.
   static constexpr Metric inner_product() { return Metric(Kind::inner_product, 0); }
-  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P", "cosine", "ip" or "inner".
-  /// Throws UsageError on anything else.
+  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P", "cosine", "angular", "ip"
+  /// or "inner". Throws UsageError on anything else.
   static Metric parse(std::string_view text);
 
   constexpr Kind kind() const { return kind_; }
+  /// Whether vectors count by their directions alone: cosine and angular. They are normalised, and none may be zero.
+  constexpr bool is_of_directions() const { return kind_ == Kind::cosine || kind_ == Kind::angular; }
   /// The exponent of an lp metric.
   constexpr double p() const { return p_; }
   /// The name that `parse` reads, e.g. "l2" or "lp:3".

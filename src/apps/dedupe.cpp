@@ -74,7 +74,7 @@ Deduped remove_near(PointView points, const std::vector<std::uint32_t>& rows, co
 Deduped dedupe(PointView points, const DedupeOptions& options) {
   check_options(points, options);
   try {
-    const bool needs_direction = options.tolerance && options.metric.kind() == Metric::Kind::cosine;
+    const bool needs_direction = options.tolerance && options.metric.is_of_directions();
     const std::vector<std::uint32_t> rows =
         usable_rows(points, {needs_direction, options.scores, options.skip_nonfinite, options.threads});
     Deduped result = options.tolerance ? remove_near(points, rows, options) : remove_equal(points, rows, options);

@@ -11,9 +11,9 @@
 
 namespace kith::apps {
 
-/// The value that neighbours are compared by: the squared distance for L2 and cosine (of normalised vectors), the sum
-/// of powers for lp, the negative inner product for ip, the distance itself for L1 and Linf. All in the type of the
-/// data, in the order of the dimensions.
+/// The value that neighbours are compared by: the squared distance for L2, and for cosine and angular (of normalised
+/// vectors), the sum of powers for lp, the negative inner product for ip, the distance itself for L1 and Linf. All in
+/// the type of the data, in the order of the dimensions.
 template <typename T>
 T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metric) {
   T sum = 0;
@@ -26,6 +26,7 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
     switch (metric.kind()) {
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
+      case Metric::Kind::angular:
         sum = std::fma(difference, difference, sum);
         break;
       case Metric::Kind::l1:
@@ -44,6 +45,20 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
   return sum;
 }
 
+/// The angle of unit vectors at a squared distance, by the sum that the contract writes down.
+inline double angle_between(double squared) {
+  const double square = squared <= 2 ? squared : 4 - std::min(squared, 4.0);
+  double terms[48] = {1};
+  for (int i = 1; i < 48; ++i) {
+    const double odd = 2 * i - 1, even = 2 * i;
+    terms[i] = terms[i - 1] * (odd * odd) / (even * (even + 1));
+  }
+  double sum = terms[47];
+  for (int i = 46; i >= 0; --i) sum = std::fma(sum, square / 4, terms[i]);
+  const double angle = std::sqrt(square) * sum;
+  return squared <= 2 ? angle : 3.14159265358979323846 - angle;
+}
+
 /// The distance of a pair whose compared value is `value`.
 template <typename T>
 T distance_of(T value, Metric metric) {
@@ -54,6 +69,8 @@ T distance_of(T value, Metric metric) {
       return std::pow(value, static_cast<T>(1 / metric.p()));
     case Metric::Kind::cosine:
       return value / 2;
+    case Metric::Kind::angular:
+      return static_cast<T>(angle_between(value));
     default:
       return value;
   }

@@ -24,7 +24,7 @@ struct PlainNeighbor {
   }
 };
 
-/// The points to search. Under cosine they and the queries are normalised already.
+/// The points to search. Under cosine and angular they and the queries are normalised already.
 template <typename T>
 struct PlainSearch {
   PointView points;

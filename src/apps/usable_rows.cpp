@@ -48,7 +48,7 @@ bool is_usable(PointView points, const RowDemands& demands, std::uint64_t row) {
   }
   throw BadData(
       fmt::format("points: row {} (counted from 0) has no direction (its length is zero or overflows), which the "
-                  "cosine metric needs; {}; remove them or skip such rows",
+                  "metric needs; {}; remove them or skip such rows",
                   row, others));
 }
 

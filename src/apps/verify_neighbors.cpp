@@ -91,7 +91,7 @@ std::vector<bool> find_finite(PointView rows, std::string_view what, bool skip_n
   return finite;
 }
 
-/// Each finite row divided by its length, as cosine wants it. Throws BadData on a zero vector.
+/// Each finite row divided by its length, as cosine and angular want it. Throws BadData on a zero vector.
 template <typename T>
 PointSet normalised(PointView rows, const std::vector<bool>& finite, std::string_view what) {
   PointSet copy = PointSet::copy_of(rows);
@@ -102,7 +102,7 @@ PointSet normalised(PointView rows, const std::vector<bool>& finite, std::string
     T sum = 0;
     for (const T value : row) sum = std::fma(value, value, sum);
     const T length = std::sqrt(sum);
-    if (length == 0) throw BadData(fmt::format("{}, row {}: a zero vector has no direction for cosine", what, i));
+    if (length == 0) throw BadData(fmt::format("{}, row {}: a zero vector has no direction", what, i));
     for (T& value : row) value /= length;
   }
   return copy;
@@ -119,7 +119,7 @@ class Checker {
         queries_finite_(find_finite<T>(queries, "queries", options.skip_nonfinite)) {
     search_.points = points;
     search_.metric = options.metric;
-    if (options.metric.kind() == Metric::Kind::cosine) {
+    if (options.metric.is_of_directions()) {
       unit_points_ = normalised<T>(points, points_finite_, "points");
       unit_queries_ = normalised<T>(queries, queries_finite_, "queries");
       search_.points = unit_points_.view();

@@ -44,8 +44,8 @@ decltype(auto) visit_dims(std::uint32_t dims, F&& f) {
   }
 }
 
-/// Calls `f(chain)` with the chain of a metric that has distances: not for the inner product. Cosine is searched by L2
-/// on normalised vectors.
+/// Calls `f(chain)` with the chain of a metric that has distances: not for the inner product. Cosine and angular
+/// are searched by L2 on normalised vectors.
 template <typename F>
 decltype(auto) visit_chain(Metric metric, F&& f) {
   switch (metric.kind()) {
@@ -57,6 +57,7 @@ decltype(auto) visit_chain(Metric metric, F&& f) {
       return std::forward<F>(f)(LpChain{metric.p()});
     case Metric::Kind::l2:
     case Metric::Kind::cosine:
+    case Metric::Kind::angular:
     case Metric::Kind::inner_product:
       break;
   }

@@ -36,11 +36,12 @@ Metric Metric::parse(std::string_view text) {
   if (text == "l1" || text == "manhattan") return l1();
   if (text == "linf" || text == "chebyshev") return linf();
   if (text == "cosine") return cosine();
+  if (text == "angular") return angular();
   if (text == "ip" || text == "inner") return inner_product();
   for (const std::string_view prefix : {"lp:", "minkowski:"}) {
     if (text.starts_with(prefix)) return lp(parse_exponent(text.substr(prefix.size()), text));
   }
-  throw UsageError(fmt::format("unknown metric \"{}\"; choose l2, l1, linf, lp:P, cosine or ip", text));
+  throw UsageError(fmt::format("unknown metric \"{}\"; choose l2, l1, linf, lp:P, cosine, angular or ip", text));
 }
 
 std::string Metric::name() const {
@@ -53,6 +54,8 @@ std::string Metric::name() const {
       return "linf";
     case Kind::cosine:
       return "cosine";
+    case Kind::angular:
+      return "angular";
     case Kind::inner_product:
       return "ip";
     case Kind::lp:

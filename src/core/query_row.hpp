@@ -26,14 +26,14 @@ KITH_HOST_DEVICE T squared_length(const T* row, std::uint32_t dims) {
   return length;
 }
 
-/// Under cosine a row needs a direction: its squared length must be neither zero nor overflowed.
+/// Under cosine and angular a row needs a direction: its squared length must be neither zero nor overflowed.
 template <typename T>
 KITH_HOST_DEVICE bool has_direction(const T* row, std::uint32_t dims) {
   const T length = squared_length(row, dims);
   return length > 0 && length < std::numeric_limits<T>::infinity();
 }
 
-/// A unit vector for the cosine metric: divides a row by the square root of its own chain, coordinate by coordinate.
+/// A unit vector for those metrics: divides a row by the square root of its own chain, coordinate by coordinate.
 template <typename T>
 KITH_HOST_DEVICE void normalize_row(T* row, std::uint32_t dims) {
   const T length = square_root(squared_length(row, dims));

@@ -1,13 +1,17 @@
 // From the number that a search compares to the distance that the user sees, and back for radii.
 #pragma once
 
+#include "core/angle.hpp"
 #include "core/arithmetic.hpp"
 #include "core/host_device.hpp"
 
 #include <kith/metric.hpp>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kith::core {
 
@@ -24,6 +28,8 @@ KITH_HOST_DEVICE T reported_distance(Metric metric, bool squared, T chain) {
       return chain;
     case Metric::Kind::cosine:
       return chain / T(2);
+    case Metric::Kind::angular:  // of nobody it is infinite
+      return chain > std::numeric_limits<T>::max() ? chain : static_cast<T>(angle_of_chord(static_cast<double>(chain)));
     case Metric::Kind::lp:
       return pow(chain, static_cast<T>(1 / metric.p()));
   }
@@ -50,6 +56,23 @@ T last_within(T guess, IsWithin&& is_within) {
   return guess;
 }
 
+/// The largest squared distance of vectors of length 1 whose angle, as reported, is at most `radius`; infinity if all
+/// are.
+template <typename T>
+T chain_bound_of_angle(T radius) {
+  const auto is_within = [radius](T chain) {
+    return static_cast<T>(angle_of_chord(static_cast<double>(chain))) <= radius;
+  };
+  T within = 0, beyond = 4;
+  if (is_within(beyond)) return std::numeric_limits<T>::infinity();
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;  // ascend as the numbers do
+  while (std::bit_cast<Bits>(beyond) - std::bit_cast<Bits>(within) > 1) {
+    const auto middle = std::bit_cast<T>((std::bit_cast<Bits>(within) + std::bit_cast<Bits>(beyond)) / 2);
+    (is_within(middle) ? within : beyond) = middle;
+  }
+  return within;
+}
+
 /// The largest chain value whose reported distance is at most `radius` (>= 0), so that "within the radius" is decided
 /// on what the user sees. For lp, whose power is not exact, the power of the radius itself.
 template <typename T>
@@ -64,6 +87,8 @@ T chain_bound_of_radius(Metric metric, double radius) {
       return std::pow(r, static_cast<T>(metric.p()));
     case Metric::Kind::cosine:
       return last_within(2 * r, [r](T chain) { return chain / T(2) <= r; });
+    case Metric::Kind::angular:
+      return chain_bound_of_angle(r);
     case Metric::Kind::l2:
       break;
   }

@@ -34,6 +34,7 @@ struct BuildRequest {
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
   SplitRule split = SplitRule::widest;
+  CoverBuilder builder = CoverBuilder::batch;
   std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
   std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
   Device device = {};

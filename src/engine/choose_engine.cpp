@@ -110,6 +110,7 @@ void choose_device(const Wish& wish, Choice& choice) {
   if (!backend->has(choice.engine)) {
     return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
   }
+  if (wish.builder == CoverBuilder::lists) return choice.fall_back("builder lists runs on the CPU only");
   if (wish.points < kFewestPointsForGpu) {
     return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
   }

@@ -17,6 +17,7 @@ struct Wish {
   std::uint64_t queries = 0;  ///< how many will come; 0 if unknown
   Device points_on = {};      ///< where the points are
   Metric metric = {};
+  CoverBuilder builder = CoverBuilder::batch;
 };
 
 struct Choice {

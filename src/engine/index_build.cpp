@@ -35,6 +35,7 @@ engine::BuildRequest<T> request_for(const IndexState& state, const BuildOptions&
           .count = state.clean,
           .dims = state.dims,
           .split = options.split,
+          .builder = options.builder,
           .leaf_size = options.leaf_size,
           .period = {},
           .device = state.device,
@@ -51,7 +52,7 @@ bool build_from_points_as_they_lie(IndexState& state, PointView points, const Bu
                                ? points.row_stride() >= dims
                                : points.device() == Device::cpu() && points.row_stride() == dims;
   if (!backend.checks_points() || !is_readable) return false;
-  if (options.metric.kind() == Metric::Kind::cosine || !options.period.empty()) return false;
+  if (options.metric.is_of_directions() || !options.period.empty()) return false;
   state.clean = points.rows();
   engine::BuildRequest<T> request = request_for<T>(state, options);
   request.rows = points.row<T>(0);
@@ -122,7 +123,8 @@ engine::Wish wish_for(std::uint64_t rows, std::uint32_t dims, Device points_on, 
           .dims = dims,
           .queries = options.expected_queries,
           .points_on = points_on,
-          .metric = options.metric};
+          .metric = options.metric,
+          .builder = options.builder};
 }
 
 std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points, const BuildOptions& options) {
@@ -219,7 +221,7 @@ BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const
   engine::Choice choice = choose(wish, dtype, options);
   engine::BuildBytes bytes = engine::backend_of(choice.device).build_bytes(plan_request(choice, wish, dtype, options));
   // The normalised copy of the points is the host's.
-  if (options.metric.kind() == Metric::Kind::cosine && choice.device == Device::cpu()) {
+  if (options.metric.is_of_directions() && choice.device == Device::cpu()) {
     bytes.peak += rows * dims * size_of(dtype);
   }
   return {choice.engine, choice.device, bytes.index, bytes.peak, std::move(choice.reason)};

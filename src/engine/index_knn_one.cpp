@@ -43,7 +43,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
   if (indices.empty()) return 0;
   T row[engine::kMostDims];
   std::copy(query.begin(), query.end(), row);
-  if (state.metric.kind() == Metric::Kind::cosine) core::normalize_row(row, state.dims);
+  if (state.metric.is_of_directions()) core::normalize_row(row, state.dims);
   engine::wrap_row(row, state.period);
 
   engine::QueryBatch<T> batch;

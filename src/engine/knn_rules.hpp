@@ -19,6 +19,7 @@ namespace kith::engine {
 inline double chain_power(Metric metric) {
   switch (metric.kind()) {
     case Metric::Kind::l2:
+    case Metric::Kind::angular:  // for small angles; no chain grows by more than that power
       return 2;
     case Metric::Kind::lp:
       return metric.p();
@@ -39,12 +40,18 @@ inline double chain_power(Metric metric) {
 /// seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first order. We
 /// take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that lacks c has
 /// only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every rank.
+///
+/// An angle a is the chain 4 sin^2(a / 2), which grows the less the wider it is: the chain of a / (1 + eps) is nearest
+/// to that of a where a is pi. What holds there holds for all.
 template <typename T>
 T shrink_of_eps(Metric metric, double eps) {
   if (eps == 0) return T(1);
   const double power = chain_power(metric);
   const double slack = (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double shrink = std::pow(1 + eps, -power) * (1 + slack);
+  constexpr double kRightAngle = 1.57079632679489661923;
+  const double of_widest = std::sin(kRightAngle / (1 + eps));
+  const bool is_angle = metric.kind() == Metric::Kind::angular;
+  const double shrink = (is_angle ? of_widest * of_widest : std::pow(1 + eps, -power)) * (1 + slack);
   if (shrink >= 1) return T(1);
   T rounded = static_cast<T>(shrink);
   if (static_cast<double>(rounded) < shrink) rounded = std::nextafter(rounded, T(1));

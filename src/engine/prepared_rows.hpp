@@ -43,7 +43,7 @@ PreparedRows<T> prepare_rows(PointView view, const RowRules& rules) {
   constexpr std::uint64_t kRowsPerBlock = 4096;
   PreparedRows<T> prepared;
   prepared.clean = find_clean_rows(view, rules.what, rules.metric, rules.skip_nonfinite, rules.threads);
-  const bool normalizes = rules.metric.kind() == Metric::Kind::cosine;
+  const bool normalizes = rules.metric.is_of_directions();
   const bool has_gaps = view.row_stride() != static_cast<std::int64_t>(view.dims());
   if (prepared.clean.all_clean && !normalizes && rules.wrap_to.empty() && !(rules.side_by_side && has_gaps)) {
     prepared.rows = view.row<T>(0);

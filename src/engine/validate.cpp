@@ -46,7 +46,7 @@ std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "N
   }
   throw BadData(
       fmt::format("{}: row {} (counted from 0) has no direction (its length is zero or overflows), which the "
-                  "cosine metric needs; {}; remove them or skip such rows",
+                  "metric needs; {}; remove them or skip such rows",
                   what, row, others));
 }
 
@@ -156,9 +156,9 @@ void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DTy
 }
 
 void require_boxes_possible(Metric metric, bool is_periodic) {
-  if (metric.kind() == Metric::Kind::cosine) {
-    throw UsageError(
-        "boxes: an index for the cosine metric holds directions, not points; build one for another metric");
+  if (metric.is_of_directions()) {
+    throw UsageError(fmt::format(
+        "boxes: an index for the {} metric holds directions, not points; build one for another metric", metric.name()));
   }
   if (is_periodic) throw UsageError("boxes: not on periodic axes; build an index without a period");
 }
@@ -178,6 +178,7 @@ bool knows_metric(Engine engine, Metric metric) {
     case Metric::Kind::l1:
     case Metric::Kind::linf:
     case Metric::Kind::cosine:
+    case Metric::Kind::angular:
       return true;
     case Metric::Kind::lp:  // powers round as each machine likes: no bound on their error is known
       return engine != Engine::cover_tree;
@@ -192,6 +193,16 @@ void require_build_options(const BuildOptions& options) {
   if (options.leaf_size > kMostPerLeaf) {
     throw UsageError(
         fmt::format("the leaf size must be 1 to {}, or 0 for a good one, not {}", kMostPerLeaf, options.leaf_size));
+  }
+  if (options.builder != CoverBuilder::batch) {
+    const std::string_view name = name_of(options.builder);
+    if (options.engine != Engine::cover_tree) {
+      throw UsageError(fmt::format("builder {}: for engine covertree only, not for {}", name, name_of(options.engine)));
+    }
+    if (options.device.kind() == Device::Kind::cuda) {
+      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use --device cpu, or builder batch",
+                                   name, options.device.name()));
+    }
   }
   const auto wraps = [](double length) { return length != 0; };
   if (options.engine == Engine::cover_tree && std::any_of(options.period.begin(), options.period.end(), wraps)) {
@@ -247,13 +258,13 @@ void require_good_row(PointView query, Metric metric) {
   const bool is_good = core::visit_dtype(query.dtype(), [&](auto zero) {
     using T = decltype(zero);
     return core::all_finite(query.row<T>(0), query.dims()) &&
-           (metric.kind() != Metric::Kind::cosine || core::has_direction(query.row<T>(0), query.dims()));
+           (!metric.is_of_directions() || core::has_direction(query.row<T>(0), query.dims()));
   });
   if (!is_good) throw_bad_row(query, "queries", 0, 1);
 }
 
 CleanRows find_clean_rows(PointView points, std::string_view what, Metric metric, bool skip, int threads) {
-  const bool needs_direction = metric.kind() == Metric::Kind::cosine;
+  const bool needs_direction = metric.is_of_directions();
   const auto bad = core::visit_dtype(
       points.dtype(), [&](auto zero) { return bad_rows_per_block<decltype(zero)>(points, needs_direction, threads); });
   std::uint64_t count = 0;

@@ -31,7 +31,7 @@ void require_radius(double radius);
 void require_radii(std::span<const double> radii, std::uint64_t queries);
 /// The same for the faces of boxes: two views of the same shape that fit the points.
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype);
-/// Throws UsageError under cosine and on periodic axes, where there are no boxes.
+/// Throws UsageError under cosine or angular and on periodic axes, where there are no boxes.
 void require_boxes_possible(Metric metric, bool is_periodic);
 /// Throws UsageError under the inner product, which is no distance.
 void require_radius_possible(Metric metric);
@@ -56,13 +56,13 @@ void require_search_options(const SearchOptions& options, const SearchSubject& s
 
 /// Throws BadData if a face of a box is NaN. Infinity is fine.
 void require_no_nan(PointView lower, PointView upper, int threads);
-/// Throws BadData unless the only row of `query` is finite (and has a direction under cosine). Allocates nothing if it
-/// is.
+/// Throws BadData unless the only row of `query` is finite (and has a direction under cosine or angular). Allocates
+/// nothing if it is.
 void require_good_row(PointView query, Metric metric);
 
-/// The rows that hold only finite numbers (and, under cosine, are not zero), ascending. Without `skip` any bad row
-/// throws BadData that names the first one, its column and the count of all; `what` is "points" or "queries". Returns
-/// an empty list and sets `all_clean` if every row is good.
+/// The rows that hold only finite numbers (and, under cosine or angular, are not zero), ascending. Without `skip` any
+/// bad row throws BadData that names the first one, its column and the count of all; `what` is "points" or "queries".
+/// Returns an empty list and sets `all_clean` if every row is good.
 struct CleanRows {
   bool all_clean = true;
   std::vector<std::uint64_t> rows;  ///< only if not all_clean

@@ -163,7 +163,7 @@ TEST_F(IndexCommand, VerifyChecksTheIndex) {
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("q.npy")}), 3, "but the file has 50 points");
   ASSERT_EQ(run_kith({"generate", "--points", "3000", "--seed", "2", "--out", path("other.npy")}).code, 0);
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("other.npy")}), 3, "row 0, column 0 is ");
-  EXPECT_EQ(run_kith({"verify", path("p.kith"), path("p.npy")}).code, 0);
+  EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);
   EXPECT_EQ(json::parse(run_kith({"verify", path("p.kith"), "--device", "cpu", "--json"}).out)["device"], "cpu");
   ASSERT_EQ(run_kith({"knn", path("p.npy"), "-k", "1", "--out", path("n.npz"), "--quiet"}).code, 0);
   expect_failure(run_kith({"verify", path("n.npz"), path("p.npy"), "--device", "cpu"}), 2,
@@ -181,6 +181,36 @@ TEST_F(IndexCommand, VerifyComparesUnderCosineToo) {
   EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);
   ASSERT_EQ(run_kith({"generate", "--points", "3000", "--seed", "2", "--out", path("other.npy")}).code, 0);
   expect_failure(run_kith({"verify", path("p.kith"), "--points", path("other.npy")}), 3, "normalised rows differ");
+}
+
+TEST_F(IndexCommand, CoverTreesHaveTwoBuilders) {
+  const std::vector<std::string> search = {"knn", path("p.npy"), "-k", "5", "--engine", "covertree"};
+  const Outcome expected = run_kith(search);
+  ASSERT_EQ(expected.code, 0) << expected;
+  for (const std::string builder : {"batch", "lists"}) {
+    ASSERT_EQ(build({"--engine", "covertree", "--builder", builder}).code, 0);
+    EXPECT_EQ(json::parse(run_kith({"info", path("p.kith"), "--json"}).out).at("builder"), builder);
+    EXPECT_PRED2(has, run_kith({"info", path("p.kith")}).out, "builder       " + builder);
+    EXPECT_EQ(run_kith({"verify", path("p.kith")}).code, 0);
+    EXPECT_EQ(run_kith({"knn", path("p.kith"), "-k", "5"}).out, expected.out);
+  }
+  expect_failure(run_kith({"knn", path("p.npy"), "-k", "1", "--builder", "lists"}), 2, "covertree");
+  expect_failure(run_kith({"knn", path("p.npy"), "-k", "1", "--engine", "covertree", "--builder", "list"}), 2,
+                 "--builder");
+  expect_failure(
+      run_kith({"knn", path("p.npy"), "-k", "1", "--engine", "covertree", "--builder", "lists", "--device", "cuda"}), 2,
+      "runs on the CPU only");
+  ASSERT_EQ(build({"--engine", "covertree"}).code, 0);
+  expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--builder", "lists"}), 2, "--builder lists");
+}
+
+TEST_F(IndexCommand, VerifyKnowsAngles) {
+  ASSERT_EQ(build({"--metric", "angular"}).code, 0);
+  EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);
+  ASSERT_EQ(run_kith({"knn", path("p.kith"), path("q.npy"), "-k", "4", "--out", path("r.npz")}).code, 0);
+  const Outcome right = run_kith({"verify", path("r.npz"), path("p.npy"), path("q.npy"), "--metric", "angular"});
+  EXPECT_EQ(right.code, 0) << right;
+  expect_failure(run_kith({"verify", path("r.npz"), path("p.npy"), path("q.npy"), "--metric", "cosine"}), 3, "");
 }
 
 TEST_F(IndexCommand, AResultIsCheckedAgainstTheIndex) {

@@ -57,7 +57,7 @@ TYPED_TEST(EmulatedArrays, QueriesArePreparedAsOnTheHost) {
                              : kind == 1 ? -std::numeric_limits<T>::infinity()
                                          : T(0);
     }
-    const Metric metric = seed % 3 == 1 ? Metric::cosine() : Metric::l2();
+    const Metric metric = seed % 3 == 1 ? (seed % 2 == 0 ? Metric::cosine() : Metric::angular()) : Metric::l2();
     std::vector<double> lengths;
     if (seed % 3 == 2) {
       for (std::uint32_t d = 0; d < dims; ++d) {
@@ -98,7 +98,8 @@ TYPED_TEST(EmulatedArrays, DistancesAreReportedAsOnTheHost) {
   constexpr std::uint64_t kRows = 300;
   constexpr std::uint32_t kPerRow = 5, kMissing = 4711;
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(3), Metric::cosine()}) {
+  for (const Metric metric :
+       {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(3), Metric::cosine(), Metric::angular()}) {
     for (const bool squared : {false, true}) {
       if (squared && metric != Metric::l2()) continue;
       std::vector<T> chains, bounds;

@@ -340,7 +340,7 @@ TEST(ScanTiles, FindsThePairsOfFewQueriesInAnyDims) {
 
 TEST(ScanTiles, TakesAnyMetric) {
   std::uint64_t seed = 200;
-  for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::lp, Kind::cosine}) {
+  for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::lp, Kind::cosine, Kind::angular}) {
     for (const std::uint32_t dims : {1u, 3u, 9u}) {
       const Wish wish{.points = 200, .queries = 11, .dims = dims, .kind = kind, .is_periodic = kind != Kind::lp};
       ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));

@@ -225,6 +225,25 @@ TEST(ShrinkOfEps, KeepsThePromiseUnderRounding) {
   }
 }
 
+TEST(ShrinkOfEps, KeepsThePromiseForAngles) {
+  const Metric metric = Metric::angular();
+  for (const double eps : {1e-17, 1e-12, 1e-7, 1e-3, 0.1, 0.5, 1.0, 7.0, 1e300}) {
+    const auto shrink = engine::shrink_of_eps<double>(metric, eps);
+    ASSERT_GT(shrink, 0.0);
+    std::mt19937_64 random(62);
+    for (int i = 0; i < 2000; ++i) {
+      const double missed = 4 * std::exp2(-static_cast<double>(random() % 6000) / 200);
+      double kth = missed / shrink;
+      while (!(missed > kth * shrink)) kth = std::nextafter(kth, 0.0);
+      if (!std::isfinite(kth)) continue;
+      const long double seen = core::reported_distance(metric, false, kth);
+      const long double truth = core::reported_distance(metric, false, missed);
+      ASSERT_LE(seen, truth * (1 + static_cast<long double>(eps))) << "eps " << eps << " chain " << missed;
+    }
+  }
+  EXPECT_NEAR(engine::shrink_of_eps<double>(metric, 1), 0.5, 1e-14);  // half of pi, whose chain is 4, has the chain 2
+}
+
 TEST(ShrinkOfEps, TakesThePowerOfTheChain) {
   EXPECT_EQ(engine::shrink_of_eps<double>(Metric::l2(), 0), 1.0);
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25, 1e-14);

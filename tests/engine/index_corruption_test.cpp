@@ -119,7 +119,7 @@ bool refused_or_genuine(const Bytes& bytes) {
   } catch (const CorruptFile&) {
     return false;
   }
-  if (loaded->size() > 1000 || loaded->metric().kind() == Metric::Kind::cosine) return true;  // nothing to build from
+  if (loaded->size() > 1000 || loaded->metric().is_of_directions()) return true;  // nothing to build from
   const PointSet points = loaded->points(1);
   const Bytes saved = loaded->to_bytes({.threads = 1});
   const FrontMatter front = front_of(saved);
@@ -256,7 +256,7 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
   }
   expect_refused(header(offsetof(HeaderRecord, engine), 4u), "no engine with the number 4");
   expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "no type of coordinates");
-  expect_refused(header(offsetof(HeaderRecord, metric), 6u), "no metric with the number 6");
+  expect_refused(header(offsetof(HeaderRecord, metric), 7u), "no metric with the number 7");
   expect_refused(header(offsetof(HeaderRecord, metric), 5u), "no metric with the number 5");  // ip with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric), 3u), "no metric with the number 3");  // lp with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric_p), 2.5), "no metric with the number 0");

@@ -32,13 +32,13 @@ T inside_period(T x, T length) {
   return moved;
 }
 
-/// The rows as they are searched: under cosine each is made a unit vector, once.
+/// The rows as they are searched: under cosine and angular each is made a unit vector, once.
 template <typename T>
 std::vector<std::vector<T>> searched_rows(PointView points, Metric metric) {
   std::vector<std::vector<T>> rows;
   for (std::uint64_t i = 0; i < points.rows(); ++i) {
     rows.push_back(row_of<T>(points, i));
-    if (metric.kind() == Metric::Kind::cosine) make_unit(rows.back());
+    if (metric.is_of_directions()) make_unit(rows.back());
   }
   return rows;
 }
@@ -62,6 +62,7 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
     switch (metric.kind()) {
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
+      case Metric::Kind::angular:
         acc = std::fma(e, e, acc);
         break;
       case Metric::Kind::l1:
@@ -80,6 +81,18 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
   return acc;
 }
 
+/// The angle between unit vectors from the square of their distance, as the contract says.
+double angle_of(double square) {
+  const bool is_wide = square > 2;
+  if (is_wide) square = 4 - std::min(square, 4.0);
+  std::vector<double> terms = {1};
+  for (double n = 1; n < 48; ++n) terms.push_back(terms.back() * ((2 * n - 1) * (2 * n - 1)) / ((2 * n) * (2 * n + 1)));
+  double sum = 0;
+  for (auto term = terms.rbegin(); term != terms.rend(); ++term) sum = std::fma(sum, square / 4, *term);
+  const double angle = std::sqrt(square) * sum;
+  return is_wide ? 3.14159265358979323846 - angle : angle;
+}
+
 /// The number that the user sees.
 template <typename T>
 T shown(Metric metric, bool squared, T acc) {
@@ -88,6 +101,8 @@ T shown(Metric metric, bool squared, T acc) {
       return squared ? acc : std::sqrt(acc);
     case Metric::Kind::cosine:
       return acc / 2;
+    case Metric::Kind::angular:
+      return static_cast<T>(angle_of(acc));
     case Metric::Kind::lp:
       return std::pow(acc, static_cast<T>(1 / metric.p()));
     case Metric::Kind::l1:
@@ -228,7 +243,7 @@ PointLists oracle_box(const Question& question, PointView lower, PointView upper
 
 template <typename T>
 T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point) {
-  if (metric.kind() == Metric::Kind::cosine) {
+  if (metric.is_of_directions()) {
     make_unit(query);
     make_unit(point);
   }

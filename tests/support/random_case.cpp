@@ -58,7 +58,7 @@ void fill(NastyShape shape, PointSet& points, std::mt19937_64& random) {
   }
 }
 
-/// A zero vector has no direction: cosine cases get a last coordinate of one.
+/// A zero vector has no direction: cases of cosine and angular get a last coordinate of one.
 void give_direction(PointSet& points) {
   if (points.dims() == 0) return;
   for (std::uint64_t i = 0; i < points.rows(); ++i) {
@@ -86,7 +86,8 @@ Metric random_metric(std::mt19937_64& random, NastyShape shape) {
     case 2:
       return Metric::lp(3);
     case 3:  // squares of huge or tiny numbers leave no direction
-      return shape == NastyShape::huge_values || shape == NastyShape::wide_spread ? Metric::l1() : Metric::cosine();
+      if (shape == NastyShape::huge_values || shape == NastyShape::wide_spread) return Metric::l1();
+      return draw(random, 2) == 0 ? Metric::cosine() : Metric::angular();
     default:
       return Metric::l2();
   }
@@ -178,6 +179,7 @@ BuildOptions SearchCase::build_options(Engine engine, Device device) const {
           .device = device,
           .metric = metric,
           .split = split,
+          .builder = engine == Engine::cover_tree && device == Device::cpu() ? builder : CoverBuilder::batch,
           .leaf_size = leaf_size,
           .period = period,
           .threads = options.threads};
@@ -195,7 +197,7 @@ SearchCase random_case(std::uint64_t seed) {
   c.is_self = draw(random, 4) == 0;
   c.points = nasty_points(shape, dtype, rows, dims, random);
   c.queries = nasty_points(shape, dtype, 1 + draw(random, 40), dims, random);
-  if (c.metric.kind() == Metric::Kind::cosine) {
+  if (c.metric.is_of_directions()) {
     give_direction(c.points);
     give_direction(c.queries);
   }
@@ -208,9 +210,10 @@ SearchCase random_case(std::uint64_t seed) {
   c.options.exclude_self = c.is_self && draw(random, 2) == 0;
   c.options.squared = c.metric.kind() == Metric::Kind::l2 && draw(random, 3) == 0;
   c.most = draw(random, 3) == 0 ? static_cast<std::uint32_t>(1 + draw(random, 100)) : 0;
+  c.builder = seed % 2 == 0 ? CoverBuilder::batch : CoverBuilder::lists;
   c.split = draw(random, 2) == 0 ? SplitRule::widest : SplitRule::cycle;
   c.leaf_size = draw(random, 3) == 0 ? 0 : static_cast<std::uint32_t>(1 + draw(random, 40));
-  const bool may_wrap = c.metric.kind() != Metric::Kind::lp && c.metric.kind() != Metric::Kind::cosine;
+  const bool may_wrap = c.metric.kind() != Metric::Kind::lp && !c.metric.is_of_directions();
   if (may_wrap && draw(random, 5) == 0) {
     dtype == DType::f32 ? make_periodic<float>(c, random) : make_periodic<double>(c, random);
   }

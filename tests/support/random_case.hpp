@@ -47,6 +47,7 @@ struct SearchCase {
   double max_distance = 0;  ///< the bound of the kNN search; options.max_distance is left to the test
   Metric metric;
   SplitRule split = SplitRule::widest;
+  CoverBuilder builder = CoverBuilder::batch;  ///< on the CPU; a GPU has but one
   std::uint32_t leaf_size = 0;
   std::vector<double> period;              ///< empty in most cases
   std::vector<std::uint64_t> allowed;      ///< what options.allowed shows

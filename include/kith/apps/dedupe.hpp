@@ -26,8 +26,8 @@ struct DedupeOptions {
   std::span<const double> scores = {};
   /// The lowest score is the best, not the highest.
   bool prefer_low = false;
-  /// Leave out points with NaN or infinity, in coordinates or as score NaN (under cosine also those without direction),
-  /// instead of throwing.
+  /// Leave out points with NaN or infinity, in coordinates or as score NaN (under cosine and angular also those without
+  /// direction), instead of throwing.
   bool skip_nonfinite = false;
   /// Whether `Deduped::map` is filled. Free without `tolerance`, one search over the removed points with it.
   bool want_map = true;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kPanelsPerTask = 256;
 
 bool filter_helps(Metric metric, bool is_periodic) {
-  return (metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine) && !is_periodic;
+  return (metric.kind() == Metric::Kind::l2 || metric.is_of_directions()) && !is_periodic;
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -71,9 +70,6 @@ class CoverBuilder {
   }
 
  private:
-  /// Distances above it are not told apart.
-  static constexpr double kMost = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
-
   void start() {
     measure_root();
     regroup({}, {}, 0);
@@ -109,7 +105,7 @@ class CoverBuilder {
     });
     state_.work->root.evaluations += objects;
     const double largest = *std::max_element(state_.distances.begin(), state_.distances.end());
-    const bool is_told = largest <= kMost;
+    const bool is_told = largest <= kFarthestTold<Value>;
     state_.cells.push_back({.centre = centre, .open = is_told});
     state_.nodes.push_back(
         {.centre = centre, .level = largest > 0 && std::isfinite(largest) ? core::cover_level_below(largest) + 1 : 0});

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace kith::cpu {
 
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// Distances above it are not told apart by a Value, which may be squared.
+template <typename Value>
+inline constexpr double kFarthestTold = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
 
 /// The objects of one centre: positions first .. first + count, the farthest first.
 struct CoverCell {

@@ -4,6 +4,7 @@
 #include "cpu/brute_force/box_scan.hpp"
 #include "cpu/brute_force/packed_points.hpp"
 #include "cpu/cover_tree/build.hpp"
+#include "cpu/cover_tree/build_by_lists.hpp"
 #include "cpu/cover_tree/check_distances.hpp"
 #include "cpu/cover_tree/search.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
@@ -132,8 +133,10 @@ class CoverSearch final : public engine::Searcher<T> {
       ++leaves;
       largest = std::max(largest, node.count);
     }
-    return fmt::format("cover tree: {} points of {} dims, {} nodes, {} leaves of up to {} points, {} bytes",
-                       rows_.count, rows_.dims, tree_.tree().nodes.size(), leaves, largest, memory_bytes());
+    const bool is_by_lists = tree_.tree().separation == engine::CoverSeparation::siblings;
+    return fmt::format("cover tree{}: {} points of {} dims, {} nodes, {} leaves of up to {} points, {} bytes",
+                       is_by_lists ? " by lists, centres apart below each node only" : "", rows_.count, rows_.dims,
+                       tree_.tree().nodes.size(), leaves, largest, memory_bytes());
   }
 
  private:
@@ -141,7 +144,8 @@ class CoverSearch final : public engine::Searcher<T> {
     std::uint64_t evaluations = 0;
     CoverBuildOptions options{.run = request.run, .evaluations = &evaluations};
     if (request.leaf_size != 0) options.leaf_size = request.leaf_size;
-    engine::CoverTree tree = build_cover_tree(space_, options);
+    engine::CoverTree tree = request.builder == kith::CoverBuilder::lists ? build_cover_tree_by_lists(space_, options)
+                                                                          : build_cover_tree(space_, options);
     if (request.run.times != nullptr) request.run.times->evaluations += evaluations;
     return tree;
   }

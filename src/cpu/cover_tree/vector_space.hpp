@@ -27,7 +27,8 @@ using MeasureVectors = void (*)(const T* blocks, std::uint32_t dims, const T* qu
 template <typename T>
 MeasureVectors<T> measure_vectors_by(Metric metric);
 
-/// Rows that lie side by side, and a metric: L2, L1, Linf, or cosine, which is L2 of rows that are normalised already.
+/// Rows that lie side by side, and a metric: L2, L1, Linf, or cosine or angular, which are L2 of rows that are
+/// normalised already.
 /// The caller's rows outlive the space.
 template <typename T>
 class VectorSpace {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kFewQueries = 1024;
 template <typename T>
 bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   return std::is_same_v<T, float> && dims >= kFewestDimsForProducts && points >= kFewestPointsForProducts &&
-         (metric.kind() == Metric::Kind::l2 || metric.kind() == Metric::Kind::cosine) && !is_periodic;
+         (metric.kind() == Metric::Kind::l2 || metric.is_of_directions()) && !is_periodic;
 }
 
 /// Whether a block of the filter may have the shared memory that it needs.

@@ -9,7 +9,7 @@
 namespace kith::cuda {
 
 /// Rows of a caller become rows of a search: side by side, normalised or wrapped where the index says so. A row that is
-/// not finite, or has no direction under cosine, becomes zeros, and its bound -1.
+/// not finite, or has no direction under cosine or angular, becomes zeros, and its bound -1.
 template <typename T>
 struct PrepareTask {
   const T* rows = nullptr;

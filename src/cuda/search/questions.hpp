@@ -21,9 +21,10 @@ struct SearchMetric {
   const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
   bool is_hamming = false;     ///< f32: the rows are words whose different bits count, whatever the rest says
 
-  /// Cosine, too, is searched by L2.
+  /// Cosine and angular, too, are searched by L2.
   bool is_plain_l2() const {
-    return (kind == Metric::Kind::l2 || kind == Metric::Kind::cosine) && lengths == nullptr && !is_hamming;
+    const bool is_l2 = kind == Metric::Kind::l2 || kind == Metric::Kind::cosine || kind == Metric::Kind::angular;
+    return is_l2 && lengths == nullptr && !is_hamming;
   }
 };
 

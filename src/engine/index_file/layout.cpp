@@ -45,6 +45,9 @@ std::optional<Metric> metric_of(std::uint32_t kind, double p) {
     case static_cast<std::uint32_t>(Metric::Kind::cosine):
       metric = Metric::cosine();
       break;
+    case static_cast<std::uint32_t>(Metric::Kind::angular):
+      metric = Metric::angular();
+      break;
     case static_cast<std::uint32_t>(Metric::Kind::inner_product):
       metric = Metric::inner_product();
       break;

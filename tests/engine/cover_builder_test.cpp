@@ -1,0 +1,71 @@
+// The builders of the cover tree as an option of an index: the same answers, other trees, and who may ask for them.
+#include "support/expect_same.hpp"
+#include "support/random_case.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+#include <kith/index_file.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+
+namespace kith::test {
+namespace {
+
+BuildOptions with(CoverBuilder builder) { return {.engine = Engine::cover_tree, .builder = builder, .leaf_size = 4}; }
+
+TEST(CoverBuilder, NamesAreReadAndWritten) {
+  for (const std::string name : {"batch", "lists"}) EXPECT_EQ(name_of(parse_cover_builder(name)), name);
+  EXPECT_THROW(parse_cover_builder("list"), UsageError);
+}
+
+TEST(CoverBuilder, AnswersAreTheSameAndTreesAreNot) {
+  std::mt19937_64 random(4);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 3000, 2, random);
+  const Index batch = Index::build(points.view(), with(CoverBuilder::batch));
+  const Index lists = Index::build(points.view(), with(CoverBuilder::lists));
+  expect_same(batch.knn_self(9), lists.knn_self(9));
+  expect_same(batch.radius_self(0.1), lists.radius_self(0.1));
+  EXPECT_EQ(batch.count_self(0.1), lists.count_self(0.1));
+  EXPECT_NE(batch.to_bytes(), lists.to_bytes());
+  EXPECT_NE(lists.explain().find("by lists"), std::string::npos) << lists.explain();
+  EXPECT_EQ(batch.explain().find("by lists"), std::string::npos) << batch.explain();
+}
+
+// A tree by lists is checked by what it promises, which is less than what the other does.
+TEST(CoverBuilder, IsKnownToTheFile) {
+  std::mt19937_64 random(5);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f64, 3000, 2, random);
+  const std::string path = std::string(KITH_TEST_TEMPORARY) + "/cover_builder.kith";
+  for (const CoverBuilder builder : {CoverBuilder::batch, CoverBuilder::lists}) {
+    Index::build(points.view(), with(builder)).save(path);
+    EXPECT_EQ(describe_index_file(path).builder, name_of(builder));
+    EXPECT_EQ(Index::load(path).first_violation(), "");
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(CoverBuilder, IsRefusedWhereItMeansNothing) {
+  const float points[] = {0, 1, 2, 3};
+  const PointView view(points, 2, 2);
+  for (const Engine engine : {Engine::automatic, Engine::brute_force, Engine::kd_tree}) {
+    EXPECT_THROW(Index::build(view, {.engine = engine, .builder = CoverBuilder::lists}), UsageError);
+  }
+  BuildOptions on_gpu = with(CoverBuilder::lists);
+  on_gpu.device = Device::parse("cuda");
+  try {
+    Index::build(view, on_gpu);
+    FAIL() << "built on a GPU";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("runs on the CPU only"), std::string::npos) << error.what();
+  }
+  on_gpu.device = Device::parse("auto");
+  EXPECT_EQ(Index::build(view, on_gpu).device(), Device::cpu());
+}
+
+}  // namespace
+}  // namespace kith::test
