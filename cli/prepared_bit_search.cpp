@@ -17,66 +17,87 @@
 namespace kith::cli {
 namespace {
 
-void require_fitting_flags(const SearchFlags& flags) {
-  const std::pair<bool, const char*> given[] = {
-      {flags.build.engine != Engine::automatic && flags.build.engine != Engine::brute_force, "--engine"},
-      {flags.search.squared, "--squared"},
-      {flags.search.skip_nonfinite, "--skip-nonfinite"},
-      {!flags.build.period.empty(), "--period"},
-      {flags.build.leaf_size != 0, "--leaf-size"},
-      {flags.build.split != SplitRule::widest, "--split"},
-      {flags.map, "--map"},
-      {flags.search.eps != 0, "--eps"},
-      {flags.search.max_leaves != 0, "--max-leaves"},
-      {flags.search.select != SelectMethod::automatic, "--select"},
-      {!flags.radius_path.empty(), "--radius-file"},
-      {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
-      {flags.read.dtype.has_value(), "--dtype"},
-      {!flags.read.columns.empty(), "--columns"},
-      {!flags.read.label.empty(), "--label"},
-      {flags.read.delimiter != 0, "--delimiter"},
-      {flags.read.header.has_value(), "--header"},
-      {!flags.read.array.empty(), "--array"}};
-  for (const auto& [is_given, flag] : given) {
-    if (is_given) throw UsageError(fmt::format("{} means nothing for rows of bits; leave it out", flag));
+void require_fitting_index(const SearchFlags& flags, const IndexFileInfo& info) {
+  const auto refuse = [&](const std::string& has, const std::string& flag) {
+    throw UsageError(
+        fmt::format("{} is an index {}; leave {} out, or build an index that fits", flags.points_path, has, flag));
+  };
+  if (flags.metric_given && flags.sequences.metric != SequenceMetric::hamming) {
+    refuse("of bits for hamming", fmt::format("--metric {}", flags.sequences.metric ? name_of(*flags.sequences.metric)
+                                                                                    : flags.build.metric.name()));
   }
-  for (const std::string& path : {flags.points_path, flags.queries_path}) {
-    if (!path.empty() && path != "-" && is_index_file(path)) {
-      throw UsageError(fmt::format("{} is an index file, which holds no bits; give the .npy itself", path));
-    }
+  if (flags.build.engine != Engine::automatic && flags.build.engine != info.engine) {
+    refuse(fmt::format("of engine {}", name_of(info.engine)), fmt::format("--engine {}", name_of(flags.build.engine)));
   }
+  if (flags.build.leaf_size != 0) refuse("that has its leaves", "--leaf-size");
 }
 
 }  // namespace
 
 PreparedBitSearch::PreparedBitSearch(const SearchFlags& flags, TerminalProgress& progress,
                                      const PreparedSearch::Check& check)
-    : flags_(flags) {
-  require_fitting_flags(flags);
+    : flags_(flags), loaded_(flags.points_path != "-" && is_index_file(flags.points_path)) {
+  refuse_flags_of_points(flags, "rows of bits",
+                         {.map = loaded_, .leaf_size = flags.build.engine == Engine::cover_tree || loaded_});
+  refuse_sequence_flags(flags.sequences, "bits");
+  if (!flags.self() && flags.queries_path != "-" && is_index_file(flags.queries_path)) {
+    throw UsageError(fmt::format("{} is an index file; QUERIES are a .npy of bits", flags.queries_path));
+  }
+  if (loaded_) {
+    load(progress, check);
+  } else {
+    read_and_build(progress, check);
+  }
+  stop_if_interrupted();
+  flags.output.explanation(index_->explain());
+}
+
+void PreparedBitSearch::read_and_build(TerminalProgress& progress, const PreparedSearch::Check& check) {
   const Stopwatch read_watch;
-  const io::BitFile points = read(flags.points_path, progress);
-  query_count_ = points.rows;
-  if (!flags.self()) {
-    queries_file_ = read(flags.queries_path, progress);
-    queries_ = queries_file_.view();
-    query_count_ = queries_.rows();
-    if (queries_.bits() != points.bits) {
-      throw UsageError(fmt::format("{} has {}, but {} has {}", flags.queries_path, counted(queries_.bits(), "bit"),
-                                   flags.points_path, counted(points.bits, "bit")));
-    }
-  }
-  if (!flags.allow_path.empty()) {
-    allowed_ = read_allowed_points(flags.allow_path, points.rows, flags.output, progress.callback());
-  }
+  const io::BitFile points = read(flags_.points_path, progress);
+  read_others(points.rows, points.bits, progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
   check(query_count_, DType::f32);
-  index_ = BitIndex::build(points.view(), {.device = flags.build.device,
-                                           .threads = flags.build.threads,
+  index_ = BitIndex::build(points.view(), {.engine = flags_.build.engine,
+                                           .device = flags_.build.device,
+                                           .leaf_size = flags_.build.leaf_size,
+                                           .threads = flags_.build.threads,
                                            .progress = progress.callback(),
                                            .times = &build_times_});
+}
+
+void PreparedBitSearch::load(TerminalProgress& progress, const PreparedSearch::Check& check) {
+  const IndexFileInfo info = describe_index_file(flags_.points_path);
+  require_fitting_index(flags_, info);
+  const Stopwatch read_watch;
+  read_others(info.rows, info.dims, progress);
+  read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
-  flags.output.explanation(index_->explain());
+  check(query_count_, DType::f32);
+  LoadOptions options;
+  options.times = &build_times_;
+  options.device = flags_.build.device;
+  options.threads = flags_.build.threads;
+  options.map = flags_.map;
+  options.progress = progress.callback();
+  index_ = BitIndex::load(flags_.points_path, options);
+}
+
+void PreparedBitSearch::read_others(std::uint64_t rows, std::uint32_t bits, TerminalProgress& progress) {
+  query_count_ = rows;
+  if (!flags_.self()) {
+    queries_file_ = read(flags_.queries_path, progress);
+    queries_ = queries_file_.view();
+    query_count_ = queries_.rows();
+    if (queries_.bits() != bits) {
+      throw UsageError(fmt::format("{} has {}, but {} has {}", flags_.queries_path, counted(queries_.bits(), "bit"),
+                                   flags_.points_path, counted(bits, "bit")));
+    }
+  }
+  if (!flags_.allow_path.empty()) {
+    allowed_ = read_allowed_points(flags_.allow_path, rows, flags_.output, progress.callback());
+  }
 }
 
 io::BitFile PreparedBitSearch::read(const std::string& path, TerminalProgress& progress) const {
@@ -110,7 +131,7 @@ nlohmann::ordered_json PreparedBitSearch::report() const {
     report["allowed_points"] = allowed;
   }
   if (flags_.search.earlier_only) report["earlier_only"] = true;
-  report["engine"] = name_of(Engine::brute_force);
+  report["engine"] = name_of(index_->engine());
   report["device"] = index_->device().name();
   report["threads"] = threads_in_use(flags_.search.threads);
   report["index_bytes"] = index_->memory_bytes();
@@ -120,13 +141,14 @@ nlohmann::ordered_json PreparedBitSearch::report() const {
 }
 
 std::string PreparedBitSearch::engine_text() const {
-  return fmt::format("{} on {}, {}", name_of(Engine::brute_force), index_->device().name(),
+  return fmt::format("{} on {}, {}", name_of(index_->engine()), index_->device().name(),
                      counted(static_cast<std::uint64_t>(threads_in_use(flags_.search.threads)), "thread"));
 }
 
 SearchTimes PreparedBitSearch::times() const {
   SearchTimes times;
   times.read_ms = read_ms_;
+  times.is_loaded = loaded_;
   times.build = build_times_;
   return times;
 }

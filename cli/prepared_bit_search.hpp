@@ -1,4 +1,4 @@
-// The steps that knn and radius share under --metric hamming: read rows of bits, build, report.
+// The steps that knn and radius share under --metric hamming: read rows of bits and build, or load; report.
 #pragma once
 
 #include "prepared_search.hpp"
@@ -36,9 +36,14 @@ class PreparedBitSearch {
   std::string skipped_text() const { return {}; }
 
  private:
+  void read_and_build(TerminalProgress& progress, const PreparedSearch::Check& check);
+  void load(TerminalProgress& progress, const PreparedSearch::Check& check);
+  /// Queries and --allow, for so many rows of so many bits.
+  void read_others(std::uint64_t rows, std::uint32_t bits, TerminalProgress& progress);
   io::BitFile read(const std::string& path, TerminalProgress& progress) const;
 
   const SearchFlags& flags_;
+  bool loaded_;
   io::BitFile queries_file_;
   BitView queries_;
   std::uint64_t query_count_ = 0;

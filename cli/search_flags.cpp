@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -37,8 +38,9 @@ Flag metric_flag(Metric& metric) {
   return {"--metric", "l2|l1|linf|lp:P|cosine|ip",
           "how distances are measured, or ip: by inner product, kNN only; l2 by default",
           [&metric](const std::string& value) {
-            if (value == "hamming") {
-              throw UsageError("--metric: hamming is for rows of bits, which kith knn and kith radius search");
+            if (value == "hamming" || value == "edit" || value == "jaccard") {
+              throw UsageError(fmt::format(
+                  "--metric: {} is for bits, strings and sets, which kith build, knn and radius take", value));
             }
             try {
               metric = Metric::parse(value);
@@ -114,21 +116,13 @@ Flag skip_nonfinite_flag(SearchFlags& flags) {
 }
 
 FlagGroup search_flags(SearchFlags& flags) {
-  Flag metric = metric_flag(flags.build.metric);
-  metric.value += "|hamming";
-  metric.text += "; hamming: the files are .npy of bits";
-  metric.take = [&flags, take = metric.take](const std::string& value) {
-    flags.metric_given = true;
-    flags.is_hamming = value == "hamming";
-    if (!flags.is_hamming) take(value);
-  };
   return {
       "Searching",
       {engine_flag(flags.build.engine),
        device_flag(flags.build.device),
        threads_flag(
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
-       metric,
+       any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
        {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
        {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
@@ -151,6 +145,38 @@ FlagGroup result_flags(SearchFlags& flags) {
            quiet_flag(flags.output),
            explain_flag(flags.output,
                         "say on standard error what was read, which engine and device were chosen, and why")}};
+}
+
+void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, const KnownFlags& known) {
+  const std::pair<bool, const char*> given[] = {
+      {flags.build.engine == Engine::kd_tree, "--engine kdtree"},
+      {flags.search.squared, "--squared"},
+      {flags.search.skip_nonfinite, "--skip-nonfinite"},
+      {!flags.build.period.empty(), "--period"},
+      {flags.build.leaf_size != 0 && !known.leaf_size, "--leaf-size"},
+      {flags.build.split != SplitRule::widest, "--split"},
+      {flags.map && !known.map, "--map"},
+      {flags.search.eps != 0 && !known.eps, "--eps"},
+      {flags.search.max_leaves != 0, "--max-leaves"},
+      {flags.search.select != SelectMethod::automatic, "--select"},
+      {!flags.radius_path.empty(), "--radius-file"},
+      {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
+      {flags.read.dtype.has_value(), "--dtype"},
+      {!flags.read.columns.empty(), "--columns"},
+      {!flags.read.label.empty(), "--label"},
+      {flags.read.delimiter != 0, "--delimiter"},
+      {flags.read.header.has_value(), "--header"},
+      {!flags.read.array.empty(), "--array"}};
+  for (const auto& [is_given, flag] : given) {
+    if (is_given) throw UsageError(fmt::format("{} means nothing for {}; leave it out", flag, what));
+  }
+}
+
+void refuse_metric_of_sequences(const SearchFlags& flags) {
+  refuse_sequence_flags(flags.sequences, "points");
+  if (!flags.sequences.metric) return;
+  throw UsageError(fmt::format("{} is an index of points; leave --metric {} out, or build an index that fits",
+                               flags.points_path, name_of(*flags.sequences.metric)));
 }
 
 void check_search_flags(const SearchFlags& flags) {

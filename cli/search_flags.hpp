@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "input_flags.hpp"
 #include "output_flags.hpp"
+#include "sequence_flags.hpp"
 
 #include <kith/index.hpp>
 #include <kith/io/read_points.hpp>
@@ -22,7 +23,7 @@ struct SearchFlags {
   io::ReadOptions read;
   BuildOptions build;
   bool metric_given = false;
-  bool is_hamming = false;  ///< --metric hamming: the files hold rows of bits
+  SequenceFlags sequences;  ///< of strings, sets and bits: the metric, and how they are read
   bool map = false;         ///< POINTS is an index to be searched where it lies
   SearchOptions search;
   std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
@@ -57,6 +58,19 @@ FlagGroup result_flags(SearchFlags& flags);
 Flag metric_flag(Metric& metric);
 Flag device_flag(Device& device);
 Flag engine_flag(Engine& engine);
+
+/// Flags of points that other things know, too.
+struct KnownFlags {
+  bool eps = false;
+  bool map = false;
+  bool leaf_size = false;
+};
+
+/// Throws UsageError for a flag that is for points and not for `what`, e.g. "rows of bits".
+void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, const KnownFlags& known);
+
+/// Throws UsageError if POINTS holds points, but --metric is for bits or sequences, or says how they are read.
+void refuse_metric_of_sequences(const SearchFlags& flags);
 
 /// Throws UsageError for flags that contradict each other; before anything is read.
 void check_search_flags(const SearchFlags& flags);

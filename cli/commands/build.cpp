@@ -1,6 +1,7 @@
 // kith build: prepares points for search and saves the index to a file.
 #include "commands/all_commands.hpp"
 
+#include "commands/build_objects.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "output_flags.hpp"
@@ -25,14 +26,6 @@
 
 namespace kith::cli {
 namespace {
-
-struct BuildFlags {
-  std::string points_path;
-  std::string out;
-  io::ReadOptions read;
-  BuildOptions build;
-  OutputFlags output;
-};
 
 /// How long each part took.
 struct Times {
@@ -92,6 +85,9 @@ void require_other_file(const BuildFlags& flags) {
 
 int run_build(const BuildFlags& flags) {
   require_other_file(flags);
+  const IndexContent content = content_of(flags.points_path, flags.sequences);
+  if (content != IndexContent::points) return build_objects(flags, content);
+  refuse_sequence_flags(flags.sequences, "points");
   TerminalProgress progress(flags.output.quiet);
   Times times;
   const Stopwatch read_watch;
@@ -146,7 +142,7 @@ Command build_command() {
          },
          true},
         engine_flag(flags->build.engine),
-        metric_flag(flags->build.metric),
+        any_metric_flag(flags->build.metric, flags->sequences, nullptr),
         leaf_size_flag(flags->build),
         split_flag(flags->build),
         period_flag(flags->build),
@@ -159,10 +155,12 @@ Command build_command() {
         explain_flag(
             flags->output,
             "say on standard error what was read, what the build will take, which engine was chosen, and why")}},
-      input_flags(flags->read)};
+      input_flags(flags->read),
+      sequence_flags(flags->sequences)};
   command.examples = {{"an index of a scan", "kith build scan.ply --out scan.kith"},
                       {"searched later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
                       {"on the GPU, which writes the same file", "kith build scan.ply --device cuda --out scan.kith"},
+                      {"of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
                       {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
   command.run = [flags] { return run_build(*flags); };
   return command;

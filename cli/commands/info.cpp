@@ -134,12 +134,17 @@ ordered_json json_of(const IndexFileInfo& info) {
   ordered_json report;
   report["format"] = "index";
   report["version"] = info.version;
+  report["content"] = name_of(info.content);
   report["engine"] = name_of(info.engine);
-  report["metric"] = info.metric.name();
+  report["metric"] = info.metric_name;
   report["points"] = info.rows;
-  report["skipped_points"] = info.rows - info.points;
-  report["dims"] = info.dims;
-  report["dtype"] = name_of(info.dtype);
+  if (info.content == IndexContent::points) {
+    report["skipped_points"] = info.rows - info.points;
+    report["dims"] = info.dims;
+    report["dtype"] = name_of(info.dtype);
+  }
+  if (info.content == IndexContent::bits) report["bits"] = info.dims;
+  if (info.content == IndexContent::sequences) report["kind"] = name_of(info.sequence_kind);
   if (info.engine != Engine::brute_force) report["leaf_size"] = info.leaf_size;
   if (info.engine == Engine::kd_tree) report["split"] = info.split;
   report["compatible_features"] = info.compatible_features;
@@ -160,12 +165,19 @@ ordered_json json_of(const IndexFileInfo& info) {
 
 std::string text_of(const std::string& path, const IndexFileInfo& info) {
   std::string text = fmt::format("file          {}\nformat        index, version {}\n", path, info.version);
-  text += fmt::format("engine        {}\nmetric        {}\n", name_of(info.engine), info.metric.name());
+  text += fmt::format("content       {}\nengine        {}\nmetric        {}\n", name_of(info.content),
+                      name_of(info.engine), info.metric_name);
   text += fmt::format("points        {}{}\n", readable_count(info.rows),
                       info.rows == info.points ? ""
                                                : fmt::format("   ({} left out because of NaN or infinity)",
                                                              readable_count(info.rows - info.points)));
-  text += fmt::format("dims          {}\ndtype         {}\n", info.dims, name_of(info.dtype));
+  if (info.content == IndexContent::points) {
+    text += fmt::format("dims          {}\ndtype         {}\n", info.dims, name_of(info.dtype));
+  }
+  if (info.content == IndexContent::bits) text += fmt::format("bits          {}\n", info.dims);
+  if (info.content == IndexContent::sequences) {
+    text += fmt::format("kind          {}\n", name_of(info.sequence_kind));
+  }
   if (info.engine != Engine::brute_force) text += fmt::format("leaf size     {}\n", info.leaf_size);
   if (info.engine == Engine::kd_tree) text += fmt::format("split         {}\n", info.split);
   text += fmt::format("features      {:#x} compatible, {:#x} incompatible\n", info.compatible_features,

@@ -6,6 +6,7 @@
 #include "physical_memory.hpp"
 #include "prepared_bit_search.hpp"
 #include "prepared_search.hpp"
+#include "prepared_sequence_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -50,7 +51,7 @@ double parse_eps(const std::string& text) {
   return eps;
 }
 
-/// Searches among points or rows of bits, and tells what was found.
+/// Searches among points, rows of bits or sequences, and tells what was found.
 template <typename Prepared>
 int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = knn.search;
@@ -101,7 +102,12 @@ int run_knn(const KnnFlags& knn) {
   check_search_flags(flags);
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); };
-  if (flags.is_hamming) return find_nearest(knn, PreparedBitSearch(flags, progress, check), progress);
+  const IndexContent content = content_of(flags.points_path, flags.sequences);
+  if (content == IndexContent::bits) return find_nearest(knn, PreparedBitSearch(flags, progress, check), progress);
+  if (content == IndexContent::sequences) {
+    return find_nearest(knn, PreparedSequenceSearch(flags, progress, check), progress);
+  }
+  refuse_metric_of_sequences(flags);
   return find_nearest(knn, PreparedSearch(flags, progress, check), progress);
 }
 
@@ -142,6 +148,7 @@ Command knn_command() {
         earlier_only_flag(flags->search)}},
       search_flags(flags->search),
       input_flags(flags->search.read),
+      sequence_flags(flags->search.sequences),
       result_flags(flags->search)};
   command.examples = {
       {"the 8 nearest neighbours of every point of a scan", "kith knn scan.ply -k 8 --exclude-self --out near.npz"},
@@ -150,6 +157,9 @@ Command knn_command() {
       {"at most 5 within half a metre, in a box that repeats along x and y",
        "kith knn atoms.csv -k 5 --within 0.5 --period 10,10,0"},
       {"the 10 nearest codes by the number of different bits", "kith knn codes.npy -k 10 --metric hamming"},
+      {"the 5 most similar words of each, and those of other words",
+       "kith knn words.txt queries.txt -k 5 --metric edit"},
+      {"sets of numbers, one in each line, by what they share", "kith knn baskets.txt -k 3 --metric jaccard"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] { return run_knn(*flags); };

@@ -5,6 +5,7 @@
 #include "number_arguments.hpp"
 #include "prepared_bit_search.hpp"
 #include "prepared_search.hpp"
+#include "prepared_sequence_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -51,13 +52,17 @@ Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const Sea
                       : search_within(flags, prepared, prepared.radii(), options);
 }
 
-/// Bits have one radius for all queries.
-Found search(const RadiusFlags& flags, const PreparedBitSearch& prepared, const BitSearchOptions& options) {
+/// Bits and sequences have one radius for all queries.
+template <typename Prepared, typename Options>
+Found search(const RadiusFlags& flags, const Prepared& prepared, const Options& options) {
   return search_within(flags, prepared, *flags.radius, options);
 }
 
 std::span<const double> radii_of(const PreparedSearch& prepared) { return prepared.radii(); }
-std::span<const double> radii_of(const PreparedBitSearch&) { return {}; }
+template <typename Prepared>
+std::span<const double> radii_of(const Prepared&) {
+  return {};
+}
 
 /// "0.5", or "0.1 to 2" if each query has its own.
 std::string radius_text(const RadiusFlags& flags, std::span<const double> radii) {
@@ -109,7 +114,7 @@ void estimate_result(const RadiusFlags& radius, std::uint64_t queries, DType dty
                                  readable_bytes(static_cast<double>(bytes_each))));
 }
 
-/// Searches among points or rows of bits, and tells what was found.
+/// Searches among points, rows of bits or sequences, and tells what was found.
 template <typename Prepared>
 int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = radius.search;
@@ -153,7 +158,12 @@ int run_radius(const RadiusFlags& radius) {
   check_flags(radius);
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(radius, queries, dtype); };
-  if (flags.is_hamming) return find_within(radius, PreparedBitSearch(flags, progress, check), progress);
+  const IndexContent content = content_of(flags.points_path, flags.sequences);
+  if (content == IndexContent::bits) return find_within(radius, PreparedBitSearch(flags, progress, check), progress);
+  if (content == IndexContent::sequences) {
+    return find_within(radius, PreparedSequenceSearch(flags, progress, check), progress);
+  }
+  refuse_metric_of_sequences(flags);
   return find_within(radius, PreparedSearch(flags, progress, check), progress);
 }
 
@@ -188,11 +198,13 @@ Command radius_command() {
                       earlier_only_flag(flags->search)}},
                     search_flags(flags->search),
                     input_flags(flags->search.read),
+                    sequence_flags(flags->search.sequences),
                     result_flags(flags->search)};
   command.examples = {
       {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
       {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
       {"all codes with at most 12 different bits", "kith radius codes.npy -r 12 --metric hamming --out near.npz"},
+      {"all words that two edits turn into another", "kith radius words.txt -r 2 --metric edit --exclude-self"},
       {"each point as far as its own value says", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] { return run_radius(*flags); };

@@ -49,6 +49,7 @@ struct VerifyFlags {
   std::optional<Device> device;
   io::ReadOptions read;
   apps::VerifyOptions options;
+  SequenceFlags sequences;
   OutputFlags output;
 };
 
@@ -123,7 +124,10 @@ void take_over_index(VerifyFlags& flags) {
 int run_verify(VerifyFlags flags) {
   if (is_index_file(flags.neighbors_path)) {
     return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.device.value_or(Device::cpu()),
-                         flags.options.threads, flags.output});
+                         flags.options.threads, flags.output, flags.sequences});
+  }
+  if (flags.sequences.reading_given()) {
+    throw UsageError("--from and --text are for indexes of strings and sets, to compare them with a file");
   }
   if (flags.device) throw UsageError("--device is for index files; results and trees are checked on the CPU");
   check_flags(flags);
@@ -255,10 +259,12 @@ Command verify_command() {
                       json_flag(flags->output, "print the verdict as JSON"),
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "say on standard error what was read")}},
-                    input_flags(flags->read)};
+                    input_flags(flags->read),
+                    sequence_flags(flags->sequences)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
                       {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
+                      {"an index of words", "kith verify words.kith --points words.txt"},
                       {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };

@@ -1,6 +1,7 @@
 // See verify_index.hpp.
 #include "commands/verify_index.hpp"
 
+#include "commands/verify_objects.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
@@ -10,6 +11,7 @@
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -83,6 +85,9 @@ void compare(const IndexCheck& check, const Index& index, TerminalProgress& prog
 }  // namespace
 
 int verify_index(const IndexCheck& check) {
+  const IndexFileInfo info = describe_index_file(check.index_path);
+  if (info.content != IndexContent::points) return verify_objects(check, info);
+  refuse_sequence_flags(check.sequences, "points");
   if (check.points_path.empty()) refuse_reading_flags(check.index_path, check.read);
   TerminalProgress progress(check.output.quiet);
   const Stopwatch watch;

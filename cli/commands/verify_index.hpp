@@ -2,6 +2,7 @@
 #pragma once
 
 #include "output_flags.hpp"
+#include "sequence_flags.hpp"
 
 #include <kith/device.hpp>
 #include <kith/io/read_points.hpp>
@@ -17,6 +18,7 @@ struct IndexCheck {
   Device device;            ///< where the contents are checked
   int threads = 0;
   OutputFlags output;
+  SequenceFlags sequences;  ///< how to read strings and sets
 };
 
 /// Loads the index, which checks all of it, and compares coordinates row by row. Returns 0, or throws CorruptFile that

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/device.hpp>
+#include <kith/index.hpp>
 #include <kith/neighbors.hpp>
 #include <kith/progress.hpp>
 #include <kith/work_times.hpp>
@@ -16,7 +17,7 @@
 
 namespace kith {
 
-struct BitIndexState;  // src/engine/bit_index.cpp
+struct BitIndexState;  // src/engine/bit_index_state.hpp
 
 /// Borrows rows of bits, packed as numpy.packbits writes them: bit j of a row is bit 7 - j % 8 of its byte j / 8. What
 /// the last byte holds behind the last bit does not count. Copying is free; the memory, on the host, must outlive the
@@ -50,7 +51,11 @@ class BitView {
 
 /// How a BitIndex is built.
 struct BitIndexOptions {
+  /// `automatic`, which is brute force, `brute_force` or `cover_tree`: the tree pays if rows lie in clusters.
+  Engine engine = Engine::automatic;
   Device device = Device::cpu();
+  /// Cover tree only: cells of up to so many rows are not split; 0 takes a good number.
+  std::uint32_t leaf_size = 0;
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
@@ -77,16 +82,28 @@ struct BitSearchOptions {
   WorkTimes* times = nullptr;
 };
 
-/// An immutable set of rows of bits prepared for search by comparing every query with every row. Copies share it; every
-/// call is thread-safe. Distances are whole numbers, as f32; lists are ordered by (distance, index).
+/// An immutable set of rows of bits prepared for search. Copies share it; every call is thread-safe. Distances are
+/// whole numbers, as f32; lists are ordered by (distance, index).
 class BitIndex {
  public:
   /// The most bits of a row: every distance is an f32 without rounding.
   static constexpr std::uint32_t kMostBits = 1 << 20;
 
-  /// Copies the rows. Throws UsageError for rows without bits or with more than kMostBits, DeviceError if the device is
-  /// missing, OutOfMemory, on a GPU before anything is allocated there, Interrupted.
+  /// Copies the rows. Throws UsageError for rows without bits or with more than kMostBits, and for an engine that does
+  /// not search bits on the device; DeviceError if the device is missing, OutOfMemory, on a GPU before anything is
+  /// allocated there, Interrupted.
   static BitIndex build(BitView rows, const BitIndexOptions& options = {});
+
+  /// Reads an index that `save` wrote and checks all of it. Throws IoError, CorruptFile, UsageError if it is an index
+  /// of something else, OutOfMemory, DeviceError, Interrupted.
+  static BitIndex load(const std::string& path, const LoadOptions& options = {});
+  /// The same from bytes that `to_bytes` made; they are copied.
+  static BitIndex from_bytes(std::span<const std::byte> bytes, const LoadOptions& options = {});
+  /// Writes the index to a file, whole or not at all. The same rows and options give the same bytes. Throws IoError,
+  /// Interrupted.
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  /// The bytes that `save` writes.
+  std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
 
   /// The k nearest rows of each query. The queries have as many bits as the rows, else UsageError is thrown.
   Neighbors knn(BitView queries, std::uint32_t k, const BitSearchOptions& options = {}) const;
@@ -101,16 +118,23 @@ class BitIndex {
   std::vector<std::uint32_t> count(BitView queries, double radius, const BitSearchOptions& options = {}) const;
   std::vector<std::uint32_t> count_self(double radius, const BitSearchOptions& options = {}) const;
 
+  /// A copy of the rows, packed as BitView has them, in as few bytes as hold the bits of each. Throws OutOfMemory.
+  std::vector<std::uint8_t> packed_rows(int threads = 0) const;
   /// How many rows there are.
   std::uint64_t size() const;
   /// How many bits a row has.
   std::uint32_t bits() const;
   /// Never `automatic`: what was chosen.
+  Engine engine() const;
+  /// Never `automatic`: what was chosen.
   Device device() const;
   /// Bytes that the index holds, on the device and on the host.
   std::uint64_t memory_bytes() const;
-  /// Why this device, and what the index holds, in a few lines for people.
+  /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;
+  /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
+  /// is wrong first, with the two objects and their distance; empty if nothing is.
+  std::string first_violation() const;
 
  private:
   explicit BitIndex(std::shared_ptr<const BitIndexState> state);

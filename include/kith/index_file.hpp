@@ -4,12 +4,21 @@
 #include <kith/dtype.hpp>
 #include <kith/index.hpp>
 #include <kith/metric.hpp>
+#include <kith/sequence_metric.hpp>
+#include <kith/sequence_set.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kith {
+
+/// What was indexed: load it with Index, BitIndex or SequenceIndex.
+enum class IndexContent : std::uint8_t { points, bits, sequences };
+
+/// "points", "bits" or "sequences".
+std::string_view name_of(IndexContent content);
 
 /// One section of an index file.
 struct IndexFileSection {
@@ -27,14 +36,19 @@ struct IndexFileInfo {
   std::uint64_t compatible_features = 0;
   std::uint64_t incompatible_features = 0;
   std::uint64_t file_bytes = 0;
+  IndexContent content = IndexContent::points;
   Engine engine = Engine::brute_force;
-  Metric metric;
-  DType dtype = DType::f32;
-  std::uint32_t dims = 0;
-  std::uint64_t rows = 0;       ///< as the caller numbered them
-  std::uint64_t points = 0;     ///< rows that were not left out because of NaN or infinity
-  std::uint32_t leaf_size = 0;  ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
-  std::string split;            ///< k-d tree only: "widest" or "cycle"
+  std::string metric_name;                                ///< "l2", "edit", …
+  Metric metric;                                          ///< points only
+  DType dtype = DType::f32;                               ///< points only
+  std::uint32_t dims = 0;                                 ///< points; of bits how many a row has
+  SequenceMetric sequence_metric = SequenceMetric::edit;  ///< sequences only
+  SequenceKind sequence_kind = SequenceKind::numbers;     ///< sequences only
+  std::uint64_t rows = 0;                                 ///< as the caller numbered them
+  std::uint64_t points = 0;                               ///< rows that were not left out because of NaN or infinity
+  std::uint32_t leaf_size =
+      0;              ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
+  std::string split;  ///< k-d tree only: "widest" or "cycle"
   std::vector<IndexFileSection> sections;
 };
 

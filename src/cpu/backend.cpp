@@ -1,7 +1,9 @@
 // The CPU backend: which engines run here.
 #include "cpu/brute_force/bit_search.hpp"
 #include "cpu/brute_force/brute_force.hpp"
+#include "cpu/cover_tree/bit_cover_search.hpp"
 #include "cpu/cover_tree/cover_search.hpp"
+#include "cpu/cover_tree/sequence_search.hpp"
 #include "cpu/kd_tree/kd_search.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
@@ -39,8 +41,24 @@ class CpuBackend final : public Backend {
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return load<double>(request);
   }
+
+  bool has_bits(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::cover_tree; }
   std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+    if (request.engine == Engine::cover_tree) return cpu::build_bit_cover_search(request);
     return cpu::build_bit_search(request);
+  }
+  std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const override {
+    if (request.made.engine == Engine::cover_tree) return cpu::load_bit_cover_search(request);
+    require_rows_only(request.file);
+    return cpu::build_bit_search(request.made);
+  }
+
+  bool has_sequences(Engine engine, SequenceMetric) const override { return has_bits(engine); }
+  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const override {
+    return cpu::build_sequence_search(request);
+  }
+  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const override {
+    return cpu::load_sequence_search(request);
   }
 
  private:

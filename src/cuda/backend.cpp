@@ -58,9 +58,19 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
     return load<double>(request);
   }
+
+  bool has_bits(Engine engine) const override { return engine == Engine::brute_force; }
   std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
     return cuda::build_bit_search(request);
   }
+  std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const override {
+    require_rows_only(request.file);
+    return cuda::build_bit_search(request.made);
+  }
+
+  bool has_sequences(Engine, SequenceMetric) const override { return false; }
+  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest&) const override { refuse_sequences(); }
+  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest&) const override { refuse_sequences(); }
 
  private:
   template <typename T>
@@ -81,6 +91,9 @@ class CudaBackend final : public Backend {
     require(request.file.facts().engine);
     if (request.file.facts().engine == Engine::brute_force) return cuda::load_brute_force<T>(request);
     return cuda::load_kd_search<T>(request);
+  }
+  [[noreturn]] static void refuse_sequences() {
+    throw UsageError("sequences are not searched on a GPU in this version; use --device cpu");
   }
   void require(Engine engine) const {
     if (has(engine)) return;

@@ -6,6 +6,7 @@
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
 #include "engine/searcher.hpp"
+#include "engine/sequence_searcher.hpp"
 
 #include <kith/device.hpp>
 #include <kith/index.hpp>
@@ -99,8 +100,20 @@ class Backend {
   /// with them, unless the file is trusted.
   virtual std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const = 0;
   virtual std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const = 0;
-  /// The same for rows of bits, which have one engine: brute force. Throws OutOfMemory, DeviceError, Interrupted.
+
+  /// Whether `build_bits` and `load_bits` know the engine.
+  virtual bool has_bits(Engine engine) const = 0;
+  /// The same for rows of bits. Throws OutOfMemory, DeviceError, Interrupted.
   virtual std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const = 0;
+  virtual std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const = 0;
+
+  /// Whether `build_sequences` and `load_sequences` know the engine for the metric.
+  virtual bool has_sequences(Engine engine, SequenceMetric metric) const = 0;
+  /// The same for sequences. Throws OutOfMemory, DeviceError, Interrupted, and UsageError that says what to do if the
+  /// device does not take such sequences.
+  virtual std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const = 0;
+  /// Throws CorruptFile that names the first thing wrong with the sections, unless the file is trusted.
+  virtual std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const = 0;
 };
 
 /// src/cpu/backend.cpp

@@ -2,9 +2,9 @@
 #include <kith/bit_index.hpp>
 
 #include "engine/backend.hpp"
-#include "engine/bit_searcher.hpp"
+#include "engine/bit_index_state.hpp"
 #include "engine/bit_words.hpp"
-#include "engine/choose_engine.hpp"
+#include "engine/choose_object_engine.hpp"
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
@@ -20,14 +20,6 @@
 #include <utility>
 
 namespace kith {
-
-struct BitIndexState {
-  std::uint64_t rows = 0;
-  std::uint32_t bits = 0;
-  Device device;
-  std::string reason;
-  std::unique_ptr<engine::BitSearcher> searcher;
-};
 
 namespace {
 
@@ -161,25 +153,33 @@ BitIndex::BitIndex(std::shared_ptr<const BitIndexState> state) : state_(std::mov
 
 BitIndex BitIndex::build(BitView rows, const BitIndexOptions& options) {
   require_points(rows);
+  engine::require_leaf_size(options.leaf_size);
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   const engine::TotalTime total(options.times);
   auto state = std::make_shared<BitIndexState>();
   state->rows = rows.rows();
   state->bits = rows.bits();
-  engine::Choice choice;
-  {
+  engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
-    choice = engine::choose_engine(
-        {.engine = Engine::brute_force, .device = options.device, .points = rows.rows(), .dims = rows.bits()});
-  }
-  state->device = choice.device;
-  // Bits have one engine, so there is nothing to say about it.
-  state->reason = choice.reason.substr(choice.reason.find('\n') + 1);
+    return engine::choose_object_engine(
+        {.engine = options.engine, .device = options.device, .objects = rows.rows(), .content = IndexContent::bits});
+  }();
   const engine::RunOptions run{options.threads, &options.progress, options.times};
-  const engine::BitWords words(rows, "the points", run);
-  state->searcher = engine::with_memory(rows.rows() * words.rows().words_per_row * 8, "the index", [&] {
-    return engine::backend_of(choice.device).build_bits({.rows = words.rows(), .device = choice.device, .run = run});
+  const auto words = std::make_shared<engine::BitWords>(rows, "the points", run);
+  engine::make_or_fall_back(options.device, choice, [&](const engine::Choice& chosen) {
+    state->searcher = engine::with_memory(rows.rows() * words->rows().words_per_row * 8, "the index", [&] {
+      return engine::backend_of(chosen.device)
+          .build_bits({.engine = chosen.engine,
+                       .rows = words->rows(),
+                       .owner = words,
+                       .leaf_size = options.leaf_size,
+                       .device = chosen.device,
+                       .run = run});
+    });
   });
+  state->engine = choice.engine;
+  state->device = choice.device;
+  state->reason = choice.reason;
   return BitIndex(std::move(state));
 }
 
@@ -204,8 +204,10 @@ std::vector<std::uint32_t> BitIndex::count_self(double radius, const BitSearchOp
 
 std::uint64_t BitIndex::size() const { return state_->rows; }
 std::uint32_t BitIndex::bits() const { return state_->bits; }
+Engine BitIndex::engine() const { return state_->engine; }
 Device BitIndex::device() const { return state_->device; }
 std::uint64_t BitIndex::memory_bytes() const { return state_->searcher->memory_bytes(); }
+std::string BitIndex::first_violation() const { return state_->searcher->first_violation(); }
 std::string BitIndex::explain() const { return state_->reason + '\n' + state_->searcher->describe(); }
 
 }  // namespace kith

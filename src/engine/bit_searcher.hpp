@@ -1,11 +1,14 @@
 // What a backend offers for rows of bits: searches by the Hamming distance.
 #pragma once
 
+#include "engine/index_file/index_file.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/device.hpp>
+#include <kith/index.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace kith::engine {
@@ -19,12 +22,24 @@ struct BitRows {
   const std::uint64_t* row(std::uint64_t i) const { return words + i * words_per_row; }
 };
 
-/// Rows to prepare. They may go when the searcher is there.
+/// Rows to prepare.
 struct BitBuildRequest {
+  Engine engine = Engine::brute_force;  ///< or cover_tree
   BitRows rows;
+  std::shared_ptr<const void> owner;  ///< keeps the rows alive: a searcher that wants them holds it
+  std::uint32_t leaf_size = 0;        ///< cover tree only; 0: a good one
   Device device = {};
   RunOptions run;
 };
+
+/// A file to search in, which has the rows of `made`, checked. The sections of the engine are not.
+struct BitLoadRequest {
+  const IndexFile& file;
+  BitBuildRequest made;  ///< but for the leaf size
+};
+
+/// Throws CorruptFile unless the file has rows of bits and nothing else: that of brute force.
+void require_rows_only(const IndexFile& file);
 
 /// A batch of queries in host memory, or the rows themselves.
 struct BitQueries {
@@ -50,6 +65,12 @@ class BitSearcher {
   /// How many rows are within the bound.
   virtual void count(const BitQueries& queries, float bound, const RunOptions& run, std::uint32_t* counts) const = 0;
 
+  /// Copies all rows, side by side.
+  virtual void copy_rows(std::uint64_t* words, const RunOptions& run) const = 0;
+  /// Adds the engine's sections and parameters to a file; the facade adds the rows. The searcher outlives the writer.
+  virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
+  /// As Searcher has it.
+  virtual std::string first_violation() const { return {}; }
   virtual std::uint64_t memory_bytes() const = 0;
   /// What was prepared, in one line for people.
   virtual std::string describe() const = 0;

@@ -4,11 +4,9 @@
 #include "engine/choose_engine.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/index_file/index_file_writer.hpp"
+#include "engine/index_file/stored_index.hpp"
 #include "engine/index_file/validate_section.hpp"
 #include "engine/index_state.hpp"
-#include "engine/total_time.hpp"
-#include "engine/with_memory.hpp"
-#include "runtime/output_file.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -21,21 +19,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 namespace kith {
 namespace {
 
 using engine::IndexFile;
+using engine::require_threads;
 using engine::SectionId;
-using engine::with_memory;
-
-void require_threads(int threads) {
-  if (threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", threads));
-}
 
 void write_file(const IndexState& state, const SaveOptions& options, const engine::IndexFileWriter::Sink& sink) {
   require_threads(options.threads);
@@ -88,6 +80,7 @@ void load_searcher(IndexState& state, const engine::Choice& choice, const IndexF
 }
 
 std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions& options) {
+  engine::require_content(file, IndexContent::points);
   const engine::IndexFacts& facts = file.facts();
   if (!engine::cpu_backend().has(facts.engine)) {
     throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
@@ -147,41 +140,20 @@ void spread_rows(const IndexState& state, std::span<T> values) {
 }  // namespace
 
 void Index::save(const std::string& path, const SaveOptions& options) const {
-  with_memory(memory_bytes(), "saving the index", [&] {
-    runtime::OutputFile file(path);
-    write_file(*state_, options, [&](std::span<const std::byte> bytes) { file.write(bytes.data(), bytes.size()); });
-    file.commit();
-  });
+  engine::save_to_file(path, memory_bytes(), [&](const auto& sink) { write_file(*state_, options, sink); });
 }
 
 std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
-  return with_memory(memory_bytes(), "the copy of the index", [&] {
-    std::vector<std::byte> all;
-    write_file(*state_, options,
-               [&](std::span<const std::byte> bytes) { all.insert(all.end(), bytes.begin(), bytes.end()); });
-    return all;
-  });
+  return engine::save_to_bytes(memory_bytes(), [&](const auto& sink) { write_file(*state_, options, sink); });
 }
 
 Index Index::load(const std::string& path, const LoadOptions& options) {
-  require_threads(options.threads);
-  const engine::TotalTime total(options.times);
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
-  return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
-    const engine::RunOptions run{options.threads, &options.progress};
-    return Index(load_state(options.map ? IndexFile::map(path) : IndexFile::read(path, run), options));
-  });
+  return engine::load_from_file(path, options, [&](const IndexFile& file) { return Index(load_state(file, options)); });
 }
 
 Index Index::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
-  require_threads(options.threads);
-  const engine::TotalTime total(options.times);
-  if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
-  return with_memory(bytes.size(), "the index", [&] {
-    const engine::RunOptions run{options.threads, &options.progress};
-    return Index(load_state(IndexFile::copy_of(bytes, "index in memory", run), options));
-  });
+  return engine::load_from_bytes(bytes, options,
+                                 [&](const IndexFile& file) { return Index(load_state(file, options)); });
 }
 
 PointSet Index::points(int threads) const {
@@ -194,6 +166,18 @@ PointSet Index::points(int threads) const {
     if (state_->left_out_rows()) spread_rows(*state_, values);
   });
   return points;
+}
+
+std::string_view name_of(IndexContent content) {
+  switch (content) {
+    case IndexContent::points:
+      return "points";
+    case IndexContent::bits:
+      return "bits";
+    case IndexContent::sequences:
+      break;
+  }
+  return "sequences";
 }
 
 bool is_index_file(const std::string& path) {
@@ -214,8 +198,12 @@ IndexFileInfo describe_index_file(const std::string& path) {
   info.compatible_features = front.header.compatible_features;
   info.incompatible_features = front.header.incompatible_features;
   info.file_bytes = front.header.file_bytes;
+  info.content = front.facts.content;
   info.engine = front.facts.engine;
   info.metric = front.facts.metric;
+  info.sequence_metric = front.facts.sequence_metric;
+  info.sequence_kind = front.facts.sequence_kind;
+  info.metric_name = info.content == IndexContent::points ? info.metric.name() : name_of(info.sequence_metric);
   info.dtype = front.facts.dtype;
   info.dims = front.facts.dims;
   info.rows = front.facts.rows;

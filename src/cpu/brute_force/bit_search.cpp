@@ -103,6 +103,19 @@ class BitSearch final : public engine::BitSearcher {
     }
   }
 
+  void copy_rows(std::uint64_t* words, const RunOptions& run) const override {
+    constexpr std::uint64_t kRowsPerTask = 8192;
+    runtime::parallel_for(
+        (count_ + kRowsPerTask - 1) / kRowsPerTask, {.threads = run.threads}, [&](std::uint64_t task) {
+          const std::uint64_t end = std::min(count_, (task + 1) * kRowsPerTask);
+          for (std::uint64_t i = task * kRowsPerTask; i < end; ++i) {
+            for (std::uint32_t w = 0; w < words_; ++w) {
+              words[i * words_ + w] = values_[place(i / kBitPanel, w, static_cast<std::uint32_t>(i % kBitPanel))];
+            }
+          }
+        });
+  }
+  void save(engine::IndexFileWriter&, const RunOptions&) const override {}  // the rows are all there is
   std::uint64_t memory_bytes() const override { return memory_.bytes(); }
   std::string describe() const override {
     return fmt::format("bits: {} rows of {} words in panels of {} ({}), {} bytes", count_, words_, kBitPanel,

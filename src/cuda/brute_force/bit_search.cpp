@@ -34,6 +34,7 @@ class BitEngine final : public AskedEngine<float> {
   std::uint64_t points() const override { return scanned_.points.count; }
   std::uint32_t dims() const override { return scanned_.points.dims; }
   std::uint64_t memory_bytes() const { return rows_.bytes(); }
+  const float* rows() const { return rows_.data(); }
 
   void knn(const KnnQuestion<float>& question, const engine::KnnRules<float>& rules, std::uint8_t*,
            const Stream& stream) const override {
@@ -91,6 +92,10 @@ class BitSearch final : public engine::BitSearcher {
              std::uint32_t* counts) const override {
     search_.count(batch_of(queries), bound, run, counts);
   }
+  void copy_rows(std::uint64_t* words, const engine::RunOptions& run) const override {
+    copy_to_host(words, engine_.rows(), engine_.memory_bytes(), stream_, CopyOptions::of_search(run));
+  }
+  void save(engine::IndexFileWriter&, const engine::RunOptions&) const override {}  // the rows are all there is
   std::uint64_t memory_bytes() const override { return engine_.memory_bytes(); }
   std::string describe() const override {
     return fmt::format("bits: {} rows of {} words, {} bytes on the GPU", engine_.points(), engine_.dims() / 2,

@@ -4,6 +4,7 @@
 #include "engine/index_file/checksum.hpp"
 #include "engine/validate.hpp"
 
+#include <kith/bit_index.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -57,11 +58,54 @@ std::optional<Metric> metric_of(std::uint32_t kind, double p) {
   return metric;
 }
 
+/// Of bits and sequences.
+IndexFacts other_facts_of(const HeaderRecord& header, const std::string& name) {
+  IndexFacts facts;
+  facts.engine = static_cast<Engine>(header.engine);
+  facts.content = header.dtype == kBitsType ? IndexContent::bits : IndexContent::sequences;
+  if (facts.engine == Engine::kd_tree) {
+    throw_damaged(name,
+                  fmt::format("engine {} knows no {}", kith::name_of(facts.engine), kith::name_of(facts.content)));
+  }
+  constexpr std::uint32_t kHamming = kFirstSequenceMetric + static_cast<std::uint32_t>(SequenceMetric::hamming);
+  constexpr std::uint32_t kLast = kFirstSequenceMetric + static_cast<std::uint32_t>(SequenceMetric::jaccard);
+  const bool are_bits = facts.content == IndexContent::bits;
+  if (header.metric < kFirstSequenceMetric || header.metric > kLast || (are_bits && header.metric != kHamming) ||
+      std::bit_cast<std::uint64_t>(header.metric_p) != 0) {
+    throw_damaged(name, fmt::format("there is no metric of {} with the number {} and exponent {}",
+                                    kith::name_of(facts.content), header.metric, header.metric_p));
+  }
+  facts.sequence_metric = static_cast<SequenceMetric>(header.metric - kFirstSequenceMetric);
+  if (are_bits && (header.dims == 0 || header.dims > BitIndex::kMostBits)) {
+    throw_damaged(name, fmt::format("rows of {} bits are declared", header.dims));
+  }
+  if (!are_bits && header.dims > static_cast<std::uint32_t>(SequenceKind::sets)) {
+    throw_damaged(name, fmt::format("there is no kind of sequences with the number {}", header.dims));
+  }
+  if (!are_bits) facts.sequence_kind = static_cast<SequenceKind>(header.dims);
+  const bool are_sets = facts.sequence_kind == SequenceKind::sets;
+  if (!are_bits && are_sets != (facts.sequence_metric == SequenceMetric::jaccard)) {
+    throw_damaged(name, fmt::format("the metric {} is not for {}", kith::name_of(facts.sequence_metric),
+                                    kith::name_of(facts.sequence_kind)));
+  }
+  if (header.rows > kMostPoints || header.points != header.rows) {
+    throw_damaged(name,
+                  fmt::format("{} rows and {} points are declared; they are as many as each other, and at most {}",
+                              header.rows, header.points, kMostPoints));
+  }
+  facts.dims = are_bits ? header.dims : 0;
+  facts.rows = header.rows;
+  facts.points = header.points;
+  facts.parameters = header.parameters;
+  return facts;
+}
+
 IndexFacts facts_of(const HeaderRecord& header, const std::string& name) {
   if (header.engine < static_cast<std::uint32_t>(Engine::brute_force) ||
       header.engine > static_cast<std::uint32_t>(Engine::cover_tree)) {
     throw_damaged(name, fmt::format("there is no engine with the number {}", header.engine));
   }
+  if (header.dtype == kBitsType || header.dtype == kSequencesType) return other_facts_of(header, name);
   if (header.dtype > static_cast<std::uint32_t>(DType::f64)) {
     throw_damaged(name, fmt::format("there is no type of coordinates with the number {}", header.dtype));
   }
@@ -144,6 +188,12 @@ std::string_view name_of(SectionId id) {
       return "cover_order";
     case SectionId::cover_distances:
       return "cover_distances";
+    case SectionId::words:
+      return "words";
+    case SectionId::items:
+      return "items";
+    case SectionId::offsets:
+      return "offsets";
   }
   return "unknown";
 }
@@ -167,6 +217,14 @@ std::vector<std::byte> encode_front(const IndexFacts& facts, const std::vector<S
   header.metric = static_cast<std::uint32_t>(facts.metric.kind());
   header.dims = facts.dims;
   header.metric_p = facts.metric.p();
+  if (facts.content != IndexContent::points) {
+    const bool are_bits = facts.content == IndexContent::bits;
+    header.dtype = are_bits ? kBitsType : kSequencesType;
+    header.metric =
+        kFirstSequenceMetric + static_cast<std::uint32_t>(are_bits ? SequenceMetric::hamming : facts.sequence_metric);
+    header.dims = are_bits ? facts.dims : static_cast<std::uint32_t>(facts.sequence_kind);
+    header.metric_p = 0;
+  }
   header.rows = facts.rows;
   header.points = facts.points;
   header.parameters = facts.parameters;

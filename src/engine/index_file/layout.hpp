@@ -3,7 +3,10 @@
 
 #include <kith/dtype.hpp>
 #include <kith/index.hpp>
+#include <kith/index_file.hpp>
 #include <kith/metric.hpp>
+#include <kith/sequence_metric.hpp>
+#include <kith/sequence_set.hpp>
 
 #include <array>
 #include <bit>
@@ -32,19 +35,28 @@ inline constexpr std::uint32_t kLeafSizeParameter = 0;
 inline constexpr std::uint32_t kSplitRuleParameter = 1;   ///< k-d tree: 0: widest side, 1: x, y, z, x, …
 inline constexpr std::uint32_t kSeparationParameter = 1;  ///< cover tree: 0: global, 1: siblings
 
+/// In the place of the type of coordinates, if there are none.
+inline constexpr std::uint32_t kBitsType = 2;
+inline constexpr std::uint32_t kSequencesType = 3;
+/// Metrics of sequences and bits are numbered behind those of points.
+inline constexpr std::uint32_t kFirstSequenceMetric = 16;
+
 /// What a section holds. Files keep their sections in this order.
 enum class SectionId : std::uint32_t {
-  rows = 1,          ///< brute force, cover tree: T[points][dims]
-  blocks = 2,        ///< k-d tree: the points, leaf by leaf
-  split_dims = 3,    ///< k-d tree: u16 per inner node
-  split_values = 4,  ///< k-d tree: T per inner node
-  boxes = 5,         ///< k-d tree: T[node][lower, upper][dims]
-  smallest = 6,      ///< k-d tree: u32 per node
-  original = 7,      ///< u32 per point: its number among the caller's rows
-  period = 8,        ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
+  rows = 1,              ///< brute force, cover tree: T[points][dims]
+  blocks = 2,            ///< k-d tree: the points, leaf by leaf
+  split_dims = 3,        ///< k-d tree: u16 per inner node
+  split_values = 4,      ///< k-d tree: T per inner node
+  boxes = 5,             ///< k-d tree: T[node][lower, upper][dims]
+  smallest = 6,          ///< k-d tree: u32 per node
+  original = 7,          ///< u32 per point: its number among the caller's rows
+  period = 8,            ///< f64[dims]: the lengths of a periodic box, 0 for axes that do not wrap
   cover_nodes = 9,       ///< cover tree: CoverNode per node
   cover_order = 10,      ///< cover tree: u32 per point, leaf by leaf
   cover_distances = 11,  ///< cover tree: f64 per point, in that order, from the centre of its leaf
+  words = 16,            ///< bits: u64[words per row] per row
+  items = 17,            ///< sequences: u32 per item
+  offsets = 18,          ///< sequences: u64 per sequence and one more
 };
 /// Readers skip sections that they do not know if this bit is set in the id, and refuse the file if it is not.
 inline constexpr std::uint32_t kOptionalSection = 0x80000000;
@@ -62,9 +74,9 @@ struct HeaderRecord {
   std::uint64_t file_bytes = 0;
   std::uint64_t front_bytes = 0;  ///< header, table and checksums
   std::uint32_t engine = 0;
-  std::uint32_t dtype = 0;
-  std::uint32_t metric = 0;
-  std::uint32_t dims = 0;
+  std::uint32_t dtype = 0;   ///< f32 and f64; kBitsType, kSequencesType
+  std::uint32_t metric = 0;  ///< Metric::Kind; bits and sequences: kFirstSequenceMetric + SequenceMetric
+  std::uint32_t dims = 0;    ///< bits of a row; what the items of sequences are
   double metric_p = 0;
   std::uint64_t rows = 0;    ///< as the caller counts
   std::uint64_t points = 0;  ///< rows that are not left out
@@ -100,6 +112,9 @@ struct IndexFacts {
   std::uint64_t rows = 0;    ///< as the caller counts
   std::uint64_t points = 0;  ///< rows that are not left out
   std::array<std::uint32_t, kEngineParameters> parameters = {};
+  IndexContent content = IndexContent::points;            ///< of others the fields above mean what they can
+  SequenceMetric sequence_metric = SequenceMetric::edit;  ///< sequences only
+  SequenceKind sequence_kind = SequenceKind::numbers;     ///< sequences only
 };
 
 /// Everything that comes before the sections.

@@ -1,0 +1,28 @@
+// kith build for rows of bits, strings and sets.
+#pragma once
+
+#include "output_flags.hpp"
+#include "sequence_flags.hpp"
+
+#include <kith/index.hpp>
+#include <kith/index_file.hpp>
+#include <kith/io/read_points.hpp>
+
+#include <string>
+
+namespace kith::cli {
+
+/// Everything that kith build takes.
+struct BuildFlags {
+  std::string points_path;
+  std::string out;
+  io::ReadOptions read;
+  BuildOptions build;
+  SequenceFlags sequences;
+  OutputFlags output;
+};
+
+/// Builds and saves an index of bits or sequences. Throws UsageError for flags that are for points. Returns 0.
+int build_objects(const BuildFlags& flags, IndexContent content);
+
+}  // namespace kith::cli

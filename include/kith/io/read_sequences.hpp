@@ -1,0 +1,53 @@
+// Reads strings and sets from text files: lines, FASTA, PHYLIP, sets of whole numbers.
+#pragma once
+
+#include <kith/progress.hpp>
+#include <kith/sequence_set.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith::io {
+
+/// `lines`: a string in each line. `fasta` and `phylip`: named sequences; PHYLIP sequential or interleaved, with names
+/// of ten characters or ended by a blank. `sets`: whole numbers from 0 to 2^32 - 1 in each line, separated by blanks,
+/// tabs or commas.
+enum class SequenceFormat : std::uint8_t { automatic, lines, fasta, phylip, sets };
+
+/// "auto", "lines", "fasta", "phylip" or "sets".
+std::string_view name_of(SequenceFormat format);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+SequenceFormat parse_sequence_format(std::string_view text);
+/// What the extension of a path says (".gz" is looked through); `automatic` if it says nothing.
+SequenceFormat sequence_format_of_extension(std::string_view path);
+
+/// How a file is read.
+struct SequenceReadOptions {
+  /// `automatic` goes by the extension, then by the first line: one that begins with ">" is FASTA, one of two numbers
+  /// PHYLIP, anything else lines. It never finds sets.
+  SequenceFormat format = SequenceFormat::automatic;
+  /// What an item of a string is: a code point of UTF-8 (`text`) or a byte (`bytes`). Sets are sets.
+  SequenceKind kind = SequenceKind::text;
+  ProgressCallback progress = {};
+};
+
+/// What a file held.
+struct SequenceFile {
+  SequenceSet sequences;
+  std::vector<std::string> names;  ///< one for each sequence of FASTA and PHYLIP; empty for the others
+  SequenceFormat format = SequenceFormat::lines;
+  std::vector<std::string> notes;  ///< what a person should know, e.g. that empty lines are empty strings
+
+  SequenceView view() const { return sequences.view(); }
+};
+
+/// Reads the whole file, also if it is compressed by gzip; "-" is standard input. Lines end with LF or CR LF; a mark of
+/// the byte order at the beginning is left out. Empty lines are empty strings or sets, but nothing follows the last
+/// line end. Throws IoError if the file cannot be opened or read, CorruptFile if it is no text or of a kind that kith
+/// does not read, BadData that names the line if it is not as its format wants it or no UTF-8, OutOfMemory,
+/// Interrupted.
+SequenceFile read_sequences(const std::string& path, const SequenceReadOptions& options = {});
+
+}  // namespace kith::io

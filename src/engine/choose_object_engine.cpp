@@ -1,0 +1,59 @@
+// See choose_object_engine.hpp.
+#include "engine/choose_object_engine.hpp"
+
+#include "engine/backend.hpp"
+#include "engine/validate.hpp"
+
+#include <fmt/format.h>
+
+namespace kith::engine {
+namespace {
+
+/// From so many sequences on a cover tree is built and searched sooner than all of them are compared.
+constexpr std::uint64_t kFewestForTree = 1000;
+
+bool has(const Backend& backend, Engine engine, const ObjectWish& wish) {
+  return wish.content == IndexContent::bits ? backend.has_bits(engine) : backend.has_sequences(engine, wish.metric);
+}
+
+Engine engine_for(const ObjectWish& wish) {
+  if (wish.engine != Engine::automatic) return wish.engine;
+  if (wish.content == IndexContent::bits || wish.objects < kFewestForTree) return Engine::brute_force;
+  return Engine::cover_tree;
+}
+
+std::string reason_for(const ObjectWish& wish) {
+  if (wish.engine != Engine::automatic) return "as asked";
+  if (wish.content == IndexContent::bits) return "bits are scanned fast; a cover tree pays if rows lie in clusters";
+  return fmt::format("{} sequences; a cover tree pays from {} on", wish.objects, kFewestForTree);
+}
+
+}  // namespace
+
+Choice choose_object_engine(const ObjectWish& wish) {
+  const Engine engine = engine_for(wish);
+  if (!has(cpu_backend(), engine, wish)) {
+    throw UsageError(fmt::format("engine {} does not search {}; use auto, brute or covertree", name_of(engine),
+                                 name_of(wish.content)));
+  }
+  // The device by the rules of brute force, which every device has.
+  Choice choice = choose_engine({.engine = Engine::brute_force,
+                                 .device = wish.device,
+                                 .points = wish.objects,
+                                 .dims = 1,
+                                 .metric = Metric::l1()});
+  choice.change_engine(engine, reason_for(wish));
+  if (choice.device == Device::cpu() || has(backend_of(choice.device), engine, wish)) return choice;
+  const std::string refusal =
+      fmt::format("engine {} searches {} on the CPU only in this version", name_of(engine), name_of(wish.content));
+  if (wish.device.kind() == Device::Kind::cuda) throw UsageError(refusal + "; use --device cpu");
+  choice.fall_back(refusal);
+  return choice;
+}
+
+void require_leaf_size(std::uint32_t leaf_size) {
+  if (leaf_size <= kMostPerLeaf) return;
+  throw UsageError(fmt::format("leaf_size must be at most {}, not {}", kMostPerLeaf, leaf_size));
+}
+
+}  // namespace kith::engine

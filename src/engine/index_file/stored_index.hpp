@@ -1,0 +1,86 @@
+// What saving and loading have in common whatever was indexed: a file or bytes in memory, errors of memory, the device.
+#pragma once
+
+#include "engine/index_file/index_file.hpp"
+#include "engine/index_file/index_file_writer.hpp"
+#include "engine/total_time.hpp"
+#include "engine/with_memory.hpp"
+#include "runtime/output_file.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace kith::engine {
+
+inline void require_threads(int threads) {
+  if (threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", threads));
+}
+
+/// Calls `write(sink)` for a file that appears whole or not at all.
+template <typename Write>
+void save_to_file(const std::string& path, std::uint64_t bytes, Write&& write) {
+  with_memory(bytes, "saving the index", [&] {
+    runtime::OutputFile file(path);
+    write([&](std::span<const std::byte> part) { file.write(part.data(), part.size()); });
+    file.commit();
+  });
+}
+
+template <typename Write>
+std::vector<std::byte> save_to_bytes(std::uint64_t bytes, Write&& write) {
+  return with_memory(bytes, "the copy of the index", [&] {
+    std::vector<std::byte> all;
+    write([&](std::span<const std::byte> part) { all.insert(all.end(), part.begin(), part.end()); });
+    return all;
+  });
+}
+
+/// Returns `load(file)` of the file, read or mapped.
+template <typename Load>
+auto load_from_file(const std::string& path, const LoadOptions& options, Load&& load) {
+  require_threads(options.threads);
+  const TotalTime total(options.times);
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
+    const RunOptions run{options.threads, &options.progress};
+    return load(options.map ? IndexFile::map(path) : IndexFile::read(path, run));
+  });
+}
+
+template <typename Load>
+auto load_from_bytes(std::span<const std::byte> bytes, const LoadOptions& options, Load&& load) {
+  require_threads(options.threads);
+  const TotalTime total(options.times);
+  if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
+  return with_memory(bytes.size(), "the index", [&] {
+    return load(IndexFile::copy_of(bytes, "index in memory", {options.threads, &options.progress}));
+  });
+}
+
+/// Why the engine of a loaded index is what it is.
+inline std::string loaded_text(const IndexFile& file) {
+  return fmt::format("that of {}, {}", file.name(),
+                     file.is_trusted() ? "mapped and not checked" : "loaded and checked");
+}
+
+/// Throws UsageError unless the file is an index of `wanted`.
+inline void require_content(const IndexFile& file, IndexContent wanted) {
+  const IndexContent content = file.facts().content;
+  if (content == wanted) return;
+  constexpr const char* kLoaders[] = {"Index", "BitIndex", "SequenceIndex"};
+  throw UsageError(fmt::format("{}: is an index of {}, not of {}; load it with {}", file.name(), kith::name_of(content),
+                               kith::name_of(wanted), kLoaders[static_cast<int>(content)]));
+}
+
+}  // namespace kith::engine
