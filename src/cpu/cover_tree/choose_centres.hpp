@@ -7,8 +7,11 @@
 #include "runtime/time_spent.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -38,14 +41,20 @@ class CentreChoice {
     const std::size_t objects = state_.numbers.size();
     owners.assign(objects, kNone);
     limits_.resize(objects);
-    for (std::size_t i = 0; i < objects; ++i) limits_[i] = value_not_below(state_.values[i]);
+    worst_.resize(objects);
+    for (std::size_t i = 0; i < objects; ++i) {
+      limits_[i] = value_not_below(state_.values[i]);
+      worst_[i] = 2 * state_.distances[i];
+    }
     batch_members_.assign(state_.cells.size() + 1, 0);
-    std::vector<std::uint32_t> candidates;
+    std::vector<std::uint32_t>& candidates = candidates_;
+    candidates.clear();
     for (const std::uint32_t at : state_.by_rank) {
       if (state_.distances[at] > radius_ && state_.cells[state_.cell_at[at]].open) candidates.push_back(at);
     }
-    const std::size_t most = std::clamp<std::size_t>(objects / 32, 32, 4096);
+    std::size_t most = kFewestTaken;
     std::size_t next = 0;
+    std::uint64_t since_sorted = 0, before_sorting = kSortAfter * objects;
     while (next < candidates.size()) {
       batch_.clear();
       for (; next < candidates.size() && batch_.size() < most; ++next) {
@@ -53,10 +62,21 @@ class CentreChoice {
       }
       if (batch_.empty()) break;
       const std::size_t before = centres.size();
-      choose_in_batch();
+      const std::uint64_t among_batch = choose_in_batch();
       claim(before);
       find_targets(before);
-      measure_targets();
+      const std::uint64_t among_objects = measure_targets();
+      if (among_batch * 16 < among_objects) {
+        most = std::min(2 * most, kMostTaken);
+      } else if (among_batch * 8 > among_objects) {
+        most = std::max(most / 2, kFewestTaken);
+      }
+      since_sorted += among_objects;
+      if (since_sorted > before_sorting && next < candidates.size()) {
+        sort_again();
+        since_sorted = 0;
+        before_sorting *= 2;
+      }
     }
   }
 
@@ -72,9 +92,13 @@ class CentreChoice {
   };
 
   static constexpr std::uint32_t kChunk = 256;
+  static constexpr std::uint32_t kGap = 4;         ///< cells between two near ones are measured too
+  static constexpr std::uint64_t kSortAfter = 64;  ///< distances per object, then twice as many
+  static constexpr std::size_t kFewestTaken = 32;
+  static constexpr std::size_t kMostTaken = 4096;
 
-  /// The greedy choice among the batch.
-  void choose_in_batch() {
+  /// The greedy choice among the batch. Returns how many distances it took.
+  std::uint64_t choose_in_batch() {
     const runtime::TimeSpent time(&state_.work->centres.milliseconds);
     const auto size = static_cast<std::uint32_t>(batch_.size());
     // By cell, and in a cell by rank, so that the members of a cell can be measured side by side.
@@ -99,13 +123,14 @@ class CentreChoice {
       space_.ask(query, state_.numbers[at]);
       for (const auto& near : neighbors_.of(cell)) {
         const std::uint32_t begin = first[near.cell], end = first[near.cell + 1];
-        if (begin == end) continue;
+        if (begin == end || state_.distances[at] <= near.too_near) continue;
         rows.measure(query, begin, end - begin, within_, values.data());
         evaluations += end - begin;
         for (std::uint32_t s = begin; s < end; ++s) is_covered[s] |= values[s - begin] <= within_;
       }
     }
     state_.work->centres.evaluations += evaluations;
+    return evaluations;
   }
 
   /// The centres since `before` own themselves.
@@ -121,32 +146,32 @@ class CentreChoice {
   /// Which cells the centres since `before` must be measured with, and how many objects of each.
   void find_targets(std::size_t before) {
     const runtime::TimeSpent time(&state_.work->centres.milliseconds);
-    const auto count = centres.size() - before;
     constexpr std::uint32_t kBlock = 8;
-    std::vector<std::vector<Target>> found((count + kBlock - 1) / kBlock);
+    std::vector<std::vector<Target>> found((centres.size() - before + kBlock - 1) / kBlock);
     runtime::parallel_for(found.size(), {.threads = threads_}, [&](std::uint64_t block) {
       typename S::Query query;
       const std::size_t end = std::min(centres.size(), before + (block + 1) * kBlock);
       std::uint64_t evaluations = 0;
+      std::vector<Value> values;
+      std::vector<std::uint32_t> near_cells;
       for (std::size_t c = before + block * kBlock; c < end; ++c) {
-        space_.ask(query, centres[c].number);
+        near_cells.clear();
         for (const auto& near : neighbors_.of(centres[c].cell)) {
-          const CoverCell& cell = state_.cells[near.cell];
-          if (!cell.open) continue;
-          double distance = centres[c].distance;
-          if (near.cell != centres[c].cell) {
-            if (!may_win(rounding_.apart(near.distance, distance), cell.largest)) continue;
-            Value value;
-            state_.centres.measure(query, near.cell, 1, std::numeric_limits<Value>::max(), &value);
-            ++evaluations;
-            distance = space_.metric(value);
+          if (centres[c].distance > near.too_near && state_.cells[near.cell].open) near_cells.push_back(near.cell);
+        }
+        space_.ask(query, centres[c].number);
+        for (std::size_t i = 0; i < near_cells.size();) {
+          const std::uint32_t first = near_cells[i];
+          std::size_t past = i + 1;
+          while (past < near_cells.size() && near_cells[past] - near_cells[past - 1] <= kGap) ++past;
+          const std::uint32_t count = near_cells[past - 1] - first + 1;
+          values.resize(count);
+          state_.centres.measure(query, first, count, std::numeric_limits<Value>::max(), values.data());
+          evaluations += count;
+          for (; i < past; ++i) {
+            const std::uint32_t objects = how_many(near_cells[i], space_.metric(values[near_cells[i] - first]));
+            if (objects > 0) found[block].push_back({near_cells[i], static_cast<std::uint32_t>(c), objects});
           }
-          const double* distances = state_.distances.data() + cell.first;
-          const double* last =
-              std::partition_point(distances, distances + cell.count, [&](double of) { return may_win(distance, of); });
-          if (last == distances) continue;
-          found[block].push_back(
-              {near.cell, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(last - distances)});
         }
       }
       state_.work->centres.evaluations += evaluations;
@@ -166,10 +191,64 @@ class CentreChoice {
     }
   }
 
-  /// Whether an object at `of` from the centre of its cell can be nearer to a centre that is `distance` from there.
-  bool may_win(double distance, double of) const { return !(distance > 0) || rounding_.nearest(distance, of) < of; }
+  /// How many objects of a cell a centre can win that is at `distance` from the cell's.
+  std::uint32_t how_many(std::uint32_t of_cell, double distance) const {
+    const CoverCell& cell = state_.cells[of_cell];
+    if (!may_win(distance, 2 * cell.largest)) return 0;
+    const double* worst = worst_.data() + cell.first;
+    const double* last =
+        std::partition_point(worst, worst + cell.count, [&](double of) { return may_win(distance, of); });
+    return static_cast<std::uint32_t>(last - worst);
+  }
 
-  void measure_targets() {
+  /// Whether an object p of a cell b can be nearer to a centre c at `distance` from b than to its owner o, where `of`
+  /// is m(b, p) + m(o, p): m(c, p) >= m(c, b) - m(b, p).
+  bool may_win(double distance, double of) const {
+    return distance - 4 * (rounding_.relative * (distance + of) + rounding_.absolute) < of;
+  }
+
+  /// The objects of each cell by what they have now: many are nearer to their owner than they were.
+  void sort_again() {
+    const std::size_t objects = state_.numbers.size();
+    std::vector<std::uint32_t> from(objects), now_at(objects);
+    runtime::parallel_for(state_.cells.size(), {.threads = threads_}, [&](std::uint64_t c) {
+      const CoverCell& cell = state_.cells[c];
+      std::vector<std::pair<double, std::uint32_t>> keys(cell.count);
+      for (std::uint32_t i = 0; i < cell.count; ++i) {
+        const std::uint32_t at = cell.first + i;
+        double key = state_.distances[at] + space_.metric(state_.values[at]);
+        // A tie goes to the lower number among new centres, but not from an old one to a new one.
+        if (owners[at] != kNone) key = std::nextafter(key, std::numeric_limits<double>::infinity());
+        keys[i] = {limits_[at] < 0 ? -1 : key, at};
+      }
+      std::sort(keys.begin(), keys.end(), std::greater<>());
+      for (std::uint32_t i = 0; i < cell.count; ++i) {
+        const std::uint32_t at = cell.first + i;
+        worst_[at] = keys[i].first;
+        from[at] = keys[i].second;
+        now_at[keys[i].second] = at;
+      }
+    });
+    take(state_.numbers, from);
+    take(state_.values, from);
+    take(state_.distances, from);
+    take(owners, from);
+    take(limits_, from);
+    for (std::uint32_t& at : state_.by_rank) at = now_at[at];
+    for (std::uint32_t& at : candidates_) at = now_at[at];
+    state_.rows = space_.arrange(state_.numbers, threads_);
+  }
+
+  template <typename T>
+  static void take(std::vector<T>& values, const std::vector<std::uint32_t>& from) {
+    std::vector<T> taken(values.size());
+    for (std::size_t i = 0; i < from.size(); ++i) taken[i] = values[from[i]];
+    values.swap(taken);
+  }
+
+  /// Returns how many distances it took.
+  std::uint64_t measure_targets() {
+    const std::uint64_t evaluations_before = state_.work->objects.evaluations;
     const runtime::TimeSpent time(&state_.work->objects.milliseconds);
     struct Task {
       std::uint32_t cell, first, count;
@@ -196,12 +275,28 @@ class CentreChoice {
         space_.ask(query, centres[target.centre].number);
         state_.rows.measure(query, first, count, limit, values);
         evaluations += count;
-        for (std::uint32_t p = 0; p < count; ++p) {
-          if (values[p] <= limits_[first + p]) offer(first + p, target.centre, values[p]);
-        }
+        offer_all(first, count, target.centre, values);
       }
       state_.work->objects.evaluations += evaluations;
     });
+    return state_.work->objects.evaluations - evaluations_before;
+  }
+
+  void offer_all(std::uint32_t first, std::uint32_t count, std::uint32_t centre, const Value* values) {
+    constexpr std::uint32_t kBlock = 16;  // without branches: few blocks have a winner
+    const Value* limits = limits_.data() + first;
+    std::uint32_t p = 0;
+    for (; p + kBlock <= count; p += kBlock) {
+      std::uint32_t hits = 0;
+      for (std::uint32_t i = 0; i < kBlock; ++i) hits += values[p + i] <= limits[p + i] ? 1u : 0u;
+      if (hits == 0) continue;
+      for (std::uint32_t i = p; i < p + kBlock; ++i) {
+        if (values[i] <= limits[i]) offer(first + i, centre, values[i]);
+      }
+    }
+    for (; p < count; ++p) {
+      if (values[p] <= limits[p]) offer(first + p, centre, values[p]);
+    }
   }
 
   void offer(std::uint32_t at, std::uint32_t centre, Value value) {
@@ -221,6 +316,8 @@ class CentreChoice {
   Value within_;
   int threads_;
   core::CoverRounding rounding_ = space_.rounding();
+  std::vector<std::uint32_t> candidates_;     ///< positions by rank
+  std::vector<double> worst_;                 ///< by position, see may_win; descending in a cell, since it was sorted
   std::vector<Value> limits_;                 ///< by position: values above it do not win
   std::vector<std::uint32_t> batch_;          ///< positions by rank
   std::vector<std::uint32_t> batch_members_;  ///< by cell: where its members, or targets, begin

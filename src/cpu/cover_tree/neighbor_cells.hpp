@@ -22,11 +22,12 @@ class NeighborCells {
  public:
   struct Neighbor {
     std::uint32_t cell = 0;
-    double distance = 0;
+    /// An object that is not farther than this from the centre of its own cell wins nothing in this one.
+    double too_near = 0;
   };
 
   /// One cell.
-  NeighborCells() : offsets_{0, 1}, neighbors_{{0, 0}} {}
+  NeighborCells() : offsets_{0, 1}, neighbors_{{0, -1}} {}
 
   std::span<const Neighbor> of(std::uint32_t cell) const {
     return std::span(neighbors_).subspan(offsets_[cell], offsets_[cell + 1] - offsets_[cell]);
@@ -39,7 +40,7 @@ class NeighborCells {
     const auto& cells = state.cells;
     const core::CoverRounding rounding = space.rounding();
     const double radii = (2.25 + 64 * rounding.relative) * radius;
-    std::vector<std::vector<Neighbor>> lists(cells.size());
+    std::vector<std::vector<Neighbor>> lists(cells.size());  // ascend, because children lie in the order of parents
     constexpr std::uint32_t kBlock = 16;
     const auto blocks = (cells.size() + kBlock - 1) / kBlock;
     runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
@@ -54,17 +55,15 @@ class NeighborCells {
           const std::uint32_t first = first_child[near.cell], last = first_child[near.cell + 1];
           if (first == last) continue;
           values.resize(last - first);
-          const double most = radii + cell.largest + radius;
           state.centres.measure(query, first, last - first, std::numeric_limits<typename S::Value>::max(),
                                 values.data());
-          (void)most;
           evaluations += last - first;
           for (std::uint32_t b = first; b < last; ++b) {
             const double distance = b == a ? 0 : space.metric(values[b - first]);
-            if (distance <= radii + cell.largest + cells[b].largest) lists[a].push_back({b, distance});
+            if (distance > radii + cell.largest + cells[b].largest) continue;
+            lists[a].push_back({b, b == a ? -1 : too_near(rounding, distance, cells[b].largest)});
           }
         }
-        std::sort(lists[a].begin(), lists[a].end(), [](const auto& x, const auto& y) { return x.cell < y.cell; });
       }
       state.work->neighbors.evaluations += evaluations;
     });
@@ -79,6 +78,13 @@ class NeighborCells {
   }
 
  private:
+  /// An object c of a wins p of b only if m(c, p) < m(b, p) <= largest(b), so m(c, b) < 2 largest(b), and so
+  /// m(a, b) - m(a, c) < 2 largest(b). Each distance is rounded; the slack is more than all of it.
+  static double too_near(const core::CoverRounding& rounding, double distance, double largest) {
+    const double slack = 8 * (rounding.relative * (distance + 2 * largest) + rounding.absolute);
+    return distance - 2 * largest - slack;
+  }
+
   std::vector<std::uint64_t> offsets_;
   std::vector<Neighbor> neighbors_;
 };

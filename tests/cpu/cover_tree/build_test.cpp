@@ -131,7 +131,7 @@ void check_random_vectors(std::uint64_t seeds) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<Shape>(seed % 8);
-    const auto count = static_cast<std::uint32_t>(random() % (seed % 3 == 0 ? 20 : 300));
+    const auto count = static_cast<std::uint32_t>(random() % (seed % 3 == 0 ? 60 : 1000));
     const auto dims = static_cast<std::uint32_t>(1 + random() % (seed % 2 == 0 ? 3 : 20));
     const auto leaf_size = static_cast<std::uint32_t>(1 + random() % 12);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": shape " << static_cast<int>(shape) << ", " << count
@@ -148,7 +148,7 @@ TEST(CoverTreeBuild, WholeNumbersWithManyTies) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
-    std::vector<std::uint64_t> words(1 + random() % 300);
+    std::vector<std::uint64_t> words(1 + random() % 1500);
     const std::uint64_t mask = (std::uint64_t{1} << (2 + random() % 14)) - 1;
     for (auto& word : words) word = random() & mask;
     const PlainSpace<float> space(
@@ -159,9 +159,23 @@ TEST(CoverTreeBuild, WholeNumbersWithManyTies) {
   }
 }
 
+/// Enough new centres on a level for objects to be sorted again while they are chosen.
+TEST(CoverTreeBuild, ManyCentresOfOneLevel) {
+  std::mt19937_64 random(3);
+  const std::vector<float> rows = random_rows<float>(Shape::uniform, 6000, 2, random);
+  ASSERT_NO_FATAL_FAILURE(check_space(vectors(rows, 2), 2));
+  std::vector<std::uint64_t> words(3000);
+  for (auto& word : words) word = random() & random() & 0xffffff;
+  const PlainSpace<float> bits(
+      static_cast<std::uint32_t>(words.size()),
+      [&](std::uint32_t a, std::uint32_t b) { return static_cast<float>(__builtin_popcountll(words[a] ^ words[b])); },
+      {}, false);
+  ASSERT_NO_FATAL_FAILURE(check_space(bits, 4));
+}
+
 TEST(CoverTreeBuild, PowersOfTwoOnALine) {
   std::vector<float> rows;
-  for (int i = -30; i <= 30; ++i) rows.push_back(static_cast<float>(std::ldexp(1.0, i)));
+  for (int i = -30; i <= 30; ++i) rows.insert(rows.end(), 20, static_cast<float>(std::ldexp(1.0, i)));
   for (const std::uint32_t leaf_size : {1u, 2u, 8u}) {
     ASSERT_NO_FATAL_FAILURE(check_space(vectors(rows, 1), leaf_size));
   }
