@@ -105,14 +105,12 @@ def cover_cases():
     return report, cases
 
 
-def cover_tree_cpu(keep=lambda data: True):
+def cover_tree_cpu():
     report, cases = cover_cases()
     lines = ["| data | objects, queries | what | " + " | ".join(head for _, _, head in COVER_COLUMNS) + " |"]
     lines.append("|" + "---|" * (3 + len(COVER_COLUMNS)))
     jobs = [("build, ms", "build_ms"), ("search, ms", "query_ms"), ("distances per query", "query_evaluations")]
     for (data, points, queries, dims), rows in cases.items():
-        if not keep(data):
-            continue
         for job, field in jobs:
             values = [rows.get((engine, kind), {}).get(field) for engine, kind, _ in COVER_COLUMNS]
             if field == "query_evaluations":
@@ -126,8 +124,23 @@ def cover_tree_cpu(keep=lambda data: True):
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-def cover_tree_short():
-    return cover_tree_cpu(lambda data: data in ("clusters in 55 dims", "English words"))
+def cover_tree_ratios():
+    """How many times faster the cover tree searches and builds, f32 (BallTree: f64, both)."""
+    report, cases = cover_cases()
+    lines = ["| data | dims | share measured | search: brute force | k-d tree | BallTree, f64 | build: BallTree, f64 |", "|" + "---|" * 7]
+    for (data, points, queries, dims), rows in cases.items():
+        tree = rows["covertree", "f32"]
+        share = tree["query_evaluations"] / queries / points
+        others = [("brute", "f32", "query_ms"), ("kdtree", "f32", "query_ms"), ("BallTree", "f64", "query_ms"), ("BallTree", "f64", "build_ms")]
+        cells = []
+        for engine, kind, field in others:
+            if (engine, kind) in rows:
+                ratio = rows[engine, kind][field] / rows["covertree", kind][field]
+                cells.append(f"{ratio:.{0 if ratio >= 20 else 1 if ratio >= 1 else 2}f}")
+            else:
+                cells.append("")
+        lines.append(f"| {data} | {'' if dims is None else dims} | {100 * share:.2g} % | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
 
 
 def gpu_report(name):
@@ -341,7 +354,7 @@ TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "brute_force_short": brute_force_short,
     "cover_tree_cpu": cover_tree_cpu,
-    "cover_tree_short": cover_tree_short,
+    "cover_tree_ratios": cover_tree_ratios,
     "gpu_bits": gpu_bits,
     "gpu_brute": gpu_brute,
     "gpu_brute_or_tree": gpu_brute_or_tree,
