@@ -25,7 +25,8 @@ class PreparedTree {
         rounding_(space.rounding()),
         objects_(space.arrange(tree_.order, threads)),
         centres_(space.arrange(centres_of(tree_), threads)),
-        is_uniform_(tree_.nodes.size()) {
+        is_uniform_(tree_.nodes.size()),
+        scratch_(std::make_unique<ScratchPool<S>>(tree_.nodes.size())) {
     find_uniform_leaves(threads);
   }
 
@@ -74,7 +75,7 @@ class PreparedTree {
   typename S::Rows objects_;
   typename S::Rows centres_;
   std::vector<std::uint8_t> is_uniform_;  ///< per node
-  std::unique_ptr<ScratchPool<S>> scratch_ = std::make_unique<ScratchPool<S>>();
+  std::unique_ptr<ScratchPool<S>> scratch_;
 };
 
 }  // namespace kith::cpu

@@ -4,6 +4,8 @@
 #include "core/candidate.hpp"
 #include "cpu/cover_tree/space.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -21,11 +23,19 @@ struct PendingNode {
   std::uint32_t node;
 };
 
+/// Siblings among them, from place `first` to the next group.
+struct PendingGroup {
+  std::size_t first = 0;
+  std::uint32_t taken = 0;  ///< how many of the siblings have been looked at
+};
+
 /// What one thread needs.
 template <Space S>
 struct CoverScratch {
   typename S::Query query;
   std::vector<PendingNode<typename S::Value>> pending;
+  std::vector<PendingGroup> groups;
+  const typename S::Value* first_values = nullptr;  ///< of the root's children, if they were measured before
   std::vector<core::Candidate<typename S::Value>> found;
 };
 
@@ -33,6 +43,9 @@ struct CoverScratch {
 template <Space S>
 class ScratchPool {
  public:
+  /// For walks through that many nodes: those of smaller trees never take more memory.
+  explicit ScratchPool(std::size_t nodes) : pending_(std::min(nodes, kMostReserved)) {}
+
   /// Goes back to the pool at its end.
   class Lease {
    public:
@@ -48,11 +61,17 @@ class ScratchPool {
   };
 
  private:
+  static constexpr std::size_t kMostReserved = 1 << 14;
+  static constexpr std::size_t kManyLevels = 256;
+
   std::unique_ptr<CoverScratch<S>> take() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
       free_.reserve(++made_);  // giving back must not fail
-      return std::make_unique<CoverScratch<S>>();
+      auto scratch = std::make_unique<CoverScratch<S>>();
+      scratch->pending.reserve(pending_);
+      scratch->groups.reserve(std::min(pending_, kManyLevels));
+      return scratch;
     }
     auto scratch = std::move(free_.back());
     free_.pop_back();
@@ -63,6 +82,7 @@ class ScratchPool {
     free_.push_back(std::move(scratch));
   }
 
+  std::size_t pending_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CoverScratch<S>>> free_;
   std::size_t made_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/collectors.hpp"
+#include "cpu/cover_tree/near_queries.hpp"
 #include "cpu/cover_tree/prepared_tree.hpp"
 #include "cpu/cover_tree/walk.hpp"
 #include "cpu/key_list.hpp"
@@ -38,35 +39,56 @@ struct CoverQueries {
 template <Space S, typename Answer>
 void for_each_query(const PreparedTree<S>& tree, const CoverQueries<S>& queries, const engine::RunOptions& run,
                     Answer&& answer) {
-  constexpr std::uint64_t kQueriesPerTask = 32;
   std::atomic<std::uint64_t> evaluations = 0;
-  const auto ask = [&](std::uint64_t first, std::uint64_t end) {
-    const typename ScratchPool<S>::Lease lease(tree.scratch());
-    CoverScratch<S>& scratch = *lease;
-    std::uint64_t measured = 0;
-    for (std::uint64_t i = first; i < end; ++i) {
-      if (queries.is_self()) {  // in the order of the tree, so that neighbours follow each other
-        const std::uint32_t object = tree.tree().order[i];
-        tree.space().ask(scratch.query, object);
-        measured += answer(object, scratch);
-      } else {
-        tree.space().ask_outside(scratch.query, queries.outside(i));
-        measured += answer(i, scratch);
-      }
-    }
-    evaluations += measured;
+  // One from outside, which may have been measured a little already.
+  const auto ask_outside = [&](std::uint64_t query, const typename S::Value* first_values, CoverScratch<S>& scratch) {
+    tree.space().ask_outside(scratch.query, queries.outside(query));
+    scratch.first_values = first_values;
+    return answer(query, scratch);
   };
-  if (queries.count == 1) {
-    ask(0, 1);
-  } else {
+  const auto for_all = [&](std::uint64_t count, const ProgressCallback* progress, auto&& ask) {
+    constexpr std::uint64_t kQueriesPerTask = 32;
     const runtime::ParallelOptions options{.threads = run.threads,
                                            .stage = "searching",
-                                           .progress = run.progress,
+                                           .progress = progress,
                                            .units_per_task = kQueriesPerTask,
-                                           .total_units = queries.count};
-    runtime::parallel_for((queries.count + kQueriesPerTask - 1) / kQueriesPerTask, options, [&](std::uint64_t task) {
-      ask(task * kQueriesPerTask, std::min(queries.count, (task + 1) * kQueriesPerTask));
+                                           .total_units = count};
+    runtime::parallel_for((count + kQueriesPerTask - 1) / kQueriesPerTask, options, [&](std::uint64_t task) {
+      const typename ScratchPool<S>::Lease lease(tree.scratch());
+      std::uint64_t measured = 0;
+      const std::uint64_t end = std::min(count, (task + 1) * kQueriesPerTask);
+      for (std::uint64_t i = task * kQueriesPerTask; i < end; ++i) measured += ask(i, *lease);
+      evaluations += measured;
     });
+  };
+
+  if (queries.is_self()) {  // in the order of the tree: neighbours follow each other
+    for_all(queries.count, run.progress, [&](std::uint64_t i, CoverScratch<S>& scratch) {
+      const std::uint32_t object = tree.tree().order[i];
+      tree.space().ask(scratch.query, object);
+      scratch.first_values = nullptr;
+      return answer(object, scratch);
+    });
+  } else if (queries.count == 1) {
+    const typename ScratchPool<S>::Lease lease(tree.scratch());
+    evaluations = ask_outside(0, nullptr, *lease);
+  } else if (NearQueries<S>::pays(tree, queries.count)) {
+    const std::uint64_t most = NearQueries<S>::most_at_a_time(tree);
+    for (std::uint64_t first = 0; first < queries.count; first += most) {
+      const bool has_progress = run.progress != nullptr && *run.progress;
+      const ProgressCallback of_all = [&](const Progress& part) {
+        return !has_progress || (*run.progress)({part.stage, first + part.done, queries.count});
+      };
+      const std::uint64_t some = std::min(most, queries.count - first);
+      const NearQueries<S> near(tree, queries.outside, first, some, run.threads);
+      evaluations += near.evaluations();
+      for_all(some, has_progress ? &of_all : nullptr, [&](std::uint64_t i, CoverScratch<S>& scratch) {
+        return ask_outside(near.query(i), near.values(i), scratch);
+      });
+    }
+  } else {
+    for_all(queries.count, run.progress,
+            [&](std::uint64_t i, CoverScratch<S>& scratch) { return ask_outside(i, nullptr, scratch); });
   }
   if (run.times != nullptr) run.times->evaluations += evaluations;
 }

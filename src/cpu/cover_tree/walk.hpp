@@ -4,8 +4,11 @@
 #include "cpu/cover_tree/prepared_tree.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace kith::cpu {
 
@@ -30,6 +33,8 @@ class CoverWalk {
         rounding_(tree.rounding()),
         query_(scratch.query),
         pending_(scratch.pending),
+        groups_(scratch.groups),
+        first_values_(scratch.first_values),
         collector_(collector) {}
 
   /// Returns how many distances were measured.
@@ -39,12 +44,19 @@ class CoverWalk {
       scan(0, tree_.size());
       return evaluations_;
     }
-    measure(tree_.centres(), 0, 1, kEverything);
+    if (first_values_ == nullptr) measure(tree_.centres(), 0, 1, kEverything);
     pending_.clear();
-    note(0, values_[0]);
-    while (!pending_.empty()) {
+    groups_.assign(1, PendingGroup{});
+    note(0, first_values_ == nullptr ? values_[0] : first_values_[0]);
+    while (!groups_.empty()) {
+      if (groups_.back().first == pending_.size()) {
+        groups_.pop_back();
+        continue;
+      }
+      put_nearest_last();
       const Pending at = pending_.back();
       pending_.pop_back();
+      ++groups_.back().taken;
       const engine::CoverNode& node = tree_.node(at.node);
       if (collector_.passes_over(at.bound, node.lowest)) continue;
       if (collector_.takes_whole(rounding_.farthest(at.distance, node.reach), node)) continue;
@@ -76,10 +88,31 @@ class CoverWalk {
     if (!collector_.passes_over(bound, node.lowest)) pending_.push_back({bound, distance, value, number});
   }
 
+  /// In the last group. After the first of siblings was visited most others are passed over: only then the rest is put
+  /// in order.
+  void put_nearest_last() {
+    const auto first = pending_.begin() + static_cast<std::ptrdiff_t>(groups_.back().first);
+    const auto is_farther = [](const Pending& a, const Pending& b) { return a.distance > b.distance; };
+    if (groups_.back().taken == 0) {
+      std::iter_swap(std::max_element(first, pending_.end(), is_farther), pending_.end() - 1);
+    } else if (groups_.back().taken == 1) {
+      const auto last = std::remove_if(first, pending_.end() - 1, [&](const Pending& node) {
+        return collector_.passes_over(node.bound, tree_.node(node.node).lowest);
+      });
+      *last = pending_.back();
+      pending_.erase(last + 1, pending_.end());
+      std::sort(first, pending_.end(), is_farther);
+    }
+  }
+
   void visit_children(const Pending& at, const engine::CoverNode& node) {
-    const std::size_t before = pending_.size();
+    groups_.push_back({pending_.size(), 0});
     note(node.first_child, at.value);  // the same centre
     const std::uint32_t end = node.first_child + node.children;
+    if (at.node == 0 && first_values_ != nullptr) {
+      for (std::uint32_t i = 1; i < node.children; ++i) note(node.first_child + i, first_values_[i]);
+      return;
+    }
     for (std::uint32_t child = node.first_child + 1; child < end;) {
       if (is_far(at.distance, tree_.node(child))) {
         ++child;
@@ -94,9 +127,6 @@ class CoverWalk {
       for (std::uint32_t i = child; i < stop; ++i) note(i, values_[i - child]);
       child = stop;
     }
-    // The last one is the next.
-    std::sort(pending_.begin() + static_cast<std::ptrdiff_t>(before), pending_.end(),
-              [](const Pending& a, const Pending& b) { return a.distance > b.distance; });
   }
 
   /// Whether a child needs no look, as far as the distance of the parent's centre tells.
@@ -112,21 +142,31 @@ class CoverWalk {
       }
       return;
     }
-    std::uint32_t first = node.first, end = node.first + node.count;
-    // Where sums overflow, distances tell nothing.
-    constexpr double kLargest = std::numeric_limits<double>::max();
-    if (node.reach <= kLargest && at.distance <= kLargest) {
-      const double* distances = tree_.tree().distances.data();
-      const double reach = collector_.reach();
-      const double* middle = std::lower_bound(distances + first, distances + end, at.distance);
-      const double* low = std::partition_point(
-          distances + first, middle, [&](double object) { return rounding_.apart(at.distance, object) > reach; });
-      const double* high = std::partition_point(
-          middle, distances + end, [&](double object) { return !(rounding_.apart(at.distance, object) > reach); });
-      first = static_cast<std::uint32_t>(low - distances);
-      end = static_cast<std::uint32_t>(high - distances);
-    }
+    const auto [first, end] = within_reach(at.distance, node);
     scan(first, end - first);
+  }
+
+  /// The objects of a leaf that are not too near to its centre, nor too far from it: a `reach` less or more than the
+  /// query is, and a little beyond, as `apart` allows for rounding. Doubles lose far less than it allows.
+  std::pair<std::uint32_t, std::uint32_t> within_reach(double distance, const engine::CoverNode& node) const {
+    const double* distances = tree_.tree().distances.data() + node.first;
+    const double reach = collector_.reach();
+    const double slack =
+        4 * rounding_.relative * (2 * distance + reach) * 1.01 + 5 * rounding_.absolute + 1e-14 * (distance + reach);
+    const double least = distance - reach - slack, most = distance + reach + slack;
+    std::uint32_t first = 0, end = node.count;
+    if (node.reach > std::numeric_limits<double>::max()) return {node.first, node.first + end};  // distances overflow
+    if (node.count <= kFew) {
+      end = 0;
+      for (std::uint32_t i = 0; i < node.count; ++i) {
+        first += distances[i] < least ? 1 : 0;
+        end += distances[i] > most ? 0 : 1;
+      }
+    } else {
+      first = static_cast<std::uint32_t>(std::lower_bound(distances, distances + end, least) - distances);
+      end = static_cast<std::uint32_t>(std::upper_bound(distances + first, distances + end, most) - distances);
+    }
+    return {node.first + first, node.first + std::max(first, end)};
   }
 
   void scan(std::uint32_t first, std::uint32_t count) {
@@ -144,11 +184,14 @@ class CoverWalk {
   }
 
   static constexpr std::uint32_t kGap = 8;
+  static constexpr std::uint32_t kFew = 64;  ///< distances that are counted sooner than searched
 
   const PreparedTree<S>& tree_;
   core::CoverRounding rounding_;
   typename S::Query& query_;
   std::vector<Pending>& pending_;
+  std::vector<PendingGroup>& groups_;
+  const Value* first_values_;
   Collector& collector_;
   std::uint64_t evaluations_ = 0;
   Value values_[kMostAtATime];

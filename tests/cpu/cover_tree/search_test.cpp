@@ -88,8 +88,8 @@ void expect_right_answers(std::uint64_t seed) {
   const bool is_one_leaf = random() % 4 == 0;
   const auto leaf_size = static_cast<std::uint32_t>(1 + random() % 12);
   const cpu::PreparedTree<PlainSpace<Value>> tree(
-      space,
-      is_one_leaf ? engine::one_leaf_tree(c.objects) : random_cover_tree(c.objects, leaf_size, metric, random), 1);
+      space, is_one_leaf ? engine::one_leaf_tree(c.objects) : random_cover_tree(c.objects, leaf_size, metric, random),
+      1);
   if (!is_one_leaf) {
     EXPECT_EQ(engine::first_cover_violation(tree.tree(), c.objects), "");
     EXPECT_EQ(cpu::CoverDistances(tree, 1).first_wrong(), "");
@@ -140,8 +140,7 @@ void expect_right_answers(std::uint64_t seed) {
   std::vector<std::uint32_t> counts(queries.count, 7);
   cpu::count_within(tree, queries, bound, run, counts.data());
   for (std::uint64_t q = 0; q < queries.count; ++q) {
-    auto expected =
-        all_within(c, q, is_self, queries.bounds == nullptr ? bound : bounds[q], queries.filter);
+    auto expected = all_within(c, q, is_self, queries.bounds == nullptr ? bound : bounds[q], queries.filter);
     EXPECT_EQ(counts[q], expected.size()) << "query " << q;
     if (most > 0 && expected.size() > most) expected.resize(most);
     ASSERT_EQ(lists.offsets[q + 1] - lists.offsets[q], expected.size()) << "query " << q;
