@@ -64,12 +64,12 @@ class CoverBuilder {
   static constexpr double kMost = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
 
   void start() {
-    std::vector<std::uint32_t> nobody = measure_root();
-    regroup({}, nobody, 0);
+    measure_root();
+    regroup({}, {}, 0);
   }
 
-  /// Everything in one cell; nobody has a new owner.
-  std::vector<std::uint32_t> measure_root() {
+  /// Everything in one cell.
+  void measure_root() {
     const runtime::TimeSpent time(&work_.root.milliseconds);
     const std::uint32_t objects = space_.size();
     std::vector<std::uint64_t> ranked(objects);
@@ -102,7 +102,6 @@ class CoverBuilder {
     state_.cells.push_back({.centre = centre, .open = is_told});
     state_.nodes.push_back(
         {.centre = centre, .level = largest > 0 && std::isfinite(largest) ? core::cover_level_below(largest) + 1 : 0});
-    return std::vector<std::uint32_t>(objects, kNone);
   }
 
   void split_level() {
@@ -113,34 +112,33 @@ class CoverBuilder {
     const Value within = value_within(space_, radius);
     close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
     CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
-    choice.run();
+    if (std::any_of(state_.cells.begin(), state_.cells.end(), [](const CoverCell& cell) { return cell.open; })) {
+      arrange_objects();
+      find_neighbors(2 * radius);
+      choice.run();
+    }
     regroup(choice.centres, choice.owners, level);
     meter_.report(space_.size() - state_.numbers.size());
   }
 
-  void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
-               std::int32_t level) {
-    const std::vector<std::uint32_t> first_open = regroup_objects(centres, owners, level);
-    if (state_.cells.empty()) return;
-    const runtime::TimeSpent time(&work_.neighbors.milliseconds);
-    std::vector<std::uint32_t> cell_centres;
-    double largest = 0;
-    for (const CoverCell& cell : state_.cells) {
-      cell_centres.push_back(cell.centre);
-      largest = std::max(largest, cell.largest);
-    }
-    state_.centres = space_.arrange(cell_centres, threads_);
-    const double radius = 2 * core::cover_radius(core::cover_level_below(largest));
-    neighbors_ = NeighborCells::below(neighbors_, first_open, space_, state_, radius, threads_);
+  void arrange_objects() {
+    const runtime::TimeSpent time(&work_.regroup.milliseconds);
+    state_.rows = space_.arrange(state_.numbers, threads_);
   }
 
-  std::vector<std::uint32_t> regroup_objects(const std::vector<typename CentreChoice<S>::Centre>& centres,
-                                             const std::vector<std::uint32_t>& owners, std::int32_t level) {
+  /// The lists for this level; cells that do not split have none.
+  void find_neighbors(double radius) {
+    const runtime::TimeSpent time(&work_.neighbors.milliseconds);
+    std::vector<std::uint32_t> cell_centres;
+    for (const CoverCell& cell : state_.cells) cell_centres.push_back(cell.centre);
+    state_.centres = space_.arrange(cell_centres, threads_);
+    neighbors_ = NeighborCells::below(neighbors_, first_open_, space_, state_, radius, threads_);
+  }
+
+  void regroup(const std::vector<typename CentreChoice<S>::Centre>& centres, const std::vector<std::uint32_t>& owners,
+               std::int32_t level) {
     const runtime::TimeSpent time(&work_.regroup.milliseconds);
-    std::vector<std::uint32_t> first_open =
-        Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
-    if (!state_.cells.empty()) state_.rows = space_.arrange(state_.numbers, threads_);
-    return first_open;
+    first_open_ = Regrouping<S>(space_, state_, options_.leaf_size, threads_).run(centres, owners, level);
   }
 
   void finish() {
@@ -159,6 +157,7 @@ class CoverBuilder {
   CoverWork own_work_;
   CoverWork& work_;
   CoverState<S> state_;
+  std::vector<std::uint32_t> first_open_;  ///< by cell of the level before: where the cells that came out of it begin
   NeighborCells neighbors_;
   std::shared_ptr<CoverStorage> storage_ = std::make_shared<CoverStorage>();
 };

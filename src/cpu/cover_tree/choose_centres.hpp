@@ -121,9 +121,10 @@ class CentreChoice {
       const std::uint32_t at = batch_[i], cell = state_.cell_at[at];
       centres.push_back({state_.numbers[at], cell, state_.distances[at], at});
       space_.ask(query, state_.numbers[at]);
+      const double in_radii = neighbors_.in_radii(state_.distances[at]);
       for (const auto& near : neighbors_.of(cell)) {
         const std::uint32_t begin = first[near.cell], end = first[near.cell + 1];
-        if (begin == end || state_.distances[at] <= near.too_near) continue;
+        if (begin == end || in_radii <= near.too_near) continue;
         rows.measure(query, begin, end - begin, within_, values.data());
         evaluations += end - begin;
         for (std::uint32_t s = begin; s < end; ++s) is_covered[s] |= values[s - begin] <= within_;
@@ -156,8 +157,9 @@ class CentreChoice {
       std::vector<std::uint32_t> near_cells;
       for (std::size_t c = before + block * kBlock; c < end; ++c) {
         near_cells.clear();
+        const double in_radii = neighbors_.in_radii(centres[c].distance);
         for (const auto& near : neighbors_.of(centres[c].cell)) {
-          if (centres[c].distance > near.too_near && state_.cells[near.cell].open) near_cells.push_back(near.cell);
+          if (in_radii > near.too_near && state_.cells[near.cell].open) near_cells.push_back(near.cell);
         }
         space_.ask(query, centres[c].number);
         for (std::size_t i = 0; i < near_cells.size();) {

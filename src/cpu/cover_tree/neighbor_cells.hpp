@@ -5,13 +5,14 @@
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace kith::cpu {
 
-/// Lists of cells by ascending number, each with itself.
+/// Lists of open cells by ascending number, each with itself.
 ///
 /// Cells a and b are listed for each other if m(a, b) <= k R + largest(a) + largest(b), where R is the smallest radius
 /// of a level that no distance in an open cell exceeds. An object c of a wins an object p of b only if
@@ -22,16 +23,16 @@ class NeighborCells {
  public:
   struct Neighbor {
     std::uint32_t cell = 0;
-    /// An object that is not farther than this from the centre of its own cell wins nothing in this one.
-    double too_near = 0;
+    /// An object that is not farther than this, times R, from the centre of its own cell wins nothing in this one.
+    float too_near = 0;
   };
 
   /// One cell.
-  NeighborCells() : offsets_{0, 1}, neighbors_{{0, -1}} {}
+  NeighborCells() : lists_{{{0, -1}}} {}
 
-  std::span<const Neighbor> of(std::uint32_t cell) const {
-    return std::span(neighbors_).subspan(offsets_[cell], offsets_[cell + 1] - offsets_[cell]);
-  }
+  std::span<const Neighbor> of(std::uint32_t cell) const { return lists_[cell]; }
+  /// To compare with `too_near`.
+  double in_radii(double distance) const { return distance / radius_; }
 
   /// From the lists of the level before: `first_child[a]` is where the cells that came out of the cell a begin.
   template <Space S>
@@ -40,19 +41,27 @@ class NeighborCells {
     const auto& cells = state.cells;
     const core::CoverRounding rounding = space.rounding();
     const double radii = (2.25 + 64 * rounding.relative) * radius;
-    std::vector<std::vector<Neighbor>> lists(cells.size());  // ascend, because children lie in the order of parents
+    NeighborCells result;
+    result.radius_ = radius;
+    auto& lists = result.lists_;  // ascend, because children lie in the order of parents
+    lists.assign(cells.size(), {});
     constexpr std::uint32_t kBlock = 16;
     const auto blocks = (cells.size() + kBlock - 1) / kBlock;
     runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
       typename S::Query query;
       std::vector<typename S::Value> values;
+      std::vector<Neighbor> list;
       std::uint64_t evaluations = 0;
       const std::uint64_t end = std::min<std::uint64_t>(cells.size(), (block + 1) * kBlock);
       for (std::uint64_t a = block * kBlock; a < end; ++a) {
         const CoverCell& cell = cells[a];
+        if (!cell.open) continue;
+        list.clear();
         space.ask(query, cell.centre);
         for (const Neighbor& near : above.of(cell.parent)) {
-          const std::uint32_t first = first_child[near.cell], last = first_child[near.cell + 1];
+          std::uint32_t first = first_child[near.cell], last = first_child[near.cell + 1];
+          while (first < last && !cells[first].open) ++first;
+          while (first < last && !cells[last - 1].open) --last;
           if (first == last) continue;
           values.resize(last - first);
           state.centres.measure(query, first, last - first, std::numeric_limits<typename S::Value>::max(),
@@ -60,20 +69,15 @@ class NeighborCells {
           evaluations += last - first;
           for (std::uint32_t b = first; b < last; ++b) {
             const double distance = b == a ? 0 : space.metric(values[b - first]);
-            if (distance > radii + cell.largest + cells[b].largest) continue;
-            lists[a].push_back({b, b == a ? -1 : too_near(rounding, distance, cells[b].largest)});
+            if (!cells[b].open || distance > radii + cell.largest + cells[b].largest) continue;
+            const double bound = b == a ? -1 : too_near(rounding, distance, cells[b].largest) / radius;
+            list.push_back({b, std::nextafter(static_cast<float>(bound), -8.0f)});
           }
         }
+        lists[a].assign(list.begin(), list.end());  // exactly as long as it is
       }
       state.work->neighbors.evaluations += evaluations;
     });
-    NeighborCells result;
-    result.offsets_.assign(1, 0);
-    result.neighbors_.clear();
-    for (const auto& list : lists) {
-      result.neighbors_.insert(result.neighbors_.end(), list.begin(), list.end());
-      result.offsets_.push_back(result.neighbors_.size());
-    }
     return result;
   }
 
@@ -85,8 +89,8 @@ class NeighborCells {
     return distance - 2 * largest - slack;
   }
 
-  std::vector<std::uint64_t> offsets_;
-  std::vector<Neighbor> neighbors_;
+  double radius_ = 1;  ///< R
+  std::vector<std::vector<Neighbor>> lists_;
 };
 
 }  // namespace kith::cpu

@@ -6,7 +6,9 @@
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,8 @@ class Regrouping {
   Regrouping(const S& space, CoverState<S>& state, std::uint32_t leaf_size, int threads)
       : space_(space), state_(state), leaf_size_(leaf_size), threads_(threads) {}
 
-  /// `owners` are of the choice, kNone: the object stays. Returns for each old cell where its open children begin.
+  /// `owners` are of the choice, kNone: the object stays; without any all stay. Returns for each old cell where its
+  /// open children begin.
   std::vector<std::uint32_t> run(const std::vector<Centre>& centres, const std::vector<std::uint32_t>& owners,
                                  std::int32_t level) {
     make_cells(centres);
@@ -79,7 +82,7 @@ class Regrouping {
     const std::size_t objects = state_.numbers.size();
     for (std::size_t at = 0; at < objects; ++at) {
       std::uint32_t& cell = state_.cell_at[at];
-      if (owners[at] == kNone) {
+      if (owners.empty() || owners[at] == kNone) {
         cell = first_child_[cell];
       } else {
         cell = cell_of_centre_[owners[at]];
@@ -121,18 +124,29 @@ class Regrouping {
     return first_open;
   }
 
-  struct Placed {
-    double distance;
-    typename S::Value value;
-    std::uint32_t number;
-    std::uint32_t from;
+  /// Sorts by distance, the farthest first. Distances of f32 values are f32, whose bits ascend with them.
+  struct Key {
+    explicit Key(double distance, std::uint32_t at)
+        : bits(std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(distance))} << 32 | at) {}
+    Key() = default;
+    std::uint32_t from() const { return static_cast<std::uint32_t>(bits); }
+    bool operator<(const Key& other) const { return bits > other.bits; }
+    std::uint64_t bits = 0;
+  };
+  struct WideKey {
+    explicit WideKey(double of, std::uint32_t at) : distance(of), position(at) {}
+    WideKey() = default;
+    std::uint32_t from() const { return position; }
+    bool operator<(const WideKey& other) const { return distance > other.distance; }
+    double distance = 0;
+    std::uint32_t position = 0;
   };
 
   void place(const std::vector<std::uint32_t>& kept, std::vector<std::uint64_t>& next, std::uint32_t open_objects,
              std::vector<CoverCell>& open) {
     CoverLeaves& leaves = state_.leaves;
-    std::vector<Placed> placed(open_objects);
     const std::size_t objects = state_.numbers.size();
+    std::vector<std::conditional_t<std::is_same_v<Value, float>, Key, WideKey>> placed(open_objects);
     for (std::uint32_t at = 0; at < objects; ++at) {
       const std::uint32_t cell = state_.cell_at[at];
       const std::uint64_t to = next[cell]++;
@@ -140,27 +154,29 @@ class Regrouping {
         leaves.objects[to] = state_.numbers[at];
         leaves.distances[to] = state_.distances[at];
       } else {
-        placed[to] = {state_.distances[at], state_.values[at], state_.numbers[at], at};
+        placed[to] = std::decay_t<decltype(placed[to])>(state_.distances[at], at);
       }
     }
-    std::vector<std::uint32_t> now_at(objects, kNone);
     state_.cells = std::move(open);
-    state_.numbers.resize(open_objects);
-    state_.cell_at.resize(open_objects);
-    state_.values.resize(open_objects);
-    state_.distances.resize(open_objects);
+    std::vector<std::uint32_t> now_at(objects, kNone), numbers(open_objects), cell_at(open_objects);
+    std::vector<Value> values(open_objects);
+    std::vector<double> distances(open_objects);
     runtime::parallel_for(state_.cells.size(), {.threads = threads_}, [&](std::uint64_t c) {
       const CoverCell& cell = state_.cells[c];
-      const auto begin = placed.begin() + cell.first, end = begin + cell.count;
-      std::sort(begin, end, [](const Placed& a, const Placed& b) { return a.distance > b.distance; });
+      std::sort(placed.begin() + cell.first, placed.begin() + cell.first + cell.count);
       for (std::uint32_t at = cell.first; at < cell.first + cell.count; ++at) {
-        state_.numbers[at] = placed[at].number;
-        state_.cell_at[at] = static_cast<std::uint32_t>(c);
-        state_.values[at] = placed[at].value;
-        state_.distances[at] = placed[at].distance;
-        now_at[placed[at].from] = at;
+        const std::uint32_t from = placed[at].from();
+        numbers[at] = state_.numbers[from];
+        cell_at[at] = static_cast<std::uint32_t>(c);
+        values[at] = state_.values[from];
+        distances[at] = state_.distances[from];
+        now_at[from] = at;
       }
     });
+    state_.numbers.swap(numbers);
+    state_.cell_at.swap(cell_at);
+    state_.values.swap(values);
+    state_.distances.swap(distances);
     std::size_t ranked = 0;
     for (const std::uint32_t at : state_.by_rank) {
       if (now_at[at] != kNone) state_.by_rank[ranked++] = now_at[at];

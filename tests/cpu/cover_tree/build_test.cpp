@@ -162,15 +162,17 @@ TEST(CoverTreeBuild, WholeNumbersWithManyTies) {
 /// Enough new centres on a level for objects to be sorted again while they are chosen.
 TEST(CoverTreeBuild, ManyCentresOfOneLevel) {
   std::mt19937_64 random(3);
-  const std::vector<float> rows = random_rows<float>(Shape::uniform, 6000, 2, random);
-  ASSERT_NO_FATAL_FAILURE(check_space(vectors(rows, 2), 2));
-  std::vector<std::uint64_t> words(3000);
-  for (auto& word : words) word = random() & random() & 0xffffff;
-  const PlainSpace<float> bits(
-      static_cast<std::uint32_t>(words.size()),
-      [&](std::uint32_t a, std::uint32_t b) { return static_cast<float>(__builtin_popcountll(words[a] ^ words[b])); },
-      {}, false);
-  ASSERT_NO_FATAL_FAILURE(check_space(bits, 4));
+  const std::vector<float> rows = random_rows<float>(Shape::uniform, 2000, 6, random);
+  ASSERT_NO_FATAL_FAILURE(check_space(vectors(rows, 6), 4));
+  for (const int width : {32, 48}) {
+    std::vector<std::uint64_t> words(4000);
+    for (auto& word : words) word = random() & (width == 32 ? random() : ~0ull) & ((1ull << width) - 1);
+    const PlainSpace<float> bits(
+        static_cast<std::uint32_t>(words.size()),
+        [&](std::uint32_t a, std::uint32_t b) { return static_cast<float>(__builtin_popcountll(words[a] ^ words[b])); },
+        {}, false);
+    ASSERT_NO_FATAL_FAILURE(check_space(bits, 4));
+  }
 }
 
 TEST(CoverTreeBuild, PowersOfTwoOnALine) {
