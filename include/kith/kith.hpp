@@ -19,6 +19,7 @@
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
+#include <kith/io/read_sequences.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>
@@ -27,5 +28,8 @@
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
+#include <kith/sequence_index.hpp>
+#include <kith/sequence_metric.hpp>
+#include <kith/sequence_set.hpp>
 #include <kith/version.hpp>
 #include <kith/work_times.hpp>

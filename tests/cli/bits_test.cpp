@@ -104,9 +104,9 @@ TEST_F(Bits, WhatMeansNothingForBitsIsRefused) {
   write("p.csv", "0\n1\n");
   ASSERT_EQ(run_kith({"build", path("p.csv"), "--out", path("p.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--metric", "hamming"}), 2,
-                 "is an index file, which holds no bits");
-  expect_failure(run_kith({"build", path("bool.npy"), "--metric", "hamming", "--out", path("b.kith")}), 2,
-                 "hamming is for rows of bits");
+                 "is an index of points; leave --metric hamming out");
+  expect_failure(run_kith({"knn", path("bool.npy"), path("p.kith"), "-k", "1", "--metric", "hamming"}), 2,
+                 "QUERIES are a .npy of bits");
 }
 
 TEST_F(Bits, FilesThatHoldNoBitsAreRefused) {

@@ -12,24 +12,46 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 namespace kith::test {
 namespace {
 
-class BitIndexOn : public testing::TestWithParam<Device> {
- protected:
-  static BitIndex build(BitView rows) { return BitIndex::build(rows, {.device = GetParam()}); }
+struct Target {
+  Device device;
+  Engine engine;
+
+  friend std::ostream& operator<<(std::ostream& out, const Target& target) {
+    return out << name_of(target.engine) << " on " << target.device.name();
+  }
 };
 
-std::vector<Device> devices() {
-  std::vector<Device> all;
-  for (const DeviceInfo& info : available_devices()) all.push_back(info.device);
+class BitIndexOn : public testing::TestWithParam<Target> {
+ protected:
+  static BitIndex build(BitView rows) {
+    return BitIndex::build(rows, {.engine = GetParam().engine, .device = GetParam().device, .leaf_size = 8});
+  }
+};
+
+std::vector<Target> targets() {
+  std::vector<Target> all;
+  const std::uint8_t bits = 0;
+  for (const DeviceInfo& info : available_devices()) {
+    for (const Engine engine : {Engine::brute_force, Engine::cover_tree}) {
+      try {
+        BitIndex::build(BitView(&bits, 1, 1), {.engine = engine, .device = info.device});
+        all.push_back({info.device, engine});
+      } catch (const UsageError&) {  // not every device has every engine
+      }
+    }
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Available, BitIndexOn, testing::ValuesIn(devices()), [](const auto& device) {
-  return device.param.kind() == Device::Kind::cpu ? std::string("cpu")
-                                                  : "cuda" + std::to_string(device.param.ordinal());
+INSTANTIATE_TEST_SUITE_P(Available, BitIndexOn, testing::ValuesIn(targets()), [](const auto& target) {
+  const Device device = target.param.device;
+  return std::string(name_of(target.param.engine)) +
+         (device.kind() == Device::Kind::cpu ? std::string("_cpu") : "_cuda" + std::to_string(device.ordinal()));
 });
 
 void expect_right(const BitIndex& index, const BitCase& c) {
@@ -124,10 +146,10 @@ TEST_P(BitIndexOn, TellsWhatItHolds) {
   const BitIndex index = build(BitView(bytes.data(), 10, 24));
   EXPECT_EQ(index.size(), 10u);
   EXPECT_EQ(index.bits(), 24u);
-  EXPECT_EQ(index.device(), GetParam());
+  EXPECT_EQ(index.device(), GetParam().device);
   EXPECT_GE(index.memory_bytes(), 80u);
   EXPECT_NE(index.explain().find("10 rows"), std::string::npos) << index.explain();
-  EXPECT_NE(index.explain().find("device " + GetParam().name()), std::string::npos) << index.explain();
+  EXPECT_NE(index.explain().find("device " + GetParam().device.name()), std::string::npos) << index.explain();
 }
 
 TEST_P(BitIndexOn, NothingIsFoundWhereNothingIs) {

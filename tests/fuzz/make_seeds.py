@@ -108,6 +108,13 @@ def seeds():
         bytes([0, 0, 0x0D, 1]) + struct.pack(">I3f", 3, 1, 2, 3),
         bytes([0, 0, 0x0E, 2]) + struct.pack(">II2d", 2, 1, 1, 2),
     ]
+    yield "sequences", [
+        b"one\ntwo\r\n\nthr\xc3\xa9e",
+        b">a b\nACGT\n;c\nAC GT\n>d\n",
+        b"2 6\nalpha ACG\nbeta  TTT\n\nTAC\nTTT\n",
+        b" 2 4\nHomo sapieACGT\nPan       ACGA\n",
+        b"3 1,2\n\n7\t7, 0\r\n4294967295",
+    ]
     # A mode, a recipe for a small index, and changes to it; any bytes mean something.
     yield "index_file", [bytes((number * 61 + i * 37 + i * i) % 256 for i in range(64)) for number in range(64)]
     yield "text", [

@@ -26,7 +26,7 @@ class EditSignature {
     std::uint64_t signature = 0;
     const std::uint64_t lowest = bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits_) - 1;
     for (const std::uint32_t code : sequence) {
-      const std::uint64_t bucket = lowest << code % buckets_ * bits_;
+      const std::uint64_t bucket = lowest << (code & (buckets_ - 1)) * bits_;
       signature |= bucket & ~signature & (~(bucket & ~signature) + 1);  // the lowest bit that is not set
     }
     return signature;

@@ -12,20 +12,17 @@ EditSpace::EditSpace(const engine::SequenceRows& rows)
   }
 }
 
-void EditSpace::prepare(Query& query) const {
-  query.pattern_.set(query.codes_, codes_.size());
-  query.signature_ = signature_.of(query.codes_);
-}
-
 void EditSpace::ask(Query& query, std::uint32_t number) const {
   sequences_.copy(number, query.codes_);
-  prepare(query);
+  query.pattern_.set(query.codes_, codes_.size());
+  query.signature_ = signatures_[number];
 }
 
 void EditSpace::ask_outside(Query& query, const Outside& outside) const {
   query.codes_.clear();
   for (const std::uint32_t item : outside) query.codes_.push_back(codes_.code_of(item));
-  prepare(query);
+  query.pattern_.set(query.codes_, codes_.size());
+  query.signature_ = signature_.of(query.codes_);
 }
 
 auto EditSpace::arrange(std::span<const std::uint32_t> numbers, int threads) const -> Rows {

@@ -68,6 +68,7 @@ class HammingSpace {
   double metric(float value) const { return static_cast<double>(value); }
   core::CoverRounding rounding() const { return {}; }
   bool same(std::uint32_t a, std::uint32_t b) const { return sequences_.same(a, b); }
+  std::uint64_t memory_bytes() const { return codes_.memory_bytes() + sequences_.memory_bytes(); }
 
  private:
   void prepare(Query& query) const {

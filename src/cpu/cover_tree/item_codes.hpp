@@ -16,6 +16,9 @@ class ItemCodes {
   /// How many there are. As a code: an item that no sequence has.
   std::uint32_t size() const { return size_; }
   std::uint32_t code_of(std::uint32_t item) const { return item < codes_.size() ? codes_[item] : rare_code_of(item); }
+  std::uint64_t memory_bytes() const {
+    return (codes_.size() + large_.size() + large_codes_.size()) * sizeof(std::uint32_t);
+  }
 
  private:
   std::uint32_t rare_code_of(std::uint32_t item) const;

@@ -7,6 +7,7 @@
 #include "engine/sequence_rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,8 +20,11 @@ inline float jaccard_distance(std::uint64_t size, std::uint64_t other_size, std:
   return united == 0 ? 0.0f : static_cast<float>(united - common) / static_cast<float>(united);
 }
 
-/// Copies the caller's sets, each without an item twice. A query is a table of bits, one per item of all sets, so a set
-/// is measured in one pass over its own items.
+/// Copies the caller's sets, ascending and without an item twice. A query is a table of bits, one per item of all sets,
+/// so a set is measured in one pass over its own items.
+///
+/// A signature has the bits of a set's codes modulo 64. A bit that only the first of two has stands for an item, at
+/// least, that only the first set has: so common items are no more than the items of a set less the bits only it has.
 class JaccardSpace {
  public:
   using Value = float;
@@ -30,6 +34,7 @@ class JaccardSpace {
     friend class JaccardSpace;
     std::vector<std::uint32_t> codes_;
     std::vector<std::uint64_t> has_;  // one bit per code
+    std::uint64_t signature_ = 0;
   };
 
   class Rows {
@@ -38,18 +43,30 @@ class JaccardSpace {
     void measure(const Query& query, std::uint32_t first, std::uint32_t count, float limit, float* values) const {
       sequences_.visit([&](const auto* codes) {
         for (std::uint32_t i = 0; i < count; ++i) {
-          values[i] = measure_set(query, codes + sequences_.offsets()[first + i], sequences_.length(first + i), limit);
+          const std::uint32_t row = first + i;
+          const std::uint32_t size = sequences_.length(row);
+          values[i] = least_distance(query, size, signatures_[row], limit);
+          if (values[i] <= limit) values[i] = measure_set(query, codes + sequences_.offsets()[row], size, limit);
         }
       });
     }
-    std::uint64_t memory_bytes() const { return sequences_.memory_bytes(); }
+    std::uint64_t memory_bytes() const {
+      return sequences_.memory_bytes() + signatures_.size() * sizeof(std::uint64_t);
+    }
 
    private:
     friend class JaccardSpace;
     CodedSequences sequences_;
+    std::vector<std::uint64_t> signatures_;
   };
 
-  explicit JaccardSpace(const engine::SequenceRows& rows) : codes_(rows), sequences_(rows, codes_) {}
+  explicit JaccardSpace(const engine::SequenceRows& rows) : codes_(rows), sequences_(rows, codes_) {
+    std::vector<std::uint32_t> set;
+    for (std::uint32_t i = 0; i < size(); ++i) {
+      sequences_.copy(i, set);
+      signatures_.push_back(signature_of(set));
+    }
+  }
 
   std::uint32_t size() const { return sequences_.count(); }
   void ask(Query& query, std::uint32_t number) const {
@@ -65,13 +82,17 @@ class JaccardSpace {
   Rows arrange(std::span<const std::uint32_t> numbers, int threads) const {
     Rows rows;
     rows.sequences_ = sequences_.taken(numbers, threads);
+    rows.signatures_.reserve(numbers.size());
+    for (const std::uint32_t number : numbers) rows.signatures_.push_back(signatures_[number]);
     return rows;
   }
   double metric(float value) const { return static_cast<double>(value); }
   /// Two conversions and a division.
   core::CoverRounding rounding() const { return {0x1p-22, 0}; }
-  /// Equal sets may lie in any order of their items here, but in the same one: that of the caller, who sorts.
   bool same(std::uint32_t a, std::uint32_t b) const { return sequences_.same(a, b); }
+  std::uint64_t memory_bytes() const {
+    return codes_.memory_bytes() + sequences_.memory_bytes() + signatures_.size() * sizeof(std::uint64_t);
+  }
 
  private:
   static void forget(Query& query) {
@@ -82,15 +103,32 @@ class JaccardSpace {
   void prepare(Query& query) const {
     query.has_.resize(codes_.size() / 64 + 1);
     for (const std::uint32_t code : query.codes_) query.has_[code / 64] |= std::uint64_t{1} << code % 64;
+    query.signature_ = signature_of(query.codes_);
+  }
+  static std::uint64_t signature_of(std::span<const std::uint32_t> codes) {
+    std::uint64_t signature = 0;
+    for (const std::uint32_t code : codes) signature |= std::uint64_t{1} << code % 64;
+    return signature;
+  }
+  /// Computed distances fall with the number of common items as long as floats hold all the counts.
+  static bool is_monotone(std::uint64_t size, std::uint64_t other_size) {
+    return size + other_size < (std::uint64_t{1} << 24);
+  }
+  /// Not above the distance of a query and a set.
+  static float least_distance(const Query& query, std::uint32_t size, std::uint64_t signature, float limit) {
+    const std::uint64_t asked = query.codes_.size();
+    if (!(limit < 1) || !is_monotone(asked, size)) return 0;
+    const auto only_asked = static_cast<std::uint64_t>(std::popcount(query.signature_ & ~signature));
+    const auto only_set = static_cast<std::uint64_t>(std::popcount(signature & ~query.signature_));
+    return jaccard_distance(asked, size, std::min(asked - only_asked, size - only_set));
   }
 
-  /// Gives up when the distance is beyond the limit even if all other items are common. It falls with the number of
-  /// common items, also when computed, as long as floats hold all the counts.
+  /// Gives up when the distance is beyond the limit even if all other items are common.
   template <typename Code>
   static float measure_set(const Query& query, const Code* set, std::uint32_t size, float limit) {
     constexpr std::uint32_t kAtOnce = 64;
     const std::uint64_t asked = query.codes_.size();
-    const bool may_give_up = asked + size < (std::uint64_t{1} << 24);
+    const bool may_give_up = limit < 1 && is_monotone(asked, size);
     std::uint64_t common = 0;
     for (std::uint32_t start = 0; start < size; start += kAtOnce) {
       if (may_give_up) {
@@ -105,6 +143,7 @@ class JaccardSpace {
 
   ItemCodes codes_;
   CodedSequences sequences_;
+  std::vector<std::uint64_t> signatures_;
 };
 
 static_assert(Space<JaccardSpace>);

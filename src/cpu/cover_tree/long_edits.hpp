@@ -9,10 +9,28 @@
 
 namespace kith::cpu {
 
-/// Scratch for `long_edit_distance`: vertical differences, +1 and -1, of 64 rows per word.
-struct EditColumn {
-  std::vector<std::uint64_t> up;
-  std::vector<std::uint64_t> down;
+/// 64 rows of a column: where D rises by one from the row above, and where it falls.
+struct EditWord {
+  std::uint64_t up = ~std::uint64_t{0};
+  std::uint64_t down = 0;
+};
+
+/// From a column to the next one: how D changes in the row above the word, then in row `bit` of it.
+struct EditStep {
+  std::uint64_t rises = 1;
+  std::uint64_t falls = 0;
+
+  void take(EditWord& word, std::uint64_t matches, std::uint32_t bit) {
+    const std::uint64_t match = matches | falls;
+    const std::uint64_t level = (((match & word.up) + word.up) ^ word.up) | match | word.down;  // D(i-1, j-1) = D(i, j)
+    const std::uint64_t rising = word.down | ~(level | word.up);
+    const std::uint64_t falling = level & word.up;
+    const std::uint64_t rising_below = rising << 1 | rises;
+    word.up = (falling << 1 | falls) | ~(level | rising_below);
+    word.down = rising_below & level;
+    rises = rising >> bit & 1;
+    falls = falling >> bit & 1;
+  }
 };
 
 /// The distance, or any number above `most` if it is above. `most` is at least the difference of the lengths, which are
@@ -26,7 +44,7 @@ struct EditColumn {
 /// it is up to `most`.
 template <typename Code>
 std::uint32_t long_edit_distance(const EditPattern& pattern, const Code* text, std::uint32_t text_length,
-                                 std::uint32_t most, EditColumn& column) {
+                                 std::uint32_t most, std::vector<EditWord>& column) {
   constexpr std::int64_t kWord = EditPattern::kWord;
   const std::int64_t rows = pattern.length();
   const std::int64_t columns = text_length;
@@ -35,36 +53,24 @@ std::uint32_t long_edit_distance(const EditPattern& pattern, const Code* text, s
   const std::int64_t above = (limit - rows + columns) / 2;
   const auto last_word = static_cast<std::int64_t>(pattern.words()) - 1;
   const auto last_bit = static_cast<std::uint32_t>((rows - 1) % kWord);
-  column.up.resize(pattern.words());
-  column.down.resize(pattern.words());
+  column.resize(pattern.words());
 
   std::int64_t last = -1;   // words up to here are computed
   std::int64_t bottom = 0;  // D in their last row
   for (std::int64_t j = 1; j <= columns; ++j) {
     const std::int64_t last_wanted = (std::min(rows, j + below) - 1) / kWord;
     for (; last < last_wanted; ++last) {
-      column.up[static_cast<std::size_t>(last + 1)] = ~std::uint64_t{0};
-      column.down[static_cast<std::size_t>(last + 1)] = 0;
+      column[static_cast<std::size_t>(last + 1)] = {};
       bottom += std::min(kWord, rows - (last + 1) * kWord);
     }
     const std::uint64_t* matches = pattern.words_of(text[j - 1]);
-    std::uint64_t rises = 1, falls = 0;  // D from the last column to this one, in the row above the word
-    for (std::int64_t word = (std::max<std::int64_t>(1, j - above) - 1) / kWord; word <= last; ++word) {
-      const auto w = static_cast<std::size_t>(word);
-      const std::uint64_t up = column.up[w];
-      const std::uint64_t down = column.down[w];
-      const std::uint64_t match = matches[w] | falls;
-      const std::uint64_t level = (((match & up) + up) ^ up) | match | down;  // D(i, j) = D(i - 1, j - 1)
-      const std::uint64_t rising = down | ~(level | up);
-      const std::uint64_t falling = level & up;
-      const std::uint64_t rising_below = rising << 1 | rises;
-      column.up[w] = (falling << 1 | falls) | ~(level | rising_below);
-      column.down[w] = rising_below & level;
-      const std::uint32_t bit = word == last_word ? last_bit : static_cast<std::uint32_t>(kWord - 1);
-      rises = rising >> bit & 1;
-      falls = falling >> bit & 1;
+    EditStep step;
+    const auto end = static_cast<std::size_t>(last);
+    for (auto w = static_cast<std::size_t>((std::max<std::int64_t>(1, j - above) - 1) / kWord); w < end; ++w) {
+      step.take(column[w], matches[w], kWord - 1);
     }
-    bottom += static_cast<std::int64_t>(rises) - static_cast<std::int64_t>(falls);
+    step.take(column[end], matches[end], last == last_word ? last_bit : kWord - 1);
+    bottom += static_cast<std::int64_t>(step.rises) - static_cast<std::int64_t>(step.falls);
     // What is left of the text takes one from D per item at most.
     if (last == last_word && bottom - (columns - j) > limit) return static_cast<std::uint32_t>(bottom - (columns - j));
   }

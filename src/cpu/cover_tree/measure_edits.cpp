@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
@@ -107,7 +108,7 @@ HWY_INLINE void measure_short_batch(const EditMeasure& measure, const Code* code
 /// The same with any pattern.
 template <typename Code>
 void measure_long_batch(const EditMeasure& measure, const Code* codes, const std::uint32_t* positions,
-                        std::uint32_t count, EditColumn& column, float* values) {
+                        std::uint32_t count, std::vector<EditWord>& column, float* values) {
   const std::uint64_t* offsets = measure.sequences->offsets() + measure.first;
   const std::uint32_t pattern_length = measure.pattern->length();
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -126,7 +127,7 @@ void measure_long_batch(const EditMeasure& measure, const Code* codes, const std
 }
 
 void measure_edits_of(const EditMeasure& measure, float* values) {
-  EditColumn column;
+  std::vector<EditWord> column;
   for (std::uint32_t start = 0; start < measure.count; start += kEditBatch) {
     const std::uint32_t end = std::min(measure.count, start + kEditBatch);
     std::uint32_t positions[kEditBatch];

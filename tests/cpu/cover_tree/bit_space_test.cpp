@@ -15,6 +15,9 @@ TEST(BitSpace, CountsTheBitsThatDiffer) {
     const std::uint64_t mask = random() % 2 == 0 ? ~std::uint64_t{0} : random() & random();
     std::vector<std::uint64_t> all((n + 8) * words);
     for (auto& word : all) word = random() % 8 == 0 ? (random() % 2 == 0 ? 0 : ~std::uint64_t{0}) : random() & mask;
+    for (std::uint64_t i = 0; i < n + 8; ++i) {  // whole rows of ones and zeros count the most
+      if (random() % 3 == 0) std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(i * words), words, i % 2 - 1);
+    }
     const engine::BitRows rows{all.data(), n, words};
     const cpu::BitSpace space(rows);
     std::vector<const std::uint64_t*> outside;

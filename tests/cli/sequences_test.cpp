@@ -1,0 +1,154 @@
+// knn, radius, build, info and verify for strings and sets: files, results, indexes, and what makes no sense.
+#include "cli/run_command.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace kith::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kHead = "query,rank,index,distance\n";
+
+class Sequences : public CommandTest {
+ protected:
+  void SetUp() override {
+    CommandTest::SetUp();
+    write("words.txt", "cat\ncart\ndog\nnaïve\n");
+    write("asked.txt", "cab\nnaive\n");
+    write("sets.txt", "1 2 3\n2,3\n9\n");
+    write("dna.fa", ">a\nACGT\n>b\nACGA\n>c\nTTTT\n");
+    write("dna.phy", "3 4\na ACGT\nb ACGA\nc TTTT\n");
+  }
+};
+
+TEST_F(Sequences, WordsByEdits) {
+  EXPECT_EQ(run_kith({"knn", path("words.txt"), path("asked.txt"), "-k", "2", "--metric", "edit", "--quiet"}).out,
+            kHead + "0,0,0,1\n0,1,1,2\n1,0,3,1\n1,1,0,4\n");
+  EXPECT_EQ(run_kith({"radius", path("words.txt"), "-r", "1", "--metric", "edit", "--exclude-self", "--quiet"}).out,
+            kHead + "0,0,1,1\n1,0,0,1\n");
+  EXPECT_EQ(run_kith({"radius", path("words.txt"), "-r", "1", "--metric", "edit", "--count", "--quiet"}).out,
+            "query,count\n0,2\n1,2\n2,1\n3,1\n");
+  EXPECT_EQ(run_kith({"knn", path("words.txt"), path("asked.txt"), "-k", "1", "--metric", "edit", "--text", "bytes",
+                      "--engine", "covertree", "--quiet"})
+                .out,
+            kHead + "0,0,0,1\n1,0,3,2\n");
+  EXPECT_EQ(run_kith({"knn", "-", "-k", "1", "--metric", "edit", "--earlier-only", "--quiet"}, "a\nab\n").out,
+            kHead + "0,0,2,inf\n1,0,0,1\n");
+}
+
+TEST_F(Sequences, LettersByPlacesAndSetsByShares) {
+  const std::string expected = kHead + "0,0,0,0\n0,1,1,1\n1,0,1,0\n1,1,0,1\n2,0,2,0\n2,1,0,3\n";
+  for (const char* name : {"dna.fa", "dna.phy"}) {
+    EXPECT_EQ(run_kith({"knn", path(name), "-k", "2", "--metric", "hamming", "--quiet"}).out, expected) << name;
+  }
+  EXPECT_EQ(run_kith({"knn", path("sets.txt"), "-k", "1", "--metric", "jaccard", "--exclude-self", "--quiet"}).out,
+            kHead + "0,0,1,0.33333334\n1,0,0,0.33333334\n2,0,0,1\n");
+}
+
+TEST_F(Sequences, AnIndexIsBuiltSearchedToldAndVerified) {
+  const std::string index = path("words.kith");
+  const Outcome built = run_kith({"build", path("words.txt"), "--metric", "edit", "--out", index, "--json"});
+  ASSERT_EQ(built.code, 0) << built;
+  EXPECT_EQ(json::parse(built.out)["engine"], "covertree");
+  EXPECT_EQ(json::parse(built.out)["kind"], "text");
+  const Outcome from_index = run_kith({"knn", index, path("asked.txt"), "-k", "2", "--quiet"});
+  EXPECT_EQ(from_index.out,
+            run_kith({"knn", path("words.txt"), path("asked.txt"), "-k", "2", "--metric", "edit", "--quiet"}).out);
+  EXPECT_EQ(run_kith({"knn", index, path("asked.txt"), "-k", "2", "--map", "--quiet"}).out, from_index.out);
+  const json info = json::parse(run_kith({"info", index, "--json"}).out);
+  EXPECT_EQ(info["content"], "sequences");
+  EXPECT_EQ(info["metric"], "edit");
+  EXPECT_EQ(info["kind"], "text");
+  EXPECT_EQ(info["points"], 4);
+  EXPECT_PRED2(has, run_kith({"info", index}).out, "kind          text");
+  EXPECT_EQ(run_kith({"verify", index}).out, "right: index of 4 sequences of text, edit, covertree\n");
+  EXPECT_EQ(run_kith({"verify", index, "--points", path("words.txt"), "--quiet"}).code, 0);
+  expect_failure(run_kith({"verify", index, "--points", path("asked.txt")}), 3,
+                 "it has 4 sequences, but the file has 2");
+  write("other.txt", "cat\ncart\ndoc\nnaïve\n");
+  expect_failure(run_kith({"verify", index, "--points", path("other.txt")}), 3, "sequence 2 (counted from 0)");
+  std::string bytes = content(index);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] + 1);
+  write("damaged.kith", bytes);
+  expect_failure(run_kith({"verify", path("damaged.kith")}), 4, "damaged index file");
+}
+
+TEST_F(Sequences, AnIndexOfBits) {
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 1), }";
+  header += std::string(118 - header.size() - 1, ' ') + "\n";
+  write("bits.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header +
+                        std::string("\x00\x01\xff", 3));
+  for (const char* engine : {"brute", "covertree"}) {
+    const std::string index = path("bits.kith");
+    ASSERT_EQ(run_kith({"build", path("bits.npy"), "--metric", "hamming", "--engine", engine, "--out", index}).code, 0);
+    EXPECT_EQ(run_kith({"knn", index, path("bits.npy"), "-k", "1", "--quiet"}).out,
+              kHead + "0,0,0,0\n1,0,1,0\n2,0,2,0\n");
+    EXPECT_EQ(run_kith({"radius", index, "-r", "1", "--count", "--quiet"}).out, "query,count\n0,2\n1,2\n2,1\n");
+    const json info = json::parse(run_kith({"info", index, "--json"}).out);
+    EXPECT_EQ(info["content"], "bits");
+    EXPECT_EQ(info["bits"], 8);
+    EXPECT_EQ(info["engine"], engine);
+    EXPECT_EQ(run_kith({"verify", index, "--points", path("bits.npy"), "--quiet"}).code, 0);
+    expect_failure(run_kith({"knn", index, "-k", "1", "--metric", "edit"}), 2, "leave --metric edit out");
+  }
+}
+
+TEST_F(Sequences, ReportsAreAsAlways) {
+  const Outcome outcome = run_kith({"knn", path("words.txt"), "-k", "2", "--metric", "edit", "--json", "--explain",
+                                    "--engine", "covertree", "--eps", "0.5"});
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report["points"], 4);
+  EXPECT_EQ(report["kind"], "text");
+  EXPECT_EQ(report["items"], 15);
+  EXPECT_EQ(report["metric"], "edit");
+  EXPECT_EQ(report["engine"], "covertree");
+  EXPECT_EQ(report["eps"], 0.5);
+  EXPECT_TRUE(report.contains("certified"));
+  EXPECT_TRUE(report.contains("evaluations"));
+  EXPECT_PRED2(has, outcome.err, "explain: read ");
+  EXPECT_PRED2(has, outcome.err, "lines, 4 sequences of text, 15 items");
+  write("gaps.txt", "a\n\nb\n");
+  EXPECT_PRED2(has, run_kith({"knn", path("gaps.txt"), "-k", "1", "--metric", "edit"}).err,
+               "note: 1 empty line was read as an empty string");
+}
+
+TEST_F(Sequences, WhatMakesNoSenseIsRefused) {
+  const auto knn = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"knn", path("words.txt"), "-k", "1", "--metric", "edit"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_kith(words);
+  };
+  const std::vector<std::vector<std::string>> refused = {
+      {"--engine", "kdtree"}, {"--squared"},      {"--skip-nonfinite"},  {"--period", "1"},
+      {"--split", "cycle"},   {"--map"},          {"--max-leaves", "3"}, {"--select", "warp"},
+      {"--format", "csv"},    {"--dtype", "f32"}, {"--columns", "1"},    {"--label", "1"}};
+  for (const auto& flag : refused) expect_failure(knn(flag), 2, " means nothing for sequences");
+  expect_failure(knn({"--from", "sets"}), 2, "use --metric jaccard");
+  expect_failure(knn({"--from", "fasts"}), 2, "did you mean \"fasta\"?");
+  expect_failure(run_kith({"knn", path("sets.txt"), "-k", "1", "--metric", "jaccard", "--from", "lines"}), 2,
+                 "use --from sets");
+  expect_failure(run_kith({"knn", path("sets.txt"), "-k", "1", "--metric", "jaccard", "--text", "utf8"}), 2,
+                 "--text is for strings");
+  expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--from", "lines"}), 2, "say --metric edit");
+  expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--metric", "hamming"}), 3, "of one length");
+  expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--metric", "jaccard"}), 3,
+                 "line 1: \"cat\" is no whole");
+  expect_failure(run_kith({"knn", path("none.txt"), "-k", "1", "--metric", "edit"}), 5, "cannot be opened");
+  expect_failure(run_kith({"dedupe", path("words.txt"), "--metric", "edit", "--out", path("x.csv")}), 2,
+                 "--metric: edit");
+  const std::string index = path("words.kith");
+  ASSERT_EQ(run_kith({"build", path("words.txt"), "--metric", "edit", "--out", index, "--quiet"}).code, 0);
+  expect_failure(run_kith({"knn", index, "-k", "1", "--metric", "hamming"}), 2, "is an index for edit");
+  expect_failure(run_kith({"knn", index, "-k", "1", "--engine", "brute"}), 2, "leave --engine brute out");
+  expect_failure(run_kith({"knn", index, path("asked.txt"), "-k", "1", "--text", "bytes"}), 2, "leave --text out");
+  expect_failure(run_kith({"knn", index, index, "-k", "1"}), 2, "QUERIES are a file of strings or sets");
+  expect_failure(run_kith({"box", index, path("asked.txt")}), 2, "is an index of sequences");
+  write("points.csv", "0\n1\n");
+  ASSERT_EQ(run_kith({"build", path("points.csv"), "--out", path("p.kith"), "--quiet"}).code, 0);
+  expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--metric", "edit"}), 2, "is an index of points");
+  expect_failure(run_kith({"knn", path("points.csv"), "-k", "1", "--from", "lines", "--metric", "l2"}), 2, "");
+}
+
+}  // namespace
+}  // namespace kith::test

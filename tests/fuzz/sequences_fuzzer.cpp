@@ -1,0 +1,21 @@
+// Feeds arbitrary bytes to the readers of strings and sets.
+#include "fuzz_reader.hpp"
+
+#include "io/sequence_formats.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using kith::io::SequenceFormat;
+  constexpr SequenceFormat kFormats[] = {SequenceFormat::automatic, SequenceFormat::lines, SequenceFormat::fasta,
+                                         SequenceFormat::phylip, SequenceFormat::sets};
+  return kith::fuzz::feed(data, size, "fuzz", [&](const kith::runtime::InputFile& file) {
+    const auto kind = size % 2 == 0 ? kith::SequenceKind::text : kith::SequenceKind::bytes;
+    const kith::io::SequenceFile read = kith::io::read_sequences(file, {.format = kFormats[size % 5], .kind = kind});
+    if (!read.names.empty() && read.names.size() != read.sequences.size()) std::abort();
+    std::uint64_t sum = 0;  // touches every item
+    for (std::uint64_t i = 0; i < read.sequences.size(); ++i) {
+      for (const std::uint32_t item : read.sequences.sequence(i)) sum += item;
+    }
+    volatile std::uint64_t sink = sum;
+    (void)sink;
+  });
+}
