@@ -9,6 +9,7 @@
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_tree.hpp>
 #include <kith/bit_index.hpp>
+#include <kith/cover_tree.hpp>
 #include <kith/device.hpp>
 #include <kith/device_search.hpp>
 #include <kith/dtype.hpp>

@@ -2,6 +2,7 @@
 #include <kith/kith.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 int main() {
@@ -13,7 +14,13 @@ int main() {
                      near.distance(0, 1) == 1 && near.distance(0, 2) == 5;
   const kith::apps::Verdict verdict =
       kith::apps::verify_neighbors(near, kith::PointView(points.data(), 4, 2), kith::PointView(query.data(), 1, 2));
-  if (!right || verdict.wrong != 0) {
+  // The tree of anything with a metric.
+  const auto apart = [](int a, int b) { return std::abs(a - b); };
+  kith::CoverTree tree(std::vector<int>{7, 1, 30, 8}, apart);
+  tree.remove(0);
+  const auto found = tree.knn(6, 2);
+  const bool right_in_tree = found.size() == 2 && found[0].id == 3 && found[1].distance == 5 && tree.check().empty();
+  if (!right || verdict.wrong != 0 || !right_in_tree) {
     std::puts("wrong neighbours");
     return 1;
   }
