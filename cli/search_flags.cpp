@@ -80,7 +80,8 @@ Flag earlier_only_flag(SearchFlags& flags) {
 }
 
 Flag leaf_size_flag(BuildOptions& build) {
-  return {"--leaf-size", "N", "k-d tree: the most points in a leaf, up to 1024; 0, the default, takes a good one",
+  return {"--leaf-size", "N",
+          "trees: how many points may stay together in a leaf, up to 1024; 0, the default, takes a good number",
           [&build](const std::string& value) {
             build.leaf_size = static_cast<std::uint32_t>(parse_whole("--leaf-size", value, 0, kMostPerLeaf));
           }};

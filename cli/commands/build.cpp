@@ -32,7 +32,8 @@ struct Times {
   double read_ms = 0;
   double build_ms = 0;
   double write_ms = 0;
-  double copy_ms = 0;  ///< to and from a GPU, part of build and write
+  double copy_ms = 0;             ///< to and from a GPU, part of build and write
+  std::uint64_t evaluations = 0;  ///< of distances, where they are counted
 };
 
 void report(const BuildFlags& flags, const Index& index, const Times& times) {
@@ -53,6 +54,7 @@ void report(const BuildFlags& flags, const Index& index, const Times& times) {
     json["build_ms"] = times.build_ms;
     json["write_ms"] = times.write_ms;
     json["copy_ms"] = times.copy_ms;
+    if (times.evaluations > 0) json["evaluations"] = times.evaluations;
     write_to_stdout(json.dump(2) + "\n");
   }
   const std::string copies =
@@ -101,8 +103,11 @@ int run_build(const BuildFlags& flags) {
   // What an index left out, an index of its points leaves out too.
   options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
   if (flags.output.explain) explain_plan(flags, file.view(), options);
+  WorkTimes work;
+  options.times = &work;
   const Stopwatch build_watch;
   const Index index = Index::build(file.view(), options);
+  times.evaluations = work.evaluations;
   times.build_ms = build_watch.milliseconds();
   stop_if_interrupted();
   flags.output.explanation(index.explain());

@@ -162,8 +162,7 @@ Choice choose_engine(const Wish& wish) {
                                 wish.points, wish.dims);
   }
   if (!cpu_backend().has(choice.engine)) {
-    throw UsageError(
-        fmt::format("engine {} is not in this version; use --engine auto", name_of(wish.engine)));
+    throw UsageError(fmt::format("engine {} is not in this version; use --engine auto", name_of(wish.engine)));
   }
   if (wish.device.kind() == Device::Kind::cuda) {
     require_cuda(wish.device, choice.engine);

@@ -65,7 +65,7 @@ TEST_F(IndexCommand, BuildSavesWhatTheSearchBuilds) {
 }
 
 TEST_F(IndexCommand, TheFileDoesNotDependOnThreads) {
-  for (const std::string engine : {"brute", "kdtree"}) {
+  for (const std::string engine : {"brute", "kdtree", "covertree"}) {
     ASSERT_EQ(build({"--engine", engine, "--threads", "1"}).code, 0);
     const std::string one = content(path("p.kith"));
     ASSERT_EQ(build({"--engine", engine, "--threads", "5"}).code, 0);
@@ -94,7 +94,8 @@ TEST_F(IndexCommand, BuildRefusesWhatCannotBe) {
   expect_failure(run_kith({"build", path("p.npy"), "--out", "-"}), 2, "an index is a file");
   expect_failure(run_kith({"build", path("p.npy"), "--out", path("no/p.kith")}), 5, "cannot be created");
   expect_failure(run_kith({"build", path("p.npy"), "--out", folder_}), 5, "is a directory");
-  expect_failure(run_kith({"build", path("p.npy"), "--out", path("p.kith"), "--engine", "covertree"}), 2, "covertree");
+  expect_failure(run_kith({"build", path("p.npy"), "--out", path("p.kith"), "--engine", "covertree", "--metric", "ip"}),
+                 2, "engine covertree: the metric ip needs engine brute");
   write("bad.csv", "1,2\nnan,3\n");
   expect_failure(run_kith({"build", path("bad.csv"), "--out", path("p.kith")}), 3, "NaN");
   EXPECT_EQ(files(), (std::vector<std::string>{"bad.csv", "p.npy", "q.npy"}));
@@ -106,6 +107,29 @@ TEST_F(IndexCommand, BuildDoesNotOverwriteItsPoints) {
   EXPECT_EQ(refused.code, 2) << refused;
   EXPECT_PRED2(has, refused.err, "holds the points");
   EXPECT_EQ(content(path("p.npy")), before);
+}
+
+TEST_F(IndexCommand, ACoverTreeIsBuiltSearchedAndVerified) {
+  const Outcome built = build({"--engine", "covertree", "--leaf-size", "8", "--json"});
+  ASSERT_EQ(built.code, 0) << built;
+  EXPECT_GT(json::parse(built.out)["evaluations"], 3000);
+  EXPECT_PRED2(has, run_kith({"info", path("p.kith")}).out, "engine        covertree\n");
+  EXPECT_EQ(json::parse(run_kith({"info", path("p.kith"), "--json"}).out)["leaf_size"], 8);
+  EXPECT_PRED2(has, run_kith({"verify", path("p.kith"), path("p.npy")}).out, "f32, l2, covertree, equal to ");
+  for (const std::vector<std::string>& search :
+       {std::vector<std::string>{"knn", "", path("q.npy"), "-k", "4", "--out", "-"},
+        std::vector<std::string>{"radius", "", path("q.npy"), "-r", "0.1", "--out", "-"}}) {
+    std::vector<std::string> of_points = search, of_index = search;
+    of_points[1] = path("p.npy");
+    of_index[1] = path("p.kith");
+    const Outcome expected = run_kith(of_points);
+    ASSERT_EQ(expected.code, 0) << expected;
+    EXPECT_EQ(run_kith(of_index).out, expected.out);
+  }
+  const Outcome counted = run_kith({"knn", path("p.kith"), path("q.npy"), "-k", "4", "--json", "--explain"});
+  const json report = json::parse(counted.out);
+  EXPECT_GT(report["evaluations"], report["queries"].get<int>());
+  EXPECT_PRED2(has, counted.err, "explain: distances measured: 0 by the build, ");
 }
 
 TEST_F(IndexCommand, InfoTellsWhatTheFileSays) {

@@ -35,7 +35,8 @@ const LoadOptions kOneThread{.threads = 1};
 
 bool has_period(Engine engine, DType dtype) { return dtype == DType::f32 && engine != Engine::cover_tree; }
 
-/// A small index as a file. f64 has padding in its leaf blocks, f32 has none; f32 has periodic axes where there are any.
+/// A small index as a file. f64 has padding in its leaf blocks, f32 has none; f32 has periodic axes where there are
+/// any.
 Bytes sample(Engine engine, DType dtype) {
   std::mt19937_64 random(17);
   PointSet points = nasty_points(NastyShape::uniform, dtype, 70, dtype == DType::f32 ? 3 : 2, random);
@@ -286,8 +287,7 @@ TEST_P(ForgedIndex, TheTableIsChecked) {
   expect_refused(table(0, offsetof(SectionRecord, element_bytes), first.element_bytes - 1), "is not zero");
   expect_refused(table(1, offsetof(SectionRecord, id), first.id), "stands after");
   expect_refused(table(0, offsetof(SectionRecord, id), first.id - 1), "does not belong to engine");
-  expect_refused(table(last, offsetof(SectionRecord, id), 1000u),
-                 original_is_last ? "is missing" : "does not belong");
+  expect_refused(table(last, offsetof(SectionRecord, id), 1000u), original_is_last ? "is missing" : "does not belong");
   if (original_is_last) {
     expect_refused(table(last, offsetof(SectionRecord, id), 0x80000001u), "section original is missing");
   }

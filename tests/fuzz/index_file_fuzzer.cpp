@@ -1,5 +1,6 @@
 // Feeds forged index files to the loader, with their checksums made right, so that it must look at the contents. It may
-// refuse them with CorruptFile; what it accepts must be the very index of the points that it holds.
+// refuse them with CorruptFile; what it accepts must be the very index of the points that it holds, or a cover tree
+// that answers as it does.
 #include "support/sign_index.hpp"
 
 #include "engine/index_file/layout.hpp"
@@ -71,11 +72,14 @@ const Bytes& genuine(std::array<std::uint8_t, 4> recipe) {
     fill(points.values<double>());
   }
   kith::BuildOptions options;
-  options.engine = recipe[0] / 2 % 4 == 0 ? kith::Engine::brute_force : kith::Engine::kd_tree;
-  options.metric = recipe[0] / 8 == 0 ? kith::Metric::l2() : kith::Metric::lp(3);
-  options.leaf_size = static_cast<std::uint32_t>(recipe[0] / 2 % 4 * 5);
+  constexpr kith::Engine kEngines[] = {kith::Engine::brute_force, kith::Engine::kd_tree, kith::Engine::kd_tree,
+                                       kith::Engine::cover_tree};
+  options.engine = kEngines[recipe[0] / 2 % 4];
+  const bool is_cover_tree = options.engine == kith::Engine::cover_tree;
+  options.metric = recipe[0] / 8 == 0 ? kith::Metric::l2() : is_cover_tree ? kith::Metric::l1() : kith::Metric::lp(3);
+  options.leaf_size = static_cast<std::uint32_t>(is_cover_tree ? 2 : recipe[0] / 2 % 4 * 5);
   options.split = recipe[1] % 2 == 0 ? kith::SplitRule::widest : kith::SplitRule::cycle;
-  if (recipe[1] % 5 == 0 && recipe[0] / 8 == 0) options.period.assign(recipe[2], 1024);
+  if (recipe[1] % 5 == 0 && recipe[0] / 8 == 0 && !is_cover_tree) options.period.assign(recipe[2], 1024);
   options.skip_nonfinite = true;
   options.threads = 1;
   return made[recipe] = kith::Index::build(points.view(), options).to_bytes({1, {}});
@@ -165,6 +169,13 @@ void load(const Bytes& bytes) {
   if (loaded->metric().kind() == kith::Metric::Kind::cosine) return;  // normalised rows cannot be built from again
   const kith::PointSet points = loaded->points(1);
   const Bytes saved = loaded->to_bytes({1, {}});
+  if (loaded->engine() == kith::Engine::cover_tree) {  // other trees than ours are right if they answer right
+    const kith::Index built = kith::Index::build(points.view(), options_of(saved));
+    for (const std::uint32_t k : {1u, 9u}) {
+      if (!std::ranges::equal(loaded->knn_self(k, search).indices(), built.knn_self(k, search).indices())) std::abort();
+    }
+    return;
+  }
   if (kith::Index::build(points.view(), options_of(saved)).to_bytes({1, {}}) != saved) std::abort();
 }
 

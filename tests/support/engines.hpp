@@ -29,8 +29,7 @@ inline bool knows_metric(const EngineOnDevice& where, Metric metric) {
 
 /// Whether there is an answer under a metric and it has the same bytes as anywhere: `pow` rounds as each device likes.
 inline bool gives_same_bytes(const EngineOnDevice& where, Metric metric) {
-  return knows_metric(where, metric) &&
-         (metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu);
+  return knows_metric(where, metric) && (metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu);
 }
 
 /// Whether an engine knows periodic axes.

@@ -31,8 +31,18 @@ struct CoverBuildOptions {
   CoverWork* work = nullptr;             ///< the same by phase, and times
 };
 
-/// Level by level from the root's. On each level (`split_test.hpp`, `choose_centres.hpp`, `regroup_cells.hpp`) every
-/// open cell is measured with the new centres near it; closed ones are not touched again.
+/// Level by level from the root's: which cells split (`split_test.hpp`), which are near each other
+/// (`neighbor_cells.hpp`), the new centres and what they win (`choose_centres.hpp`), cells side by side again
+/// (`regroup_cells.hpp`). Cells that have become leaves are not touched again. At the end order and reach
+/// (`finish_tree.hpp`).
+///
+/// | per object                    | clusters, 50 000 x 55 | words, 104 000, by edits |
+/// |-------------------------------|----------------------:|-------------------------:|
+/// | distances from new centres    |                    90 |                    2 350 |
+/// | all other distances           |                    10 |                      105 |
+///
+/// Memory beyond the tree: a copy of the objects that are in open cells, about 60 bytes for each of them, and 8 bytes
+/// for each pair of cells that are near each other.
 template <Space S>
 class CoverBuilder {
  public:

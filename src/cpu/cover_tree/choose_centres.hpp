@@ -159,7 +159,7 @@ class CentreChoice {
         near_cells.clear();
         const double in_radii = neighbors_.in_radii(centres[c].distance);
         for (const auto& near : neighbors_.of(centres[c].cell)) {
-          if (in_radii > near.too_near && state_.cells[near.cell].open) near_cells.push_back(near.cell);
+          if (in_radii > near.too_near) near_cells.push_back(near.cell);
         }
         space_.ask(query, centres[c].number);
         for (std::size_t i = 0; i < near_cells.size();) {
