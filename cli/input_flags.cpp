@@ -44,6 +44,7 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
                                 const ProgressCallback& progress) {
   refuse_reading_flags(path, options);
   const IndexFileInfo info = describe_index_file(path);
+  require_points_index(path, info);
   if (options.dtype && *options.dtype != info.dtype) {
     throw UsageError(
         fmt::format("{} is an index of {} points; they are not converted to {}, build an index of that type", path,
@@ -77,6 +78,12 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (!options.array.empty()) flag = "--array";
   if (!options.extras.empty()) flag = "what names other columns";
   if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
+}
+
+void require_points_index(const std::string& path, const IndexFileInfo& info) {
+  if (info.content == IndexContent::points) return;
+  throw UsageError(fmt::format("{} is an index of {}, not of points; kith knn, radius, info and verify take it", path,
+                               name_of(info.content)));
 }
 
 Flag dtype_flag(const std::string& text, std::function<void(DType)> take) {

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "output_flags.hpp"
 
+#include <kith/index_file.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/progress.hpp>
 
@@ -27,6 +28,9 @@ Flag seed_flag(std::uint64_t& seed, const std::string& text);
 
 /// Throws UsageError if a flag says how to read columns: an index file has its points already.
 void refuse_reading_flags(const std::string& path, const io::ReadOptions& options);
+
+/// Throws UsageError unless the index file holds points.
+void require_points_index(const std::string& path, const IndexFileInfo& info);
 
 /// Reads the file, prints its notes and, with --explain, what it held. An index file gives the points that it was built
 /// from; rows that were left out hold NaN.

@@ -130,6 +130,7 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
 
 void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
   const IndexFileInfo info = describe_index_file(flags_.points_path);
+  require_points_index(flags_.points_path, info);
   require_fitting_flags(flags_, info);
   const Stopwatch read_watch;
   query_count_ = info.rows;

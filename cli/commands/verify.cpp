@@ -109,6 +109,7 @@ apps::Verdict check(const VerifyFlags& flags, const Found& found, const Bound& b
 /// The points of an index were searched with its metric, and without the rows that it left out.
 void take_over_index(VerifyFlags& flags) {
   const IndexFileInfo info = describe_index_file(flags.points_path);
+  require_points_index(flags.points_path, info);
   if (flags.metric_given && flags.options.metric != info.metric) {
     throw UsageError(fmt::format("{} is an index for {}; leave --metric {} out", flags.points_path, info.metric.name(),
                                  flags.options.metric.name()));

@@ -92,15 +92,17 @@ TEST_F(Bits, WhatMeansNothingForBitsIsRefused) {
     return run_kith(words);
   };
   const std::vector<std::vector<std::string>> refused = {
-      {"--engine", "kdtree"}, {"--squared"},      {"--skip-nonfinite"}, {"--period", "1"},     {"--leaf-size", "8"},
-      {"--split", "cycle"},   {"--map"},          {"--eps", "1"},       {"--max-leaves", "3"}, {"--select", "warp"},
-      {"--format", "csv"},    {"--dtype", "f32"}, {"--columns", "1"},   {"--label", "1"},      {"--delimiter", ";"},
-      {"--header", "no"},     {"--array", "x"}};
+      {"--squared"},      {"--skip-nonfinite"}, {"--period", "1"},     {"--leaf-size", "8"}, {"--split", "cycle"},
+      {"--map"},          {"--eps", "1"},       {"--max-leaves", "3"}, {"--select", "warp"}, {"--format", "csv"},
+      {"--dtype", "f32"}, {"--columns", "1"},   {"--label", "1"},      {"--delimiter", ";"}, {"--header", "no"},
+      {"--array", "x"}};
   for (const auto& flag : refused) expect_failure(knn(flag), 2, flag[0] + " means nothing for rows of bits");
   write("radii.csv", "1\n1\n1\n1\n");
   expect_failure(run_kith({"radius", path("bool.npy"), "--radius-file", path("radii.csv"), "--metric", "hamming"}), 2,
                  "--radius-file means nothing for rows of bits");
+  expect_failure(knn({"--engine", "kdtree"}), 2, "--engine kdtree means nothing for rows of bits");
   EXPECT_EQ(knn({"--engine", "brute", "--quiet"}).code, 0);
+  EXPECT_EQ(knn({"--engine", "covertree", "--leaf-size", "1", "--quiet"}).code, 0);
   write("p.csv", "0\n1\n");
   ASSERT_EQ(run_kith({"build", path("p.csv"), "--out", path("p.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--metric", "hamming"}), 2,
