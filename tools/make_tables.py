@@ -339,6 +339,20 @@ def gpu_cover_build():
     return "\n".join(lines) + "\n" + gpu_line(report)
 
 
+def gpu_cover_search():
+    report = gpu_report("cover_tree_gpu_search")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| objects | how many | queries | k | build, ms | search, ms | distances per query | every pair, ms |", "|" + "---|" * 8]
+    for row in report["searches"]:
+        pairs = fine_milliseconds(row["every_pair_ms"]) if row["every_pair_ms"] > 0 else ""
+        lines.append(
+            f"| {row['case']} | {row['objects']:,} | {row['queries']:,} | {row['k']} | {fine_milliseconds(row['build_ms'])} "
+            f"| {fine_milliseconds(row['search_ms'])} | {row['evaluations_per_query']:,.0f} | {pairs} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -361,6 +375,7 @@ TABLES = {
     "gpu_build": gpu_build,
     "gpu_build_phases": gpu_build_phases,
     "gpu_cover_build": gpu_cover_build,
+    "gpu_cover_search": gpu_cover_search,
     "gpu_search": gpu_search,
     "gpu_select": gpu_select,
     "kd_tree_cpu": kd_tree_cpu,
