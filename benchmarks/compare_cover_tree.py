@@ -40,6 +40,12 @@ def clusters(count, dims, seed):
     return points
 
 
+def uniform(count, dims):
+    import numpy as np
+
+    return np.random.default_rng(3).random((count, dims), dtype=np.float32)
+
+
 def covtype(data):
     import numpy as np
 
@@ -69,12 +75,6 @@ CASES = [  # name, queries (the last rows), what makes the rows
     ("uniform in 55 dims", 1000, lambda data: uniform(21_000, 55)),
     ("English words", 2000, words),
 ]
-
-
-def uniform(count, dims):
-    import numpy as np
-
-    return np.random.default_rng(3).random((count, dims), dtype=np.float32)
 
 
 def median_ms(repeats, run):
@@ -155,7 +155,7 @@ def measure_case(arguments, name, queries, rows, folder):
     is_text = suffix == "txt"
     runs = [("brute", "words"), ("covertree", "words")] if is_text else []
     if not is_text:
-        runs = [(engine, kind) for kind in ("f64", "f32") for engine in ("brute", "kdtree", "covertree")]
+        runs = [(engine, kind) for kind in ("f64", "f32") for engine in ("brute", "covertree")] + [("kdtree", "f32")]
         runs += [(peer, "f64" if peer == "BallTree" else "f32") for peer in PEERS]
     exact, measured = {}, []
     for engine, kind in runs:
