@@ -10,7 +10,7 @@ import math
 import sys
 
 from make_tables import RESULTS, ROOT, brute_or_tree_rows, gpu_line, gpu_report, select_cases
-from svg_chart import COLOURS, FAINT, INK, MARKERS, LogAxis, Panel, Svg, short
+from svg_chart import COLOURS, FAINT, INK, MARKERS, LogAxis, Panel, Svg, number, short
 
 PLOTS = ROOT / "docs/plots"
 DASHES = "7 5"
@@ -114,7 +114,7 @@ def select_gpu():
 
 
 def cells_of(tree, level):
-    """Who owns the objects when a level is done: (node, its objects) for each centre."""
+    """(Node, the objects found below it) for each centre that there is when a level is done."""
     nodes = tree["nodes"]
     objects = [list(node.get("objects", ())) for node in nodes]
     for i in range(len(nodes) - 1, 0, -1):  # parents come before children
@@ -133,12 +133,12 @@ def cover_tree_levels():
     tree = json.loads(path.read_text())
     points = tree["points"]
     levels = sorted({node["level"] for node in tree["nodes"]}, reverse=True)
-    shown = levels[1:4]
+    shown = levels[2:5]
     side, gap, top = 300, 20, 112
     svg = Svg(
         16 + len(shown) * (side + gap), top + side + 46, "Three levels of a cover tree",
-        f"{len(points)} points in the plane, leaves of {tree['leaf_size']}; a line from each point to its centre, "
-        "circles with the radius of the level",
+        f"{len(points)} points in the plane, leaves of {tree['leaf_size']}; a line from each point to the centre "
+        "that it is found below, circles with the radius of the level",
     )
     low = [min(point[axis] for point in points) for axis in (0, 1)]
     span = max(max(point[axis] for point in points) - low[axis] for axis in (0, 1))
@@ -154,15 +154,13 @@ def cover_tree_levels():
         svg.text(left + side / 2, top - 8, words, anchor="middle", weight="bold")
         svg.parts.append(f'<clipPath id="panel{column}"><rect x="{left}" y="{top}" width="{side}" height="{side}"/></clipPath>')
         svg.parts.append(f'<g clip-path="url(#panel{column})">')
-        for node, members in cells:
-            for member in members:
-                svg.line([place(node["centre"]), place(member)], PALE, 0.8)
+        spokes = [(place(node["centre"]), place(member)) for node, members in cells for member in members]
+        svg.path([f"M{number(a)} {number(b)}L{number(c)} {number(d)}" for (a, b), (c, d) in spokes], PALE, 0.8)
         for node, _ in cells:
             is_leaf = node["children"] == 0
             radius = 2.0 ** (node["level"] if is_leaf else level)
             svg.circle(*place(node["centre"]), radius * scale, COLOURS[is_leaf], 1, "4 3" if is_leaf else None)
-        for i in range(len(points)):
-            svg.circle(*place(i), 1.2, FAINT, 0, fill=FAINT)
+        svg.path([f"M{number(x)} {number(y)}h0" for x, y in map(place, range(len(points)))], FAINT, 2.4)
         for node, _ in cells:
             svg.circle(*place(node["centre"]), 3, "#ffffff", 0.8, fill=COLOURS[node["children"] == 0])
         svg.parts.append("</g>")

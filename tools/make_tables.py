@@ -139,7 +139,7 @@ def cover_tree_ratios():
                 cells.append(f"{ratio:.{0 if ratio >= 20 else 1 if ratio >= 1 else 2}f}")
             else:
                 cells.append("")
-        lines.append(f"| {data} | {'' if dims is None else dims} | {100 * share:.2g} % | " + " | ".join(cells) + " |")
+        lines.append(f"| {data} | {'' if dims is None else dims} | {100 * share:.{0 if share >= 0.1 else 1}f} % | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n" + machine_line(report)
 
 

@@ -82,6 +82,12 @@ class Svg:
             f'stroke-width="{width:g}"{more}/>'
         )
 
+    def path(self, steps, colour, width):
+        """Strokes with round ends, so that one without length is a dot."""
+        self.parts.append(
+            f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="{width:g}" stroke-linecap="round"/>'
+        )
+
     def legend(self, x, y, entries):
         """In one line: (words, colour, what to give `line`, marker or None) each."""
         for words, colour, style, marker in entries:
