@@ -71,6 +71,7 @@ void PreparedSequenceSearch::read_and_build(TerminalProgress& progress, const Pr
                                 {.engine = flags_.build.engine,
                                  .device = flags_.build.device,
                                  .leaf_size = flags_.build.leaf_size,
+                                 .expected_queries = query_count_,
                                  .threads = flags_.build.threads,
                                  .progress = progress.callback(),
                                  .times = &build_times_});

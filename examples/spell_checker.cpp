@@ -10,7 +10,7 @@ int main() {
   const std::vector<std::string_view> words = {"address", "believe", "calendar", "definite", "embarrass", "foreign",
                                                "harass",  "knight",  "misspell", "naïve",    "receive",   "separate",
                                                "their",   "there",   "until",    "weird",    "which",     "witch"};
-  const std::vector<std::string_view> typed = {"recieve", "seperate", "naive", "wich"};
+  const std::vector<std::string_view> typed = {"receve", "seperate", "naive", "wich"};
   const auto dictionary = kith::SequenceSet::from_text(words);
   const auto index = kith::SequenceIndex::build(dictionary, kith::SequenceMetric::edit);
 

@@ -23,11 +23,14 @@ struct SequenceIndexState;  // src/engine/sequence_index.cpp
 
 /// How a SequenceIndex is built.
 struct SequenceIndexOptions {
-  /// `automatic`, `brute_force` or `cover_tree`: automatic takes the tree unless there are few sequences.
+  /// `automatic`, `brute_force` or `cover_tree`: automatic takes the tree unless there are few sequences or queries.
   Engine engine = Engine::automatic;
   Device device = Device::cpu();
   /// Cover tree only: cells of up to so many sequences are not split; 0 takes a good number.
   std::uint32_t leaf_size = 0;
+  /// How many queries will come in all, if that is known: for a few, `automatic` builds no tree. 0: about as many as
+  /// sequences.
+  std::uint64_t expected_queries = 0;
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};

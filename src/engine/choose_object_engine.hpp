@@ -18,6 +18,7 @@ struct ObjectWish {
   std::uint64_t objects = 0;
   IndexContent content = IndexContent::sequences;  ///< or bits
   SequenceMetric metric = SequenceMetric::hamming;
+  std::uint64_t queries = 0;  ///< how many will come; 0 if unknown
 };
 
 /// As `choose_engine` for what has no coordinates.

@@ -161,7 +161,8 @@ SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric
                                          .device = options.device,
                                          .objects = sequences.size(),
                                          .content = IndexContent::sequences,
-                                         .metric = metric});
+                                         .metric = metric,
+                                         .queries = options.expected_queries});
   }();
   const std::string bad = engine::first_bad_sequence(sequences, metric, engine::kAnyLength, options.threads);
   if (!bad.empty()) throw BadData("sequences: " + bad);

@@ -154,6 +154,11 @@ TEST(SequenceIndex, AutomaticTakesTheTreeUnlessThereAreFew) {
   words.add("1000");
   const SequenceIndex index = SequenceIndex::build(words, SequenceMetric::edit);
   EXPECT_EQ(index.engine(), Engine::cover_tree);
+  const auto engine_for = [&](std::uint64_t queries) {
+    return SequenceIndex::build(words, SequenceMetric::edit, {.expected_queries = queries}).engine();
+  };
+  EXPECT_EQ(engine_for(10), Engine::brute_force);
+  EXPECT_EQ(engine_for(500), Engine::cover_tree);
   EXPECT_EQ(index.device(), Device::cpu());
   EXPECT_EQ(index.size(), 1000u);
   EXPECT_EQ(index.kind(), SequenceKind::text);
