@@ -1,6 +1,9 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
 #include "cuda/brute_force/bit_search.hpp"
 #include "cuda/brute_force/brute_force.hpp"
+#include "cuda/cover_tree/bit_cover_search.hpp"
+#include "cuda/cover_tree/cover_search.hpp"
+#include "cuda/cover_tree/sequence_search.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/kd_tree/kd_search.hpp"
@@ -41,7 +44,7 @@ class CudaBackend final : public Backend {
     return status == cudaSuccess ? "no usable GPU found" : cudaGetErrorString(status);
   }
 
-  bool has(Engine engine) const override { return engine == Engine::kd_tree || engine == Engine::brute_force; }
+  bool has(Engine engine) const override { return engine != Engine::automatic; }
   bool checks_points() const override { return true; }
 
   BuildBytes build_bytes(const PlanRequest& request) const override {
@@ -59,23 +62,31 @@ class CudaBackend final : public Backend {
     return load<double>(request);
   }
 
-  bool has_bits(Engine engine) const override { return engine == Engine::brute_force; }
+  bool has_bits(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::cover_tree; }
   std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+    if (request.engine == Engine::cover_tree) return cuda::build_bit_cover_search(request);
     return cuda::build_bit_search(request);
   }
   std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const override {
+    if (request.made.engine == Engine::cover_tree) return cuda::load_bit_cover_search(request);
     require_rows_only(request.file);
     return cuda::build_bit_search(request.made);
   }
 
-  bool has_sequences(Engine, SequenceMetric) const override { return false; }
-  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest&) const override { refuse_sequences(); }
-  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest&) const override { refuse_sequences(); }
+  bool has_sequences(Engine engine, SequenceMetric) const override { return has_bits(engine); }
+  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const override {
+    return cuda::build_sequence_search(request);
+  }
+  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const override {
+    return cuda::load_sequence_search(request);
+  }
 
  private:
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {
-    return request.engine == Engine::kd_tree ? cuda::kd_search_bytes<T>(request) : cuda::brute_force_bytes<T>(request);
+    if (request.engine == Engine::kd_tree) return cuda::kd_search_bytes<T>(request);
+    if (request.engine == Engine::cover_tree) return cuda::cover_search_bytes<T>(request);
+    return cuda::brute_force_bytes<T>(request);
   }
   template <typename T>
   std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) const {
@@ -84,16 +95,15 @@ class CudaBackend final : public Backend {
       cuda::require_on_device(request.rows, request.rows_on);
     }
     if (request.engine == Engine::brute_force) return cuda::build_brute_force(request);
+    if (request.engine == Engine::cover_tree) return cuda::build_cover_search(request);
     return cuda::build_kd_search(request);
   }
   template <typename T>
   std::unique_ptr<Searcher<T>> load(const LoadRequest& request) const {
     require(request.file.facts().engine);
     if (request.file.facts().engine == Engine::brute_force) return cuda::load_brute_force<T>(request);
+    if (request.file.facts().engine == Engine::cover_tree) return cuda::load_cover_search<T>(request);
     return cuda::load_kd_search<T>(request);
-  }
-  [[noreturn]] static void refuse_sequences() {
-    throw UsageError("sequences are not searched on a GPU in this version; use --device cpu");
   }
   void require(Engine engine) const {
     if (has(engine)) return;

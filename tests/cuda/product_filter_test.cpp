@@ -5,6 +5,8 @@
 #include "cuda/brute_force/rerank.cuh"
 
 #include "cuda/emulation/grid.hpp"
+#include "cuda/product_bound_check.hpp"
+#include "cuda/product_sums.cuh"
 
 #include <gtest/gtest.h>
 
@@ -290,6 +292,17 @@ TEST(ProductFilter, HeedsFiltersAndChosenQueries) {
   }
 }
 
+TEST(ProductFilter, OffersNothingBelowTheFirst) {
+  std::mt19937_64 random(9);
+  Question question(Shape::uniform, 300, 40, 16, random);
+  for (std::uint32_t q = 0; q < 40; q += 2) question.queries[q * 16 + 3] = 1e30f;  // it has no term
+  for (std::uint32_t q = 0; q < 40; ++q) {
+    question.limits.push_back(q % 4 < 2 ? Entry<float>::first() : Entry<float>::none());
+  }
+  const Answer answer = answer_of(question);
+  for (std::uint32_t q = 0; q < 40; ++q) EXPECT_EQ(answer.counts[q], q % 4 < 2 ? 0u : 300u) << "query " << q;
+}
+
 TEST(ProductFilter, CountsWhatHasNoRoom) {
   std::mt19937_64 random(5);
   Question question(Shape::uniform, 300, 40, 16, random);
@@ -380,6 +393,29 @@ TEST(ProductBound, CoversRandomPairs) {
     ASSERT_FALSE(pair.is_dismissed_at_own_chain) << "pair " << i << " of " << dims << " dims";
     ASSERT_LE(pair.value, pair.true_chain) << "pair " << i << " of " << dims << " dims";
   }
+}
+
+TEST(ProductBound, HoldsForHardPairs) {
+  expect_bound_holds({17, 80}, 8, [](const ProductPairs& pairs) {
+    ProductSums sums;
+    const auto pack = [&](const std::vector<float>& rows, ProductSums::Rows& packed) {
+      cuda::PackTask task{.rows = rows.data(), .row_stride = pairs.dims, .count = rows.size() / pairs.dims};
+      const std::uint64_t room = cuda::product_rows_room(task.count);
+      task.dims = pairs.dims;
+      task.centre = pairs.centre.data();
+      packed.values.resize(room * cuda::product_padded_dims(pairs.dims));
+      packed.terms.resize(room);
+      packed.scales.resize(room);
+      task.values = packed.values.data();
+      task.terms = packed.terms.data();
+      task.scales = packed.scales.data();
+      return task;
+    };
+    sums.sums.assign(kPairQueries * kPairPoints, NAN);
+    const cuda::PackTask queries = pack(pairs.queries, sums.queries), points = pack(pairs.points, sums.points);
+    launch_product_sums(queries, points, sums.sums.data(), kLaunch);
+    return sums;
+  });
 }
 
 TEST(ProductBound, IsNearlyReached) {

@@ -365,36 +365,6 @@ TEST(Select, LargeKsAreSortedWhereTheyLie) {
   expect_one_row<float>(9000, 700, Spread::with_none, SelectStrategy::bitonic);
 }
 
-TEST(Select, ListsOfAllLengthsAreSorted) {
-  std::mt19937_64 random(9);
-  constexpr std::uint64_t kBase = 1000;
-  std::vector<std::uint64_t> starts{kBase};
-  std::vector<Entry<float>> entries, expected;
-  for (const std::uint32_t length : {0u, 1u, 31u, 33u, 64u, 100u, 256u, 257u, 900u, 0u, 5000u, 40u, 17u}) {
-    std::vector<Entry<float>> row = random_row<float>(random, kSpreads[starts.size() % 4], length);
-    entries.insert(entries.end(), row.begin(), row.end());
-    std::sort(row.begin(), row.end());
-    expected.insert(expected.end(), row.begin(), row.end());
-    starts.push_back(kBase + entries.size());
-  }
-  std::vector<std::uint32_t> indices(entries.size());
-  std::vector<float> chains(entries.size());
-  SelectTask<float> task;
-  task.goal = SelectGoal::sort;
-  task.entries = entries.data();
-  task.rows = starts.size() - 1;
-  task.capacity = 5000;
-  task.starts = starts.data();
-  task.starts_base = kBase;
-  task.indices = indices.data();
-  task.chains = chains.data();
-  launch_select(task, SelectStrategy::automatic, 1, kLaunch);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(indices[i], expected[i].number()) << "place " << i;
-    ASSERT_EQ(chains[i], expected[i].chain());
-  }
-}
-
 TEST(Select, StrategiesHaveNamesAndLimits) {
   for (const SelectStrategy strategy : {SelectStrategy::automatic, SelectStrategy::insertion, SelectStrategy::warp,
                                         SelectStrategy::radix, SelectStrategy::bitonic, SelectStrategy::min_reduce}) {

@@ -112,7 +112,6 @@ __device__ __forceinline__ void answer_by_block(const SelectTask<T>& task, const
   for (std::uint32_t i = thread_number(); i < kept; i += kSelectThreads) {
     put_answer(task, opened.answer + i, sorted[i]);
   }
-  if (task.goal == SelectGoal::sort) return;
   for (std::uint32_t i = kept + thread_number(); i < task.k; i += kSelectThreads) {
     put_missing(task, opened.answer + i);
   }

@@ -2,6 +2,7 @@
 // is first needed.
 #include "cuda/brute_force/brute_force.hpp"
 
+#include "cuda/brute_force/rows_of_request.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_memory.hpp"
@@ -120,32 +121,6 @@ class BruteForce final : public Searcher<T> {
   mutable std::unique_ptr<Searcher<T>> on_host_;
   mutable std::atomic<bool> is_on_host_{false};
 };
-
-/// The rows of a request in device memory. Throws NonFinite if they are to be looked at and one is not finite.
-template <typename T>
-DeviceBuffer<T> take_rows_of(const engine::BuildRequest<T>& request, const Stream& stream) {
-  const std::uint64_t values = request.count * request.dims;
-  const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
-  DeviceBuffer<T> rows(values, stream);
-  DeviceBuffer<std::uint32_t> refused(1, stream);
-  check(cudaMemsetAsync(refused.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
-  if (values > 0 && on_device) {
-    stream.wait_for_default_stream();
-    take_rows_to(request.rows, request.row_stride, request.dims, request.count, rows.data(), refused.data(), stream);
-  } else if (values > 0) {
-    copy_to_device(rows.data(), request.rows, rows.bytes(), stream, CopyOptions::of_build(request.run));
-    if (!request.is_known_finite) {
-      take_rows_to<T>(rows.data(), request.dims, request.dims, request.count, nullptr, refused.data(), stream);
-    }
-  }
-  std::uint32_t is_refused = 0;
-  const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
-  check(cudaMemcpyAsync(&is_refused, refused.data(), sizeof is_refused, cudaMemcpyDeviceToHost, stream.get()),
-        "copying a word to the host");
-  stream.synchronize();  // the caller may change the points now
-  if (is_refused != 0 && !request.is_known_finite) throw engine::NonFinite();
-  return rows;
-}
 
 /// All points on the GPU.
 template <typename T>

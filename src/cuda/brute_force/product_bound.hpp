@@ -17,9 +17,14 @@
 //   the tensor core. It is not IEEE. Assumed is that products are exact (22 bits), that they are added to the sum in
 //     groups of 2 or more, and that one addition of a group of g products aligns all g + 1 numbers to the largest, cuts
 //     each below 24 bits of the largest, and cuts the result below 24 bits: at most (g + 2) 2^-23 <= g 2^-22 of the sum
-//     of all magnitudes, S = sum |Q_d P_d| <= |Q| |P|. All groups of up to D + 15 dims: (D + 16) 2^-22 S, and twice
-//     that times s_q s_p is at most (D + 16) 2^-22 (1 + c)² M. (Known tensor cores keep more bits; a sum in f32 in any
-//     order errs by less than half of it.)
+//     of all magnitudes. A half below the normal range is not normalised before: it counts as 2^-14 there (measured on
+//     an H200, where sums without this are off by up to four times the bound). So S = sum max(|Q_d|, 2^-14)
+//     max(|P_d|, 2^-14) <= (|Q| + 2^-14 sqrt(D)) (|P| + 2^-14 sqrt(D)), and with |Q|, |P| >= 1/16 that is at most e |Q|
+//     |P|, e = (1 + 2^-10 sqrt(D))². All groups of up to D + 15 dims: h S with h = (D + 16) 2^-22, and twice that times
+//     s_q s_p is at most h e (1 + c)² M. (Known tensor cores keep more bits; a sum in f32 in any order errs by less
+//     than half of it.) At the lower end of scales |P| may be less than 1/16; then w = 2^-14 sqrt(D) s_p = 2^-74
+//     sqrt(D) takes the place of its share, and as 2 a h w <= u a² + h² w²/u, this costs u M and, for both rows, D
+//     (D + 16)² 2^-167: 2^-18 D (D + 16)² denormals.
 //   u (D + 1) M     the two computed squared lengths: D products and sums in any order
 //   4 u M           the two centrings: each moves a coordinate by at most u times its size, and 2 (a + b) u (a + b)
 //   2 u (D + 2) M   the chain itself, relative to a true squared distance of at most 2M
@@ -27,9 +32,9 @@
 //                   acc is a multiple of 2^-48 and scales are at least 2^-60
 //   4 u M           the limit less term_q: if the limit is at most 4M, its rounding; else v <= 2M is not above it
 //   3 u M           the terms' own roundings
-// We take ((2c + (D + 16) 2^-22) (1 + 2^-9) + (4 D + 64) u) M, which also covers the higher orders for D <= 65536, and
-// share it out: each squared length is multiplied by 1 less that. For numbers that underflow on the way and the lower
-// end of scales, (32 D + 64) denormals are subtracted from each term.
+// We take ((2c + h e) (1 + 2^-9) + (4 D + 64) u) M, which also covers the higher orders for D <= 65536, and share it
+// out: each squared length is multiplied by 1 less that. For numbers that underflow on the way and the lower end of
+// scales, 32 D + 64 + 2^-17 D (D + 16)² denormals are subtracted from each term.
 //
 // A squared length of 2^116 or more, or none at all, makes a term of minus infinity and a row of zeros: all pairs of
 // that row pass. Below it scales are at most 2^60 and nothing overflows. Comparisons are written so that NaN passes: a
@@ -67,15 +72,22 @@ KITH_HOST_DEVICE constexpr bool has_product(float squared_length) { return squar
 /// The share of the squared lengths that all errors together may reach.
 KITH_HOST_DEVICE inline float product_slack(std::uint32_t dims) {
   const auto d = static_cast<float>(dims);
-  const float conversion = 0x1p-11f + 0x1p-21f * core::square_root(d);
-  return (2 * conversion + (d + 16) * 0x1p-22f) * (1 + 0x1p-9f) + (4 * d + 64) * 0x1p-24f;
+  const float root = core::square_root(d);
+  const float conversion = 0x1p-11f + 0x1p-21f * root;
+  const float sums = (d + 16) * 0x1p-22f * (1 + 0x1p-10f * root) * (1 + 0x1p-10f * root);
+  return (2 * conversion + sums) * (1 + 0x1p-9f) + (4 * d + 64) * 0x1p-24f;
+}
+
+/// What is subtracted from each term for numbers too small to be right in relation to their size.
+KITH_HOST_DEVICE inline float product_denormals(std::uint32_t dims) {
+  const auto d = static_cast<float>(dims);
+  return (32 * d + 64 + 0x1p-17f * d * (d + 16) * (d + 16)) * std::numeric_limits<float>::denorm_min();
 }
 
 /// The term of a row: its squared length, lowered by its share of the errors.
 KITH_HOST_DEVICE inline float product_term(float squared_length, std::uint32_t dims) {
   if (!has_product(squared_length)) return -std::numeric_limits<float>::infinity();
-  const float denormals = static_cast<float>(32 * dims + 64) * std::numeric_limits<float>::denorm_min();
-  return squared_length * (1 - product_slack(dims)) - denormals;
+  return squared_length * (1 - product_slack(dims)) - product_denormals(dims);
 }
 
 /// The value that a pair of this query must exceed to be dismissed.

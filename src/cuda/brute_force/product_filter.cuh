@@ -95,7 +95,7 @@ class ProductWarp {
     }
   }
 
- private:
+ protected:  // a test looks at the sums
   static constexpr std::uint32_t kRowParts = kSide / 16, kColumnParts = kSide / 8;
 
   __device__ void multiply_part(std::uint32_t queries, std::uint32_t points, std::uint32_t part) {
@@ -201,8 +201,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   auto* sides = reinterpret_cast<QuerySide*>(shared_memory() + Shape::kStagesBytes);
   {
     const std::uint64_t query = first_query + thread_number();
-    QuerySide side{-std::numeric_limits<float>::infinity(), 0};  // nothing is for a query that is none
-    if (query < queries) {
+    // For a query that is none, or whose limit nothing is below, only points without a term pass.
+    QuerySide side{-std::numeric_limits<float>::infinity(), 0};
+    if (query < queries && Entry<float>::first() < scan.lists.limits[query]) {
       side.threshold = product_threshold(scan.lists.limits[query].chain(), task.queries.terms[query]);
       side.factor = -2 * task.queries.scales[query];
     }

@@ -1,4 +1,4 @@
-// The k least of rows of candidates, or whole lists sorted, on the GPU.
+// The k least of rows of candidates, on the GPU.
 #pragma once
 
 #include "cuda/brute_force/select_strategy.hpp"

@@ -28,12 +28,6 @@ struct SelectRow {
 template <typename T>
 __device__ __forceinline__ SelectRow<T> open_row(const SelectTask<T>& task, std::uint64_t row, bool is_first) {
   const std::uint64_t to = task.answer_of(row);
-  if (task.starts != nullptr) {
-    const std::uint64_t begin = task.starts[to] - task.starts_base;
-    const std::uint64_t end = task.starts[to + 1] - task.starts_base;
-    return {task.entries + begin, task.goal == SelectGoal::sort ? begin : to * task.k,
-            static_cast<std::uint32_t>(end - begin), false};
-  }
   SelectRow<T> opened{task.entries + row * task.capacity, to * task.k, task.length, false};
   if (opened.length == 0) {
     const std::uint32_t count = task.counts == nullptr ? task.capacity : task.counts[row];

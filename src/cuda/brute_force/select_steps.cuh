@@ -60,30 +60,12 @@ void launch_radix(const SelectTask<T>& task, std::uint32_t longest, std::uint32_
          task, parts);
 }
 
-template <typename T, typename Launch>
-void launch_sort(const SelectTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr std::uint32_t kWarpBlocks = 64, kBlocks = 4;
-  launch(sort_by_warps<T>, select_blocks(task.rows, kSortThreads / kWarp, processors, kWarpBlocks), kSortThreads,
-         std::size_t{0}, task);
-  if (task.capacity <= kMostSortedByWarp) return;
-  const auto group =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(task.rows / (processors * kBlocks), 1, kSelectThreads));
-  launch(sort_by_blocks<T>, select_blocks(task.rows, group, processors, kBlocks), kSelectThreads, sizeof(SortRoom<T>),
-         task, group);
-}
-
-/// `processors`: of the GPU. Returns what was done. All strategies give the same rows, but for the order of a cut;
-/// lists are sorted by one way only.
+/// `processors`: of the GPU. Returns what was done. All strategies give the same rows, but for the order of a cut.
 template <typename T, typename Launch>
 SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint32_t kWarpBlocks = 64, kThreadBlocks = 64, kBlocks = 16;
   const SelectChoice choice = choose_select(asked, task.k, task.length == 0 ? task.capacity : task.length, task.rows);
-  if (task.rows == 0) return choice;
-  if (task.goal == SelectGoal::sort) {
-    launch_sort(task, processors, launch);
-    return choice;
-  }
-  if (task.k == 0) return choice;
+  if (task.rows == 0 || task.k == 0) return choice;
   const std::uint32_t longest = task.length == 0 ? task.capacity : task.length;
   const std::uint32_t blocks = select_blocks(task.rows, 1, processors, kBlocks);
   switch (choice.strategy) {

@@ -12,7 +12,6 @@ namespace kith::cuda {
 enum class SelectGoal : std::uint8_t {
   cut,     ///< the k least go to its front, in any order; how many they are and the last of them are noted
   finish,  ///< the k least are the answer, ascending
-  sort,    ///< all are the answer, ascending, whatever k is
 };
 
 /// Entries of a row differ, but for `none`, which is never selected. A row has less than 2^31 of them; it is used as
@@ -22,16 +21,14 @@ struct SelectTask {
   SelectGoal goal = SelectGoal::cut;
   std::uint32_t k = 0;
 
-  // --- rows: [row][capacity], or lists of different lengths side by side ---
+  // --- rows: [row][capacity] ---
   Entry<T>* entries = nullptr;
   std::uint64_t rows = 0;                    ///< the most there are
   const std::uint32_t* row_count = nullptr;  ///< how many, if only the device knows
-  std::uint32_t capacity = 0;                ///< with `starts`: no list is longer
-  std::uint32_t length = 0;                  ///< of every row; 0: as `counts` say
-  std::uint32_t* counts = nullptr;           ///< by row; a cut writes them
-  const std::uint64_t* starts = nullptr;     ///< by row of the answer: where its list begins; null: no lists
-  std::uint64_t starts_base = 0;             ///< subtracted from `starts`
-  const std::uint32_t* chosen = nullptr;     ///< row i is for row chosen[i] of the answer; null: i
+  std::uint32_t capacity = 0;
+  std::uint32_t length = 0;               ///< of every row; 0: as `counts` say
+  std::uint32_t* counts = nullptr;        ///< by row; a cut writes them
+  const std::uint32_t* chosen = nullptr;  ///< row i is for row chosen[i] of the answer; null: i
 
   // --- a cut ---
   Entry<T>* limits = nullptr;     ///< by row: becomes the k-th, if there are k; null: not wanted
@@ -42,7 +39,7 @@ struct SelectTask {
   std::uint32_t* failed_count = nullptr;
   std::uint8_t* is_failed = nullptr;  ///< by row
 
-  // --- answers: row i begins at i * k, or where its list begins ---
+  // --- answers: row i begins at i * k ---
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
   std::uint32_t missing = 0;  ///< the index of a neighbour that is not there; its chain is infinite

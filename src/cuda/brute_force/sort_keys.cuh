@@ -57,9 +57,7 @@ __device__ __forceinline__ void sort_list_of_rows(const Entry<T>* list, std::uin
   }
 }
 
-inline constexpr std::uint32_t kMostSortedByWarp = 256;
-
-/// The same of up to kMostSortedByWarp.
+/// The same of up to 8 * kWarp.
 template <typename T, typename Put>
 __device__ __forceinline__ void sort_list_by_warp(const Entry<T>* list, std::uint32_t count, Put&& put) {
   if (count <= kWarp) {

@@ -19,6 +19,8 @@ class AskedEngine {
 
   virtual std::uint64_t points() const = 0;
   virtual std::uint32_t dims() const = 0;
+  /// Whether questions' `evaluations` are counted.
+  virtual bool counts_evaluations() const { return false; }
 
   /// The k nearest of each query; k and the points are at least 1. By the rules: exactly, or with leave to miss
   /// something; `exact` is written in the second case only.

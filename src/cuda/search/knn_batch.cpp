@@ -4,6 +4,7 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/search/batch_search.hpp"
 #include "cuda/search/chunks.hpp"
+#include "cuda/search/evaluation_count.hpp"
 #include "cuda/search/query_chunk.hpp"
 #include "cuda/staging.hpp"
 #include "runtime/time_spent.hpp"
@@ -53,7 +54,8 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
                       again_at = below_at + queries.count * sizeof(std::uint32_t),
-                      exact_at = again_at + sizeof(std::uint32_t), bytes = exact_at + queries.count;
+                      exact_at = again_at + sizeof(std::uint32_t),
+                      evaluations_at = (exact_at + queries.count + 7) / 8 * 8, bytes = evaluations_at + 8;
   if (entries > PinnedRooms::kBytes || bytes > PinnedRooms::kBytes) return false;
   const StreamPool::Lease stream(streams_);
   const PinnedRooms::Lease room(rooms_);
@@ -69,8 +71,10 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
                           .bound = rules.bound,
                           .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
                           .chains = reinterpret_cast<T*>(room.data() + chains_at),
-                          .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at)};
+                          .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at),
+                          .evaluations = reinterpret_cast<std::uint64_t*>(room.data() + evaluations_at)};
   *question.asked_again = 0;
+  *question.evaluations = 0;
   if (filter.below != nullptr) {
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
     question.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
@@ -85,6 +89,7 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   std::memcpy(chains, question.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
   if (run.times != nullptr) run.times->asked_again += *question.asked_again;
+  if (run.times != nullptr) run.times->evaluations += *question.evaluations;
   return true;
 }
 
@@ -120,6 +125,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     DeviceBuffer<T> chains;
     DeviceBuffer<std::uint8_t> exact;
     DeviceBuffer<std::uint32_t> asked_again;
+    EvaluationCount evaluations;
 
     Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
          std::uint32_t entries, bool has_flags)
@@ -128,7 +134,8 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
           indices(most * entries, *stream),
           chains(most * entries, *stream),
           exact(has_flags ? most : 0, *stream),
-          asked_again(1, *stream) {
+          asked_again(1, *stream),
+          evaluations(engine.counts_evaluations(), *stream) {
       check(cudaMemsetAsync(asked_again.data(), 0, asked_again.bytes(), (*stream).get()), "writing zeros");
     }
   };
@@ -149,7 +156,8 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                    .bounds = slot.queries.bounds(),
                                    .indices = slot.indices.data(),
                                    .chains = slot.chains.data(),
-                                   .asked_again = slot.asked_again.data()},
+                                   .asked_again = slot.asked_again.data(),
+                                   .evaluations = slot.evaluations.data()},
                     rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
@@ -167,6 +175,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     std::uint32_t asked_again = 0;
     copy_to_host(&asked_again, slot->asked_again.data(), sizeof asked_again, *slot->stream, {.threads = 1});
     run.times->asked_again += asked_again;
+    slot->evaluations.add_to(run, *slot->stream);
   }
 }
 

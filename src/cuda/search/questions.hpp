@@ -73,6 +73,7 @@ struct KnnQuestion {
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
   std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow way; null: nobody counts them
+  std::uint64_t* evaluations = nullptr;  ///< the same for distances measured, by engines that count them
 };
 
 /// Everything within a bound: first how many, then what.
@@ -88,6 +89,7 @@ struct RadiusQuestion {
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
+  std::uint64_t* evaluations = nullptr;  ///< as in KnnQuestion
 };
 
 /// Points in boxes, faces included: first how many, then which.

@@ -3,6 +3,7 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/search/batch_search.hpp"
 #include "cuda/search/chunks.hpp"
+#include "cuda/search/evaluation_count.hpp"
 #include "cuda/search/query_chunk.hpp"
 #include "cuda/staging.hpp"
 
@@ -23,9 +24,13 @@ struct ListSlot {
   DeviceBuffer<std::uint64_t> starts;
   DeviceBuffer<std::uint32_t> indices;
   DeviceBuffer<T> chains;
+  EvaluationCount evaluations;
 
   ListSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
-      : stream(streams), queries(engine, batch, most, *stream), starts(most + 1, *stream) {}
+      : stream(streams),
+        queries(engine, batch, most, *stream),
+        starts(most + 1, *stream),
+        evaluations(engine.counts_evaluations(), *stream) {}
 
   void make_room(std::uint64_t entries) {
     if (entries <= indices.size()) return;
@@ -57,9 +62,13 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     StreamPool::Lease stream;
     QueryChunk<T> queries;
     DeviceBuffer<std::uint32_t> counts;
+    EvaluationCount evaluations;
 
     Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
-        : stream(streams), queries(engine, batch, most, *stream), counts(most, *stream) {}
+        : stream(streams),
+          queries(engine, batch, most, *stream),
+          counts(most, *stream),
+          evaluations(engine.counts_evaluations(), *stream) {}
   };
   std::optional<Slot> slots[2];
   std::optional<FilterOnDevice> filter;
@@ -75,7 +84,8 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
                                         .queries = slot.queries.source(),
                                         .bound = bound,
                                         .bounds = slot.queries.bounds(),
-                                        .counts = slot.counts.data()},
+                                        .counts = slot.counts.data(),
+                                        .evaluations = slot.evaluations.data()},
                       *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
@@ -83,6 +93,9 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
                      (starts[chunk + 1] - starts[chunk]) * sizeof(std::uint32_t), *slots[s]->stream,
                      CopyOptions::of_search(run));
       });
+  for (std::optional<Slot>& slot : slots) {
+    if (slot) slot->evaluations.add_to(run, *slot->stream);
+  }
 }
 
 /// All of each list, at the offsets that are known.
@@ -114,7 +127,8 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
                                        .starts = slot.starts.data(),
                                        .starts_base = lists.offsets[first],
                                        .indices = slot.indices.data(),
-                                       .chains = slot.chains.data()},
+                                       .chains = slot.chains.data(),
+                                       .evaluations = slot.evaluations.data()},
                      *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
@@ -125,6 +139,9 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         copy_to_host(lists.chains.data() + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream,
                      options);
       });
+  for (std::optional<ListSlot<T>>& slot : slots) {
+    if (slot) slot->evaluations.add_to(run, *slot->stream);
+  }
 }
 
 /// The first `most` of each list: what a kNN search within the bound finds, without the places that stay empty.

@@ -7,6 +7,10 @@
 
 namespace kith::engine {
 
+/// Cells of up to so many objects are not split, unless a caller says otherwise.
+inline constexpr std::uint32_t kCoverLeafSize = 32;
+inline std::uint32_t cover_leaf_size(std::uint32_t wanted) { return wanted == 0 ? kCoverLeafSize : wanted; }
+
 /// A centre and what it covers. Children lie side by side; the first one has the same centre.
 ///
 /// All objects of a node are within `reach` of its centre; reach <= 2^level except at the root. A child's centre was

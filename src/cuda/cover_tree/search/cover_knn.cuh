@@ -1,0 +1,68 @@
+// kNN in a cover tree, a warp per query.
+#pragma once
+
+#include "cuda/cover_tree/search/cover_query.cuh"
+#include "cuda/cover_tree/search/cover_walk.cuh"
+#include "cuda/kd_tree/search/knn.cuh"
+
+namespace kith::cuda {
+
+/// A list that the walk of a cover tree fills.
+template <typename List>
+class CoverNearest : public List {
+ public:
+  static constexpr bool kCountsOnly = false;
+  static constexpr bool kHasList = true;
+  using List::List;
+};
+
+/// How many objects a walk begins with.
+KITH_HOST_DEVICE inline std::uint32_t cover_seed(std::uint32_t k) {
+  constexpr std::uint32_t kLeast = 64, kMost = 1024;
+  const std::uint32_t wanted = k < kMost / 2 ? (2 * k + kWarp - 1) / kWarp * kWarp : kMost;
+  return wanted < kLeast ? kLeast : wanted;
+}
+
+template <typename Space, template <typename> class List>
+__global__ void __launch_bounds__(kSearchThreads)
+    cover_knn(const __grid_constant__ CoverKnnTask<Space> task, ListMemory<typename Space::Value> lists,
+              CoverFrames<typename Space::Value> frames) {
+  using T = typename Space::Value;
+  using Collector = CoverNearest<List<T>>;
+  const CoverRoom<T> room(task.space.context_bytes(), frames.shared_bytes(task.tree.height), lists.shared_bytes());
+  std::byte* shared = shared_memory() + warp_number() * room.bytes;
+  Collector list(entries_of_list(task.question.k, task.tree.count), lists.of_warp(shared + room.list_at),
+                 lists.capacity);
+  CoverWalk<Space, Collector> walk(task.space, task.tree, task.question.filter, shared + room.context_at,
+                                   frames.of_warp(shared + room.frames_at, task.tree.height),
+                                   *reinterpret_cast<CoverQueue*>(shared));
+  const KnnQuestion<T>& question = task.question;
+  const std::uint64_t queries = queries_of(question.queries);
+  for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
+    const CoverQuery<T> query(task.tree, question.queries, question.filter, i);
+    const std::uint64_t row = query.asking.row;
+    const T bound = question.bounds == nullptr ? question.bound : question.bounds[row];
+    list.reset(bound);
+    if (bound >= 0) {
+      task.space.prepare(shared + room.context_at, query.row);
+      walk.ask(query.asking, list, task.shrink);
+      if (task.tree.nodes.kind[0] == CoverKind::inner) {
+        if (query.is_own) {
+          walk.seed_around(query.position, cover_seed(question.k));
+        } else {
+          walk.seed_nearest(cover_seed(question.k));
+        }
+      }
+      walk.run();
+    }
+    list.write(question.indices + row * question.k, question.chains + row * question.k, question.k, task.tree.count);
+    if (task.exact != nullptr) {
+      const bool is_exact = !(bound >= 0) || walk.is_exact();
+      if (lane_number() == 0) task.exact[row] = is_exact ? 1 : 0;
+    }
+    sync_warp();  // nobody prepares the next query while this one is still read
+  }
+  report_evaluations(task.question.evaluations, walk.evaluations());
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,264 @@
+// What a walk through a cover tree does with objects: the limit, and those of leaves that can come before it, measured
+// 32 at a time. cover_walk.cuh says how it fits together.
+#pragma once
+
+#include "cuda/cover_tree/search/search_types.hpp"
+#include "cuda/kd_tree/search/asking.hpp"
+#include "cuda/search/candidate_warp.cuh"
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+namespace kith::cuda {
+
+/// A space that has a lower bound of its values that costs much less than they do.
+template <typename Space>
+concept BoundedSpace = requires(const Space& space, const std::byte* prepared, RowView row) {
+  { space.least(prepared, row) } -> std::same_as<typename Space::Value>;
+};
+
+/// What a walk has of shared memory besides what is prepared and the frames.
+struct CoverQueue {
+  std::uint32_t positions[2 * kWarp];
+  std::uint32_t nodes[kWarp];
+};
+
+template <typename Space, typename Collector>
+class CoverObjects {
+ public:
+  using T = typename Space::Value;
+
+  __device__ CoverObjects(const Space& space, const CoverSearchTree& tree, const SearchFilter& filter,
+                          const std::byte* prepared, CoverQueue& queue)
+      : space_(space), tree_(tree), filter_(filter), prepared_(prepared), queue_(queue), rounding_(space.rounding()) {}
+
+  /// The query that was prepared last. `shrink` as in engine::KnnRules.
+  __device__ void ask(const Asking& asking, Collector& collector, T shrink) {
+    asking_ = asking;
+    collector_ = &collector;
+    shrink_ = shrink;
+    seed_first_ = seed_end_ = queued_ = 0;
+    is_cut_ = false;
+    limit_moved();
+  }
+
+  /// Measures `count` objects or so from a position on, which gives a limit to begin with.
+  __device__ void seed_from(std::uint32_t position, std::uint32_t count) {
+    seed_first_ = position;
+    seed_end_ = tree_.count - position < count ? tree_.count : position + count;
+    for (std::uint32_t at = seed_first_; at < seed_end_; at += kWarp) {
+      const bool has_object = at + lane_number() < seed_end_;
+      measure_object(has_object ? at + lane_number() : at, has_object && is_admitted(at + lane_number()));
+    }
+    collector_->settle();
+    limit_moved();
+  }
+  /// The same around a position.
+  __device__ void seed_around(std::uint32_t position, std::uint32_t count) {
+    const std::uint32_t before = (count / 2 < position ? position - count / 2 : 0) / kWarp * kWarp;
+    seed_from(before, count);
+  }
+
+  /// False if the shrunken limit excluded what the limit would not have.
+  __device__ bool is_exact() const { return !any_lane(is_cut_); }
+  /// Of this lane, in all walks.
+  __device__ std::uint64_t evaluations() const { return evaluations_; }
+
+ protected:
+  /// Leaves of more are cut to where their objects can matter before these are looked at.
+  static constexpr std::uint32_t kManyObjects = 2 * kWarp;
+  static constexpr T kNotMeasured = -1;
+
+  __device__ bool has_bounds() const { return BoundedSpace<Space> && tree_.uses_bounds; }
+  __device__ T least(RowView row) const {
+    if constexpr (BoundedSpace<Space>) return space_.least(prepared_, row);
+    return 0;
+  }
+
+  __device__ void limit_moved() {
+    limit_ = space_.metric(collector_->limit().distance);
+    const bool is_full = collector_->limit().index != kNoNumber;
+    shrunk_ = is_full && shrink_ != 1 ? space_.metric(collector_->limit().distance * shrink_) : limit_;
+  }
+
+  /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
+  /// number says nothing. The number is read only if it decides.
+  __device__ bool is_beyond(double bound, const std::uint32_t* lowest) {
+    if (bound > limit_) return true;
+    if (bound > shrunk_) {
+      is_cut_ = true;
+      return true;
+    }
+    const bool is_tied = rounding_.is_exact() && bound == limit_;
+    if (!is_tied && asking_.end == kNoNumber) return false;
+    return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
+  }
+
+  __device__ bool is_admitted(std::uint32_t position) const {
+    return asking_.is_open || filter_.admits(asking_.number, asking_.end, tree_.order[position]);
+  }
+
+  /// Leaves, a lane each; those that have none take part.
+  __device__ void look_at_leaves(bool has_leaf, std::uint32_t leaf, T value) {
+    for (std::uint32_t same = ballot(has_leaf && tree_.nodes.kind[leaf] == CoverKind::same); same != 0;
+         same &= same - 1) {
+      const std::uint32_t lane = lowest_bit(same);
+      offer_same(shuffle(leaf, lane), shuffle(value, lane));
+    }
+    std::uint32_t begin = 0, end = 0;
+    double distance = -1;
+    if (has_leaf && tree_.nodes.kind[leaf] == CoverKind::leaf) {
+      begin = tree_.nodes.first[leaf];
+      end = begin + tree_.nodes.count[leaf];
+      if (value != kNotMeasured && tree_.distances != nullptr) {
+        distance = space_.metric(value);
+        if (end - begin > kManyObjects) narrow(begin, end, distance);
+      }
+    }
+    look_at_objects(begin, end, distance);
+    if (queued_ > 0 && collector_->limit().index == kNoNumber) {
+      if constexpr (!Collector::kCountsOnly && Collector::kHasList) drain();
+    }
+  }
+
+  /// Leaves out the objects at both ends of a leaf that are too near to the centre, or too far.
+  __device__ void narrow(std::uint32_t& begin, std::uint32_t& end, double distance) const {
+    const std::uint32_t all = end;
+    std::uint32_t low = begin, high = all;
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      const double object = tree_.distances[middle];
+      const bool is_too_near = object <= distance && rounding_.nearest(distance, object) > limit_;
+      (is_too_near ? low : high) = is_too_near ? middle + 1 : middle;
+    }
+    begin = low;
+    high = all;
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      const double object = tree_.distances[middle];
+      const bool is_too_far = object > distance && rounding_.nearest(object, distance) > limit_;
+      (is_too_far ? high : low) = is_too_far ? middle : middle + 1;
+    }
+    end = low;
+  }
+
+  /// The objects of all lanes' ranges, 32 at a time. `distance`: from the query to the centre of the leaf; below 0:
+  /// nobody knows.
+  __device__ void look_at_objects(std::uint32_t begin, std::uint32_t end, double distance) {
+    // Of long ranges all but the last objects, one range after the other.
+    for (std::uint32_t ranges = ballot(end - begin >= kWarp); ranges != 0; ranges &= ranges - 1) {
+      const std::uint32_t lane = lowest_bit(ranges), last = shuffle(end, lane);
+      const double from_centre = shuffle(distance, lane);
+      std::uint32_t at = shuffle(begin, lane);
+      for (; last - at >= kWarp; at += kWarp) {
+        enqueue(at + lane_number(), may_matter(at + lane_number(), from_centre));
+      }
+      if (lane == lane_number()) begin = at;
+    }
+    std::uint32_t sum = end - begin;  // of this lane and those before
+#pragma unroll
+    for (std::uint32_t step = 1; step < kWarp; step *= 2) {
+      const std::uint32_t before = shuffle_up(sum, step);
+      if (lane_number() >= step) sum += before;
+    }
+    const std::uint32_t total = shuffle(sum, kWarp - 1);
+    const std::uint32_t shift = end - sum;  // from the number of an object among all to its position
+    for (std::uint32_t at = 0; at < total; at += kWarp) {
+      const std::uint32_t object = at + lane_number();
+      std::uint32_t lane = 0;  // the first one whose sum is above
+#pragma unroll
+      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
+        if (shuffle(sum, lane + step - 1) <= object) lane += step;
+      }
+      const std::uint32_t position = object + shuffle(shift, lane);
+      const double from_centre = shuffle(distance, lane);
+      enqueue(position, object < total && may_matter(position, from_centre));
+    }
+  }
+
+  __device__ bool may_matter(std::uint32_t position, double distance) {
+    if (position - seed_first_ < seed_end_ - seed_first_) return false;  // was measured before
+    const std::uint32_t* number = tree_.order + position;
+    if (distance >= 0 && is_beyond(rounding_.apart(distance, tree_.distances[position]), number)) return false;
+    if (has_bounds()) {
+      const T bound = least(tree_.objects.at(position));
+      if (bound > collector_->limit().distance) return false;
+      if (bound == collector_->limit().distance && *number >= collector_->limit().index) return false;
+    }
+    return is_admitted(position);
+  }
+
+  __device__ void enqueue(std::uint32_t position, bool is_queued) {
+    const std::uint32_t more = ballot(is_queued);
+    if (is_queued) queue_.positions[queued_ + count_bits(more & ((1u << lane_number()) - 1))] = position;
+    queued_ += count_bits(more);
+    if (queued_ < kWarp) return;
+    sync_warp();
+    const std::uint32_t own = queue_.positions[lane_number()], next = queue_.positions[kWarp + lane_number()];
+    sync_warp();
+    queue_.positions[lane_number()] = next;
+    sync_warp();
+    queued_ -= kWarp;
+    measure_object(own, true);
+    limit_moved();
+  }
+  __device__ void drain() {
+    sync_warp();
+    const bool has_object = lane_number() < queued_;
+    const std::uint32_t position = has_object ? queue_.positions[lane_number()] : 0;
+    sync_warp();
+    queued_ = 0;
+    measure_object(position, has_object);
+    collector_->settle();
+    limit_moved();
+  }
+  __device__ void finish() {
+    if (queued_ > 0) drain();
+  }
+
+  __device__ void measure_object(std::uint32_t position, bool has_object) {
+    Candidate<T> candidate = last_candidate<T>();
+    if (has_object) {
+      const T limit = tree_.uses_bounds ? collector_->limit().distance : std::numeric_limits<T>::infinity();
+      candidate.distance = space_.measure(prepared_, tree_.objects.at(position), limit);
+      candidate.index = tree_.order[position];
+      ++evaluations_;
+    }
+    collector_->offer(candidate, has_object && candidate.distance <= collector_->limit().distance);
+  }
+
+  /// All objects of a leaf have the value of its centre.
+  __device__ void offer_same(std::uint32_t leaf, T value) {
+    const std::uint32_t first = tree_.nodes.first[leaf], count = tree_.nodes.count[leaf];
+    for (std::uint32_t at = 0; at < count; at += kWarp) {
+      const std::uint32_t position = first + at + lane_number();
+      Candidate<T> candidate = last_candidate<T>();
+      if (at + lane_number() < count) candidate = {value, tree_.order[position]};
+      const bool enters = at + lane_number() < count && candidate < collector_->limit();
+      if (!any_lane(enters)) break;  // later ones have higher numbers
+      const bool is_new = position - seed_first_ >= seed_end_ - seed_first_;
+      const bool is_admitted = asking_.is_open || filter_.admits(asking_.number, asking_.end, candidate.index);
+      collector_->offer(candidate, enters && is_new && is_admitted);
+    }
+    limit_moved();
+  }
+
+  const Space& space_;
+  const CoverSearchTree& tree_;
+  const SearchFilter& filter_;
+  const std::byte* prepared_;
+  CoverQueue& queue_;
+  core::CoverRounding rounding_;
+
+  Asking asking_;
+  Collector* collector_ = nullptr;
+  T shrink_ = 1;
+  double limit_ = 0, shrunk_ = 0;  ///< as distances
+  bool is_cut_ = false;
+  std::uint32_t seed_first_ = 0, seed_end_ = 0;  ///< positions
+  std::uint32_t queued_ = 0;
+  std::uint64_t evaluations_ = 0;
+};
+
+}  // namespace kith::cuda

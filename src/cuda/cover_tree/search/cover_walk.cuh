@@ -1,0 +1,232 @@
+// The walk of one query through a cover tree by a warp.
+//
+// A lane takes a child of the node that the walk is at, and is done with it if the triangle inequality, or a cheap
+// bound of the space, tells that nothing in it can matter. Those that are left are collected until there are 32, or no
+// more, and measured together. Then the leaves among them are looked at, the objects of all of them side by side, a
+// lane an object; again those that bounds do not exclude wait in a queue until 32 are measured at once. Inner nodes are
+// kept in a frame and entered one by one, the nearest first.
+//
+// It is exact because bounds are (core/cover_geometry.hpp says how rounding is allowed for), and a node is passed over
+// only if (bound, lowest number inside) does not come before the limit of the query; the order of the walk makes it
+// fast, not right.
+#pragma once
+
+#include "cuda/cover_tree/search/cover_objects.cuh"
+#include "cuda/cover_tree/search/search_types.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace kith::cuda {
+
+/// Nodes that are left of one step of a walk.
+template <typename T>
+struct CoverFrame {
+  double parent;   ///< how far the query is from their parent
+  T value[kWarp];  ///< the same as a value, for each node
+  T parent_value;
+  std::uint32_t node[kWarp];
+  std::uint32_t inner;               ///< bits: those to be entered
+  std::uint32_t first, cursor, end;  ///< the children of the parent, and the first one that was not looked at
+};
+
+/// Offers everything to `collector` that can come before collector.limit().
+template <typename Space, typename Collector>
+class CoverWalk : public CoverObjects<Space, Collector> {
+  using Objects = CoverObjects<Space, Collector>;
+  using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::limit_, Objects::prepared_;
+  using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::look_at_leaves;
+  using Objects::kNotMeasured, Objects::queue_, Objects::rounding_, Objects::space_, Objects::tree_;
+
+ public:
+  using T = typename Space::Value;
+
+  /// `frames` has room for tree.height of them.
+  __device__ CoverWalk(const Space& space, const CoverSearchTree& tree, const SearchFilter& filter,
+                       const std::byte* prepared, CoverFrame<T>* frames, CoverQueue& queue)
+      : Objects(space, tree, filter, prepared, queue), frames_(frames) {}
+
+  /// Begins as seed_from where a walk to the nearest child ends.
+  __device__ void seed_nearest(std::uint32_t count) {
+    std::uint32_t node = 0;
+    while (tree_.nodes.kind[node] == CoverKind::inner) {
+      const std::uint32_t first = tree_.nodes.first[node], end = first + tree_.nodes.count[node];
+      T nearest = std::numeric_limits<T>::infinity();
+      std::uint32_t nearest_child = first;
+      for (std::uint32_t child = first + lane_number(); child < end; child += kWarp) {
+        const RowView centre = tree_.centres.at(child);
+        if (has_bounds() && least(centre) >= nearest) continue;
+        const T value = space_.measure(prepared_, centre, nearest);
+        ++evaluations_;
+        if (value < nearest) {
+          nearest = value;
+          nearest_child = child;
+        }
+      }
+      node = static_cast<std::uint32_t>(min_of_warp(std::uint64_t{rough_value(nearest)} << 32 | nearest_child));
+    }
+    Objects::seed_from(tree_.nodes.first[node], count);
+  }
+
+  /// Everything else.
+  __device__ void run() {
+    if (tree_.nodes.kind[0] == CoverKind::leaf && tree_.distances == nullptr) {
+      look_at_leaves(lane_number() == 0, 0, kNotMeasured);
+      return finish();
+    }
+    const T value = space_.measure(prepared_, tree_.centres.at(0), std::numeric_limits<T>::infinity());
+    if (lane_number() == 0) ++evaluations_;
+    enter(0, value);
+    if (tree_.nodes.kind[0] != CoverKind::inner) {
+      look_at_leaves(lane_number() == 0, 0, value);
+      return finish();
+    }
+    std::uint32_t depth = 0;
+    for (;;) {
+      bool is_open = (inner_ >> lane_number() & 1) != 0;
+      double bound = 0;
+      if (is_open) {
+        bound = rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]);
+        is_open = !is_beyond(bound, tree_.nodes.lowest + node_);
+      }
+      inner_ = ballot(is_open);  // limits only fall
+      if (inner_ == 0) {
+        if (cursor_ < end_) {
+          collect_children();
+        } else if (depth > 0) {
+          restore(frames_[--depth]);
+        } else {
+          return finish();
+        }
+        continue;
+      }
+      const std::uint32_t key = is_open ? rough_value(static_cast<float>(bound > 0 ? bound : 0)) : kNoNumber;
+      const std::uint32_t chosen = lowest_bit(ballot(key == min_of_warp(key) && is_open));
+      inner_ &= ~(1u << chosen);
+      const std::uint32_t node = shuffle(node_, chosen);
+      const T node_value = shuffle(value_, chosen);
+      if (inner_ != 0 || cursor_ < end_) save(frames_[depth++]);
+      enter(node, node_value);
+    }
+  }
+
+ private:
+  /// So few objects are looked at rather than their centre, if that takes no more than a bound.
+  static constexpr std::uint32_t kFewObjects = 12;
+  /// Unsigned order of what is not negative.
+  __device__ static std::uint32_t rough_value(float value) { return std::bit_cast<std::uint32_t>(value); }
+  __device__ static std::uint32_t rough_value(double value) {
+    return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32);
+  }
+
+  __device__ void enter(std::uint32_t node, T value) {
+    parent_value_ = value;
+    parent_ = space_.metric(value);
+    first_ = cursor_ = tree_.nodes.first[node];
+    end_ = first_ + tree_.nodes.count[node];
+    inner_ = 0;
+  }
+  __device__ void save(CoverFrame<T>& frame) const {
+    frame.value[lane_number()] = value_;
+    frame.node[lane_number()] = node_;
+    if (lane_number() == 0) {
+      frame.parent = parent_;
+      frame.parent_value = parent_value_;
+      frame.inner = inner_;
+      frame.first = first_;
+      frame.cursor = cursor_;
+      frame.end = end_;
+    }
+    sync_warp();
+  }
+  __device__ void restore(const CoverFrame<T>& frame) {
+    sync_warp();
+    value_ = frame.value[lane_number()];
+    node_ = frame.node[lane_number()];
+    parent_ = frame.parent;
+    parent_value_ = frame.parent_value;
+    inner_ = frame.inner;
+    first_ = frame.first;
+    cursor_ = frame.cursor;
+    end_ = frame.end;
+    sync_warp();
+  }
+
+  /// Whether a child need not be measured, by what its parent and the space's bound tell.
+  __device__ bool is_child_beyond(std::uint32_t child) {
+    const double reach = tree_.nodes.reach[child];
+    const std::uint32_t* lowest = tree_.nodes.lowest + child;
+    const double apart = rounding_.apart(parent_, tree_.nodes.to_parent[child]);
+    if (is_beyond(rounding_.nearest(apart, reach), lowest)) return true;
+    if (has_bounds()) {
+      const double nearest = space_.metric(least(tree_.centres.at(child)));
+      if (is_beyond(rounding_.nearest(nearest, reach), lowest)) return true;
+    }
+    return false;
+  }
+  /// Whether it is better to look at its objects at once.
+  __device__ bool is_small_leaf(std::uint32_t child) const {
+    return has_bounds() && tree_.nodes.kind[child] == CoverKind::leaf && tree_.nodes.count[child] <= kFewObjects;
+  }
+
+  /// Up to 32 children that bounds do not exclude are measured: leaves are looked at, others become this frame's.
+  __device__ void collect_children() {
+    std::uint32_t taken = 0;
+    while (cursor_ < end_ && taken < kWarp) {
+      const std::uint32_t child = cursor_ + lane_number();
+      const bool is_left = child < end_ && !is_child_beyond(child);
+      const std::uint32_t left = ballot(is_left), before = count_bits(left & ((1u << lane_number()) - 1));
+      const bool fits = taken + before < kWarp;
+      if (is_left && fits) queue_.nodes[taken + before] = child;
+      const std::uint32_t out = ballot(is_left && !fits);
+      taken += count_bits(left & ~out);
+      cursor_ = out != 0 ? cursor_ + lowest_bit(out) : cursor_ + kWarp;
+    }
+    if (cursor_ > end_) cursor_ = end_;
+    sync_warp();
+    const bool has_node = lane_number() < taken;
+    node_ = has_node ? queue_.nodes[lane_number()] : first_;
+    value_ = kNotMeasured;
+    if (has_node) {
+      if (node_ == first_) {
+        value_ = parent_value_;  // the same centre
+      } else if (!is_small_leaf(node_)) {
+        value_ = space_.measure(prepared_, tree_.centres.at(node_), std::numeric_limits<T>::infinity());
+        ++evaluations_;
+      }
+    }
+    sync_warp();
+    const bool is_inner = has_node && tree_.nodes.kind[node_] == CoverKind::inner;
+    bool is_open = has_node && (value_ == kNotMeasured || !is_node_beyond());
+    if constexpr (Collector::kCountsOnly) is_open = !count_whole(is_open) && is_open;
+    look_at_leaves(is_open && !is_inner, node_, value_);
+    inner_ = ballot(is_open && is_inner);
+  }
+  __device__ bool is_node_beyond() {
+    return is_beyond(rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]), tree_.nodes.lowest + node_);
+  }
+
+  /// Nodes of which every object is within the bound are counted and need no look.
+  __device__ bool count_whole(bool is_open) {
+    bool is_whole = false;
+    if (is_open && asking_.is_open && value_ != kNotMeasured) {
+      // Values are told apart by their distances only if these are not rounded: otherwise less is needed.
+      const double farthest = rounding_.farthest(space_.metric(value_), tree_.nodes.reach[node_]);
+      is_whole = farthest < limit_ || (rounding_.is_exact() && farthest == limit_);
+    }
+    collector_->add(sum_of_warp(is_whole ? tree_.nodes.objects[node_] : 0));
+    return is_whole;
+  }
+
+  CoverFrame<T>* frames_;
+
+  // This frame.
+  double parent_ = 0;
+  T parent_value_ = 0;
+  std::uint32_t first_ = 0, cursor_ = 0, end_ = 0, inner_ = 0;
+  T value_ = 0;
+  std::uint32_t node_ = 0;
+};
+
+}  // namespace kith::cuda

@@ -1,0 +1,10 @@
+// Searches in a cover tree of vectors of doubles.
+#include "cuda/cover_tree/vector_space.cuh"
+#include "cuda/cover_tree/search/search_launch.cuh"
+
+namespace kith::cuda {
+
+template void search_cover_knn(const CoverKnnTask<VectorSpace<double>>&, const Stream&);
+template void search_cover_radius(const CoverRadiusTask<VectorSpace<double>>&, bool, const Stream&);
+
+}  // namespace kith::cuda
