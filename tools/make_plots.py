@@ -5,11 +5,12 @@ With --check nothing is written and a plot that is out of date fails. A plot who
 """
 
 import argparse
+import json
 import math
 import sys
 
-from make_tables import ROOT, brute_or_tree_rows, gpu_line, gpu_report, select_cases
-from svg_chart import COLOURS, INK, MARKERS, LogAxis, Panel, Svg, short
+from make_tables import RESULTS, ROOT, brute_or_tree_rows, gpu_line, gpu_report, select_cases
+from svg_chart import COLOURS, FAINT, INK, MARKERS, LogAxis, Panel, Svg, number, short
 
 PLOTS = ROOT / "docs/plots"
 DASHES = "7 5"
@@ -112,7 +113,64 @@ def select_gpu():
     return svg.whole(caption(gpu_report("select_gpu")))
 
 
-DRAWN = {"brute_or_tree_gpu": brute_or_tree_gpu, "select_gpu": select_gpu}
+def cells_of(tree, level):
+    """(Node, the objects found below it) for each centre that there is when a level is done."""
+    nodes = tree["nodes"]
+    objects = [list(node.get("objects", ())) for node in nodes]
+    for i in range(len(nodes) - 1, 0, -1):  # parents come before children
+        objects[nodes[i]["parent"]] += objects[i]
+    below = {node["parent"]: node["level"] for node in nodes[1:]}
+    cells = [
+        (node, objects[i]) for i, node in enumerate(nodes) if node["level"] >= level > below.get(i, -math.inf)
+    ]
+    return cells
+
+
+def cover_tree_levels():
+    path = RESULTS / "cover_tree_levels.json"
+    if not path.exists():
+        return None
+    tree = json.loads(path.read_text())
+    points = tree["points"]
+    levels = sorted({node["level"] for node in tree["nodes"]}, reverse=True)
+    shown = levels[2:5]
+    side, gap, top = 300, 20, 112
+    svg = Svg(
+        16 + len(shown) * (side + gap), top + side + 46, "Three levels of a cover tree",
+        f"{len(points)} points in the plane, leaves of {tree['leaf_size']}; a line from each point to the centre "
+        "that it is found below, circles with the radius of the level",
+    )
+    low = [min(point[axis] for point in points) for axis in (0, 1)]
+    span = max(max(point[axis] for point in points) - low[axis] for axis in (0, 1))
+    scale = side / (1.16 * span)
+    for column, level in enumerate(shown):
+        left = 16 + column * (side + gap)
+        place = lambda object_: (
+            left + (points[object_][0] - low[0] + 0.08 * span) * scale,
+            top + side - (points[object_][1] - low[1] + 0.08 * span) * scale,
+        )
+        cells = cells_of(tree, level)
+        words = f"level {level}: radius {2.0 ** level:g}, {len(cells)} centres"
+        svg.text(left + side / 2, top - 8, words, anchor="middle", weight="bold")
+        svg.parts.append(f'<clipPath id="panel{column}"><rect x="{left}" y="{top}" width="{side}" height="{side}"/></clipPath>')
+        svg.parts.append(f'<g clip-path="url(#panel{column})">')
+        spokes = [(place(node["centre"]), place(member)) for node, members in cells for member in members]
+        svg.path([f"M{number(a)} {number(b)}L{number(c)} {number(d)}" for (a, b), (c, d) in spokes], PALE, 0.8)
+        for node, _ in cells:
+            is_leaf = node["children"] == 0
+            radius = 2.0 ** (node["level"] if is_leaf else level)
+            svg.circle(*place(node["centre"]), radius * scale, COLOURS[is_leaf], 1, "4 3" if is_leaf else None)
+        svg.path([f"M{number(x)} {number(y)}h0" for x, y in map(place, range(len(points)))], FAINT, 2.4)
+        for node, _ in cells:
+            svg.circle(*place(node["centre"]), 3, "#ffffff", 0.8, fill=COLOURS[node["children"] == 0])
+        svg.parts.append("</g>")
+        svg.line([(left, top), (left + side, top), (left + side, top + side), (left, top + side), (left, top)], FAINT, 1)
+    entries = [("centre of a cell that is split further", COLOURS[0], None, "circle"), ("centre of a leaf", COLOURS[1], None, "circle")]
+    svg.legend(16, 78, entries)
+    return svg.whole(f"made by kith build, commit {tree['machine']['commit']}")
+
+
+DRAWN = {"brute_or_tree_gpu": brute_or_tree_gpu, "cover_tree_levels": cover_tree_levels, "select_gpu": select_gpu}
 
 
 def main():

@@ -85,6 +85,64 @@ def kd_tree_cpu(keep=lambda row: True):
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+COVER_COLUMNS = [  # what is shown of a case: engine, type, head
+    ("covertree", "f32", "cover tree"),
+    ("covertree", "f64", "cover tree, f64"),
+    ("kdtree", "f32", "k-d tree"),
+    ("brute", "f32", "brute force"),
+    ("BallTree", "f64", "BallTree, f64"),
+    ("scikit-learn brute", "f32", "scikit-learn brute"),
+]
+
+
+def cover_cases():
+    """{(data, objects, queries, dims): {(engine, type): row}}; words count as f32."""
+    report = json.loads((RESULTS / "cover_tree_cpu.json").read_text())
+    cases = {}
+    for row in report["rows"]:
+        kind = "f32" if row["dtype"] == "words" else row["dtype"]
+        cases.setdefault((row["data"], row["points"], row["queries"], row["dims"]), {})[row["engine"], kind] = row
+    return report, cases
+
+
+def cover_tree_cpu():
+    report, cases = cover_cases()
+    lines = ["| data | objects, queries | what | " + " | ".join(head for _, _, head in COVER_COLUMNS) + " |"]
+    lines.append("|" + "---|" * (3 + len(COVER_COLUMNS)))
+    jobs = [("build, ms", "build_ms"), ("search, ms", "query_ms"), ("distances per query", "query_evaluations")]
+    for (data, points, queries, dims), rows in cases.items():
+        for job, field in jobs:
+            values = [rows.get((engine, kind), {}).get(field) for engine, kind, _ in COVER_COLUMNS]
+            if field == "query_evaluations":
+                values = [None if value in (None, 0) else value / queries for value in values]
+            shown = ["" if value is None else milliseconds(value) for value in values]
+            if field == "query_ms":
+                fastest = values.index(min(value for value in values if value is not None))
+                shown[fastest] = f"**{shown[fastest]}**"
+            where = "" if dims is None else f", {dims} dims"
+            lines.append(f"| {data} | {points:,}{where}, {queries:,} | {job} | " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def cover_tree_ratios():
+    """How many times faster the cover tree searches and builds, f32 (BallTree: f64, both)."""
+    report, cases = cover_cases()
+    lines = ["| data | dims | share measured | search: brute force | k-d tree | BallTree, f64 | build: BallTree, f64 |", "|" + "---|" * 7]
+    for (data, points, queries, dims), rows in cases.items():
+        tree = rows["covertree", "f32"]
+        share = tree["query_evaluations"] / queries / points
+        others = [("brute", "f32", "query_ms"), ("kdtree", "f32", "query_ms"), ("BallTree", "f64", "query_ms"), ("BallTree", "f64", "build_ms")]
+        cells = []
+        for engine, kind, field in others:
+            if (engine, kind) in rows:
+                ratio = rows[engine, kind][field] / rows["covertree", kind][field]
+                cells.append(f"{ratio:.{0 if ratio >= 20 else 1 if ratio >= 1 else 2}f}")
+            else:
+                cells.append("")
+        lines.append(f"| {data} | {'' if dims is None else dims} | {100 * share:.{0 if share >= 0.1 else 1}f} % | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
 def gpu_report(name):
     """What a timer measured on a GPU, or None before it was run."""
     path = RESULTS / f"{name}.json"
@@ -267,6 +325,34 @@ def gpu_select():
     return "\n".join([*lines, "", note]) + "\n" + gpu_line(gpu_report("select_gpu"))
 
 
+def gpu_cover_build():
+    report = gpu_report("cover_tree_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | dims | clusters | build, ms | on the CPU, ms | distances per point | nodes | tree, MB |", "|" + "---|" * 8]
+    for row in report["builds"]:
+        lines.append(
+            f"| {row['points']:,} | {row['dims']} | {row['clusters']:,} | {fine_milliseconds(row['build_ms'])} "
+            f"| {milliseconds(row['cpu_ms'])} | {row['evaluations_per_point']:,.0f} | {row['nodes']:,} "
+            f"| {row['tree_bytes'] / 1e6:.1f} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def gpu_cover_search():
+    report = gpu_report("cover_tree_gpu_search")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| objects | how many | queries | k | build, ms | search, ms | distances per query | every pair, ms |", "|" + "---|" * 8]
+    for row in report["searches"]:
+        pairs = fine_milliseconds(row["every_pair_ms"]) if row["every_pair_ms"] > 0 else ""
+        lines.append(
+            f"| {row['case']} | {row['objects']:,} | {row['queries']:,} | {row['k']} | {fine_milliseconds(row['build_ms'])} "
+            f"| {fine_milliseconds(row['search_ms'])} | {row['evaluations_per_query']:,.0f} | {pairs} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
 def read_csv():
     report = json.loads((RESULTS / "read_csv.json").read_text())
     lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
@@ -281,11 +367,15 @@ def read_csv():
 TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "brute_force_short": brute_force_short,
+    "cover_tree_cpu": cover_tree_cpu,
+    "cover_tree_ratios": cover_tree_ratios,
     "gpu_bits": gpu_bits,
     "gpu_brute": gpu_brute,
     "gpu_brute_or_tree": gpu_brute_or_tree,
     "gpu_build": gpu_build,
     "gpu_build_phases": gpu_build_phases,
+    "gpu_cover_build": gpu_cover_build,
+    "gpu_cover_search": gpu_cover_search,
     "gpu_search": gpu_search,
     "gpu_select": gpu_select,
     "kd_tree_cpu": kd_tree_cpu,

@@ -75,6 +75,19 @@ class Svg:
             path = " ".join(f"{number(x + right)},{number(y + down)}" for right, down in corners)
             self.parts.append(f'<polygon points="{path}" fill="{colour}"/>')
 
+    def circle(self, x, y, radius, colour, width=1.0, dash=None, fill="none"):
+        more = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}" stroke="{colour}" '
+            f'stroke-width="{width:g}"{more}/>'
+        )
+
+    def path(self, steps, colour, width):
+        """Strokes with round ends, so that one without length is a dot."""
+        self.parts.append(
+            f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="{width:g}" stroke-linecap="round"/>'
+        )
+
     def legend(self, x, y, entries):
         """In one line: (words, colour, what to give `line`, marker or None) each."""
         for words, colour, style, marker in entries:
