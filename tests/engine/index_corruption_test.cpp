@@ -255,7 +255,8 @@ TEST_P(ForgedIndex, TheContainerIsChecked) {
                    has_rows ? "a leaf size of 0" : "does not belong to engine covertree");
   }
   expect_refused(header(offsetof(HeaderRecord, engine), 4u), "no engine with the number 4");
-  expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "no type of coordinates");
+  expect_refused(header(offsetof(HeaderRecord, dtype), 2u), "bits");
+  expect_refused(header(offsetof(HeaderRecord, dtype), 4u), "no type of");
   expect_refused(header(offsetof(HeaderRecord, metric), 7u), "no metric with the number 7");
   expect_refused(header(offsetof(HeaderRecord, metric), 5u), "no metric with the number 5");  // ip with p = 2
   expect_refused(header(offsetof(HeaderRecord, metric), 3u), "no metric with the number 3");  // lp with p = 2
