@@ -2,6 +2,8 @@
 // 32 at a time. cover_walk.cuh says how it fits together.
 #pragma once
 
+#include "cuda/cover_tree/search/exact_rounding.cuh"
+#include "cuda/cover_tree/search/query_head.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
 #include "cuda/kd_tree/search/asking.hpp"
 #include "cuda/search/candidate_warp.cuh"
@@ -9,6 +11,8 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace kith::cuda {
 
@@ -20,8 +24,15 @@ concept BoundedSpace = requires(const Space& space, const std::byte* prepared, R
 
 /// What a walk has of shared memory besides what is prepared and the frames.
 struct CoverQueue {
-  std::uint32_t positions[2 * kWarp];
+  alignas(16) std::byte distances[kWarp * sizeof(double)];
+  std::uint32_t shifts[kWarp];
+  std::uint32_t positions[3 * kWarp];
   std::uint32_t nodes[kWarp];
+
+  template <typename Distance>
+  __device__ Distance* from_centres() {
+    return reinterpret_cast<Distance*>(distances);
+  }
 };
 
 template <typename Space, typename Collector>
@@ -31,7 +42,7 @@ class CoverObjects {
 
   __device__ CoverObjects(const Space& space, const CoverSearchTree& tree, const SearchFilter& filter,
                           const std::byte* prepared, CoverQueue& queue)
-      : space_(space), tree_(tree), filter_(filter), prepared_(prepared), queue_(queue), rounding_(space.rounding()) {}
+      : space_(space), tree_(tree), filter_(filter), prepared_(prepared), queue_(queue), rounding_(rounding_of(space)) {}
 
   /// The query that was prepared last. `shrink` as in engine::KnnRules.
   __device__ void ask(const Asking& asking, Collector& collector, T shrink) {
@@ -40,11 +51,12 @@ class CoverObjects {
     shrink_ = shrink;
     seed_first_ = seed_end_ = queued_ = 0;
     is_cut_ = false;
+    if constexpr (kHasHeads) head_ = QueryHead(prepared_);
     limit_moved();
   }
 
   /// Measures `count` objects or so from a position on, which gives a limit to begin with.
-  __device__ void seed_from(std::uint32_t position, std::uint32_t count) {
+  __device__ __forceinline__ void seed_from(std::uint32_t position, std::uint32_t count) {
     seed_first_ = position;
     seed_end_ = tree_.count - position < count ? tree_.count : position + count;
     for (std::uint32_t at = seed_first_; at < seed_end_; at += kWarp) {
@@ -66,6 +78,11 @@ class CoverObjects {
   __device__ std::uint64_t evaluations() const { return evaluations_; }
 
  protected:
+  static constexpr bool kHasHeads = HeadedSpace<Space>;
+  static_assert(!kHasHeads || ExactSpace<Space>);
+  /// Of a query and a centre.
+  using Distance = std::conditional_t<kHasHeads, std::int32_t, double>;
+
   /// Leaves of more are cut to where their objects can matter before these are looked at.
   static constexpr std::uint32_t kManyObjects = 2 * kWarp;
   static constexpr T kNotMeasured = -1;
@@ -80,6 +97,16 @@ class CoverObjects {
     limit_ = space_.metric(collector_->limit().distance);
     const bool is_full = collector_->limit().index != kNoNumber;
     shrunk_ = is_full && shrink_ != 1 ? space_.metric(collector_->limit().distance * shrink_) : limit_;
+    if constexpr (kHasHeads) {
+      whole_limit_ = whole_part(collector_->limit().distance);
+      whole_shrunk_ = is_full && shrink_ != 1 ? whole_part(collector_->limit().distance * shrink_) : whole_limit_;
+      tied_ = static_cast<T>(whole_limit_) < collector_->limit().distance ? kNoNumber : collector_->limit().index;
+    }
+  }
+  /// Whole numbers are above a limit if they are above this.
+  __device__ static std::int32_t whole_part(T limit) {
+    constexpr std::int32_t kMost = 1 << 24;
+    return limit < static_cast<T>(kMost) ? static_cast<std::int32_t>(limit) : kMost;
   }
 
   /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
@@ -95,12 +122,24 @@ class CoverObjects {
     return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
   }
 
+  /// The same for whole numbers.
+  __device__ bool is_beyond_whole(std::int32_t bound, const std::uint32_t* lowest) {
+    if (bound > whole_limit_) return true;
+    if (bound > whole_shrunk_) {
+      is_cut_ = true;
+      return true;
+    }
+    const bool is_tied = bound == whole_limit_;
+    if (!is_tied && asking_.end == kNoNumber) return false;
+    return *lowest >= asking_.end || (is_tied && *lowest >= tied_);
+  }
+
   __device__ bool is_admitted(std::uint32_t position) const {
     return asking_.is_open || filter_.admits(asking_.number, asking_.end, tree_.order[position]);
   }
 
   /// Leaves, a lane each; those that have none take part.
-  __device__ void look_at_leaves(bool has_leaf, std::uint32_t leaf, T value) {
+  __device__ __forceinline__ void look_at_leaves(bool has_leaf, std::uint32_t leaf, T value) {
     for (std::uint32_t same = ballot(has_leaf && tree_.nodes.kind[leaf] == CoverKind::same); same != 0;
          same &= same - 1) {
       const std::uint32_t lane = lowest_bit(same);
@@ -116,14 +155,14 @@ class CoverObjects {
         if (end - begin > kManyObjects) narrow(begin, end, distance);
       }
     }
-    look_at_objects(begin, end, distance);
+    look_at_objects(begin, end, static_cast<Distance>(distance));
     if (queued_ > 0 && collector_->limit().index == kNoNumber) {
       if constexpr (!Collector::kCountsOnly && Collector::kHasList) drain();
     }
   }
 
   /// Leaves out the objects at both ends of a leaf that are too near to the centre, or too far.
-  __device__ void narrow(std::uint32_t& begin, std::uint32_t& end, double distance) const {
+  __device__ __forceinline__ void narrow(std::uint32_t& begin, std::uint32_t& end, double distance) const {
     const std::uint32_t all = end;
     std::uint32_t low = begin, high = all;
     while (low < high) {
@@ -145,16 +184,18 @@ class CoverObjects {
 
   /// The objects of all lanes' ranges, 32 at a time. `distance`: from the query to the centre of the leaf; below 0:
   /// nobody knows.
-  __device__ void look_at_objects(std::uint32_t begin, std::uint32_t end, double distance) {
-    // Of long ranges all but the last objects, one range after the other.
+  __device__ __forceinline__ void look_at_objects(std::uint32_t begin, std::uint32_t end, Distance distance) {
+    // Of long ranges all but the last objects, or all, one range after the other.
     for (std::uint32_t ranges = ballot(end - begin >= kWarp); ranges != 0; ranges &= ranges - 1) {
       const std::uint32_t lane = lowest_bit(ranges), last = shuffle(end, lane);
-      const double from_centre = shuffle(distance, lane);
+      const Distance from_centre = shuffle(distance, lane);
       std::uint32_t at = shuffle(begin, lane);
-      for (; last - at >= kWarp; at += kWarp) {
-        enqueue(at + lane_number(), may_matter(at + lane_number(), from_centre));
+      for (; at + kWarp <= last; at += 2 * kWarp) {
+        const std::uint32_t one = at + lane_number(), other = one + kWarp;
+        const bool is_there = other < last;
+        look_at_two({one, from_centre, true}, {is_there ? other : one, from_centre, is_there});
       }
-      if (lane == lane_number()) begin = at;
+      if (lane == lane_number()) begin = at < last ? at : last;
     }
     std::uint32_t sum = end - begin;  // of this lane and those before
 #pragma unroll
@@ -163,21 +204,63 @@ class CoverObjects {
       if (lane_number() >= step) sum += before;
     }
     const std::uint32_t total = shuffle(sum, kWarp - 1);
-    const std::uint32_t shift = end - sum;  // from the number of an object among all to its position
-    for (std::uint32_t at = 0; at < total; at += kWarp) {
-      const std::uint32_t object = at + lane_number();
-      std::uint32_t lane = 0;  // the first one whose sum is above
-#pragma unroll
-      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
-        if (shuffle(sum, lane + step - 1) <= object) lane += step;
-      }
-      const std::uint32_t position = object + shuffle(shift, lane);
-      const double from_centre = shuffle(distance, lane);
-      enqueue(position, object < total && may_matter(position, from_centre));
+    if (total == 0) return;
+    // Ranges that have objects, one after the other: where to find objects numbered among all.
+    const bool has_objects = begin < end;
+    const std::uint32_t start = has_objects ? sum - (end - begin) : kNoNumber;
+    const std::uint32_t place = count_bits(ballot(has_objects) & ((1u << lane_number()) - 1));
+    sync_warp();
+    if (has_objects) {
+      queue_.shifts[place] = end - sum;
+      queue_.template from_centres<Distance>()[place] = distance;
+    }
+    sync_warp();
+    std::uint32_t ranges = 0;  // that began before
+    for (std::uint32_t at = 0; at < total; at += 2 * kWarp) {
+      const Looked one = located(at, total, start, ranges);
+      const Looked other = located(at + kWarp, total, start, ranges);
+      look_at_two(one, other);
     }
   }
 
-  __device__ bool may_matter(std::uint32_t position, double distance) {
+  /// An object that a lane looks at, if there is one; otherwise any.
+  struct Looked {
+    std::uint32_t position;
+    Distance from_centre;
+    bool is_there;
+  };
+  /// Both are loaded before either is done with.
+  __device__ __forceinline__ void look_at_two(const Looked& one, const Looked& other) {
+    const bool one_matters = may_matter(one), other_matters = may_matter(other);
+    if (!any_lane(one_matters || other_matters)) return;
+    enqueue(one.position, one_matters);
+    enqueue(other.position, other_matters);
+    measure_queued();
+  }
+  /// Object at + lane of all ranges. The first objects of ranges are bits of a word: as many as there are up to this
+  /// lane, so many ranges began.
+  __device__ __forceinline__ Looked located(std::uint32_t at, std::uint32_t total, std::uint32_t start,
+                                            std::uint32_t& ranges) const {
+    const std::uint32_t object = at + lane_number(), offset = start - at;
+    const std::uint32_t starts = sum_of_warp(offset < kWarp ? 1u << offset : 0u);
+    const std::uint32_t began = ranges + count_bits(starts & ((2u << lane_number()) - 1));
+    ranges = shuffle(began, kWarp - 1);
+    const bool is_there = object < total;
+    return {is_there ? object + queue_.shifts[began - 1] : 0, queue_.template from_centres<Distance>()[began - 1],
+            is_there};
+  }
+
+  __device__ __forceinline__ bool may_matter(const Looked& looked) {
+    const auto [position, distance, is_there] = looked;
+    if constexpr (kHasHeads) {
+      const CoverHead head = tree_.object_heads[position];
+      const std::int32_t bound = head_.least(head, distance, tree_.uses_bounds);
+      const bool is_new = is_there && position - seed_first_ >= seed_end_ - seed_first_;  // not measured before
+      const bool matters = is_new && bound <= whole_shrunk_ && (bound < whole_limit_ || head.first < tied_);
+      if (shrink_ != 1 && is_new && bound > whole_shrunk_ && bound <= whole_limit_) is_cut_ = true;
+      return matters && (asking_.is_open || filter_.admits(asking_.number, asking_.end, head.first));
+    }
+    if (!is_there) return false;
     if (position - seed_first_ < seed_end_ - seed_first_) return false;  // was measured before
     const std::uint32_t* number = tree_.order + position;
     if (distance >= 0 && is_beyond(rounding_.apart(distance, tree_.distances[position]), number)) return false;
@@ -189,21 +272,23 @@ class CoverObjects {
     return is_admitted(position);
   }
 
-  __device__ void enqueue(std::uint32_t position, bool is_queued) {
+  __device__ __forceinline__ void enqueue(std::uint32_t position, bool is_queued) {
     const std::uint32_t more = ballot(is_queued);
     if (is_queued) queue_.positions[queued_ + count_bits(more & ((1u << lane_number()) - 1))] = position;
     queued_ += count_bits(more);
-    if (queued_ < kWarp) return;
-    sync_warp();
-    const std::uint32_t own = queue_.positions[lane_number()], next = queue_.positions[kWarp + lane_number()];
-    sync_warp();
-    queue_.positions[lane_number()] = next;
-    sync_warp();
-    queued_ -= kWarp;
-    measure_object(own, true);
-    limit_moved();
   }
-  __device__ void drain() {
+  /// Until fewer than 32 wait.
+  __device__ __forceinline__ void measure_queued() {
+    while (queued_ >= kWarp) {
+      queued_ -= kWarp;
+      sync_warp();
+      const std::uint32_t own = queue_.positions[queued_ + lane_number()];
+      sync_warp();
+      measure_object(own, true);
+      limit_moved();
+    }
+  }
+  __device__ __forceinline__ void drain() {
     sync_warp();
     const bool has_object = lane_number() < queued_;
     const std::uint32_t position = has_object ? queue_.positions[lane_number()] : 0;
@@ -217,7 +302,7 @@ class CoverObjects {
     if (queued_ > 0) drain();
   }
 
-  __device__ void measure_object(std::uint32_t position, bool has_object) {
+  __device__ __forceinline__ void measure_object(std::uint32_t position, bool has_object) {
     Candidate<T> candidate = last_candidate<T>();
     if (has_object) {
       const T limit = tree_.uses_bounds ? collector_->limit().distance : std::numeric_limits<T>::infinity();
@@ -229,7 +314,7 @@ class CoverObjects {
   }
 
   /// All objects of a leaf have the value of its centre.
-  __device__ void offer_same(std::uint32_t leaf, T value) {
+  __device__ __forceinline__ void offer_same(std::uint32_t leaf, T value) {
     const std::uint32_t first = tree_.nodes.first[leaf], count = tree_.nodes.count[leaf];
     for (std::uint32_t at = 0; at < count; at += kWarp) {
       const std::uint32_t position = first + at + lane_number();
@@ -249,12 +334,15 @@ class CoverObjects {
   const SearchFilter& filter_;
   const std::byte* prepared_;
   CoverQueue& queue_;
-  core::CoverRounding rounding_;
+  decltype(rounding_of(std::declval<const Space&>())) rounding_;
 
   Asking asking_;
   Collector* collector_ = nullptr;
   T shrink_ = 1;
   double limit_ = 0, shrunk_ = 0;  ///< as distances
+  QueryHead head_;
+  std::int32_t whole_limit_ = 0, whole_shrunk_ = 0;
+  std::uint32_t tied_ = kNoNumber;  ///< from this number on objects at the limit do not matter
   bool is_cut_ = false;
   std::uint32_t seed_first_ = 0, seed_end_ = 0;  ///< positions
   std::uint32_t queued_ = 0;

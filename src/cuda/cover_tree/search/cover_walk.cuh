@@ -11,6 +11,7 @@
 // fast, not right.
 #pragma once
 
+#include "cuda/cover_tree/search/cover_beam.cuh"
 #include "cuda/cover_tree/search/cover_objects.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
 
@@ -35,6 +36,7 @@ struct CoverFrame {
 template <typename Space, typename Collector>
 class CoverWalk : public CoverObjects<Space, Collector> {
   using Objects = CoverObjects<Space, Collector>;
+  using typename Objects::Distance;
   using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::limit_, Objects::prepared_;
   using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::look_at_leaves;
   using Objects::kNotMeasured, Objects::queue_, Objects::rounding_, Objects::space_, Objects::tree_;
@@ -47,30 +49,16 @@ class CoverWalk : public CoverObjects<Space, Collector> {
                        const std::byte* prepared, CoverFrame<T>* frames, CoverQueue& queue)
       : Objects(space, tree, filter, prepared, queue), frames_(frames) {}
 
-  /// Begins as seed_from where a walk to the nearest child ends.
-  __device__ void seed_nearest(std::uint32_t count) {
-    std::uint32_t node = 0;
-    while (tree_.nodes.kind[node] == CoverKind::inner) {
-      const std::uint32_t first = tree_.nodes.first[node], end = first + tree_.nodes.count[node];
-      T nearest = std::numeric_limits<T>::infinity();
-      std::uint32_t nearest_child = first;
-      for (std::uint32_t child = first + lane_number(); child < end; child += kWarp) {
-        const RowView centre = tree_.centres.at(child);
-        if (has_bounds() && least(centre) >= nearest) continue;
-        const T value = space_.measure(prepared_, centre, nearest);
-        ++evaluations_;
-        if (value < nearest) {
-          nearest = value;
-          nearest_child = child;
-        }
-      }
-      node = static_cast<std::uint32_t>(min_of_warp(std::uint64_t{rough_value(nearest)} << 32 | nearest_child));
-    }
-    Objects::seed_from(tree_.nodes.first[node], count);
+  /// Begins as seed_from where a beam ends.
+  __device__ __forceinline__ void seed_nearest(std::uint32_t count) {
+    CoverBeam<Space> beam(space_, tree_, prepared_);
+    const std::uint32_t leaf = beam.nearest_leaf();
+    evaluations_ += beam.evaluations();
+    Objects::seed_from(leaf == kNoNumber ? 0 : tree_.nodes.first[leaf], count);
   }
 
   /// Everything else.
-  __device__ void run() {
+  __device__ __forceinline__ void run() {
     if (tree_.nodes.kind[0] == CoverKind::leaf && tree_.distances == nullptr) {
       look_at_leaves(lane_number() == 0, 0, kNotMeasured);
       return finish();
@@ -122,7 +110,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
 
   __device__ void enter(std::uint32_t node, T value) {
     parent_value_ = value;
-    parent_ = space_.metric(value);
+    parent_ = static_cast<Distance>(space_.metric(value));
     first_ = cursor_ = tree_.nodes.first[node];
     end_ = first_ + tree_.nodes.count[node];
     inner_ = 0;
@@ -144,7 +132,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     sync_warp();
     value_ = frame.value[lane_number()];
     node_ = frame.node[lane_number()];
-    parent_ = frame.parent;
+    parent_ = static_cast<Distance>(frame.parent);
     parent_value_ = frame.parent_value;
     inner_ = frame.inner;
     first_ = frame.first;
@@ -155,6 +143,11 @@ class CoverWalk : public CoverObjects<Space, Collector> {
 
   /// Whether a child need not be measured, by what its parent and the space's bound tell.
   __device__ bool is_child_beyond(std::uint32_t child) {
+    if constexpr (Objects::kHasHeads) {
+      const CoverHead head = tree_.node_heads[child];
+      const std::int32_t bound = Objects::head_.least(head, parent_, tree_.uses_bounds);
+      return Objects::is_beyond_whole(bound - static_cast<std::int32_t>(head.first), tree_.nodes.lowest + child);
+    }
     const double reach = tree_.nodes.reach[child];
     const std::uint32_t* lowest = tree_.nodes.lowest + child;
     const double apart = rounding_.apart(parent_, tree_.nodes.to_parent[child]);
@@ -171,7 +164,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   }
 
   /// Up to 32 children that bounds do not exclude are measured: leaves are looked at, others become this frame's.
-  __device__ void collect_children() {
+  __device__ __forceinline__ void collect_children() {
     std::uint32_t taken = 0;
     while (cursor_ < end_ && taken < kWarp) {
       const std::uint32_t child = cursor_ + lane_number();
@@ -222,7 +215,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   CoverFrame<T>* frames_;
 
   // This frame.
-  double parent_ = 0;
+  Distance parent_ = 0;
   T parent_value_ = 0;
   std::uint32_t first_ = 0, cursor_ = 0, end_ = 0, inner_ = 0;
   T value_ = 0;
