@@ -94,15 +94,22 @@ class CoverObjects {
   }
 
   __device__ void limit_moved() {
-    limit_ = space_.metric(collector_->limit().distance);
-    const bool is_full = collector_->limit().index != kNoNumber;
-    shrunk_ = is_full && shrink_ != 1 ? space_.metric(collector_->limit().distance * shrink_) : limit_;
-    if constexpr (kHasHeads) {
+    if constexpr (!kHasHeads) {
+      limit_ = space_.metric(collector_->limit().distance);
+      shrunk_ = space_.metric(shrunk_limit());
+    } else {
       whole_limit_ = whole_part(collector_->limit().distance);
-      whole_shrunk_ = is_full && shrink_ != 1 ? whole_part(collector_->limit().distance * shrink_) : whole_limit_;
       tied_ = static_cast<T>(whole_limit_) < collector_->limit().distance ? kNoNumber : collector_->limit().index;
     }
   }
+  __device__ T shrunk_limit() const {
+    const bool is_full = collector_->limit().index != kNoNumber;
+    return is_full && shrink_ != 1 ? collector_->limit().distance * shrink_ : collector_->limit().distance;
+  }
+  /// As distances. Bounds from heads need neither, so that they are not kept.
+  __device__ double limit() const { return kHasHeads ? space_.metric(collector_->limit().distance) : limit_; }
+  __device__ double shrunk() const { return kHasHeads ? space_.metric(shrunk_limit()) : shrunk_; }
+  __device__ std::int32_t whole_shrunk() const { return whole_part(shrunk_limit()); }
   /// Whole numbers are above a limit if they are above this.
   __device__ static std::int32_t whole_part(T limit) {
     constexpr std::int32_t kMost = 1 << 24;
@@ -112,12 +119,12 @@ class CoverObjects {
   /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
   /// number says nothing. The number is read only if it decides.
   __device__ bool is_beyond(double bound, const std::uint32_t* lowest) {
-    if (bound > limit_) return true;
-    if (bound > shrunk_) {
+    if (bound > limit()) return true;
+    if (bound > shrunk()) {
       is_cut_ = true;
       return true;
     }
-    const bool is_tied = rounding_.is_exact() && bound == limit_;
+    const bool is_tied = rounding_.is_exact() && bound == limit();
     if (!is_tied && asking_.end == kNoNumber) return false;
     return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
   }
@@ -125,7 +132,7 @@ class CoverObjects {
   /// The same for whole numbers.
   __device__ bool is_beyond_whole(std::int32_t bound, const std::uint32_t* lowest) {
     if (bound > whole_limit_) return true;
-    if (bound > whole_shrunk_) {
+    if (shrink_ != 1 && bound > whole_shrunk()) {
       is_cut_ = true;
       return true;
     }
@@ -164,11 +171,12 @@ class CoverObjects {
   /// Leaves out the objects at both ends of a leaf that are too near to the centre, or too far.
   __device__ __forceinline__ void narrow(std::uint32_t& begin, std::uint32_t& end, double distance) const {
     const std::uint32_t all = end;
+    const double limit = this->limit();
     std::uint32_t low = begin, high = all;
     while (low < high) {
       const std::uint32_t middle = low + (high - low) / 2;
       const double object = tree_.distances[middle];
-      const bool is_too_near = object <= distance && rounding_.nearest(distance, object) > limit_;
+      const bool is_too_near = object <= distance && rounding_.nearest(distance, object) > limit;
       (is_too_near ? low : high) = is_too_near ? middle + 1 : middle;
     }
     begin = low;
@@ -176,7 +184,7 @@ class CoverObjects {
     while (low < high) {
       const std::uint32_t middle = low + (high - low) / 2;
       const double object = tree_.distances[middle];
-      const bool is_too_far = object > distance && rounding_.nearest(object, distance) > limit_;
+      const bool is_too_far = object > distance && rounding_.nearest(object, distance) > limit;
       (is_too_far ? high : low) = is_too_far ? middle : middle + 1;
     }
     end = low;
@@ -231,11 +239,38 @@ class CoverObjects {
   };
   /// Both are loaded before either is done with.
   __device__ __forceinline__ void look_at_two(const Looked& one, const Looked& other) {
-    const bool one_matters = may_matter(one), other_matters = may_matter(other);
-    if (!any_lane(one_matters || other_matters)) return;
+    bool one_matters = false, other_matters = false;
+    if constexpr (kHasHeads) {
+      const CoverHead one_head = tree_.object_heads[one.position], other_head = tree_.object_heads[other.position];
+      const std::int32_t one_bound = head_.least(one_head, one.from_centre, tree_.uses_bounds);
+      const std::int32_t other_bound = head_.least(other_head, other.from_centre, tree_.uses_bounds);
+      one_matters = comes_before_limit(one_bound, one_head.first);
+      other_matters = comes_before_limit(other_bound, other_head.first);
+      if (!any_lane(one_matters || other_matters)) return;
+      one_matters = one_matters && is_wanted(one, one_bound);
+      other_matters = other_matters && is_wanted(other, other_bound);
+    } else {
+      one_matters = may_matter(one);
+      other_matters = may_matter(other);
+    }
     enqueue(one.position, one_matters);
     enqueue(other.position, other_matters);
     measure_queued();
+  }
+  __device__ __forceinline__ bool comes_before_limit(std::int32_t bound, std::uint32_t number) const {
+    return bound < whole_limit_ + (number < tied_ ? 1 : 0);
+  }
+  /// What is seldom asked: after the bound.
+  __device__ __forceinline__ bool is_wanted(const Looked& looked, std::int32_t bound) {
+    if (!looked.is_there || was_seeded(looked.position)) return false;
+    if (shrink_ != 1 && bound > whole_shrunk()) {
+      is_cut_ = true;
+      return false;
+    }
+    return is_admitted(looked.position);
+  }
+  __device__ bool was_seeded(std::uint32_t position) const {
+    return position - seed_first_ < seed_end_ - seed_first_;
   }
   /// Object at + lane of all ranges. The first objects of ranges are bits of a word: as many as there are up to this
   /// lane, so many ranges began.
@@ -250,18 +285,9 @@ class CoverObjects {
             is_there};
   }
 
-  __device__ __forceinline__ bool may_matter(const Looked& looked) {
+  __device__ bool may_matter(const Looked& looked) {
     const auto [position, distance, is_there] = looked;
-    if constexpr (kHasHeads) {
-      const CoverHead head = tree_.object_heads[position];
-      const std::int32_t bound = head_.least(head, distance, tree_.uses_bounds);
-      const bool is_new = is_there && position - seed_first_ >= seed_end_ - seed_first_;  // not measured before
-      const bool matters = is_new && bound <= whole_shrunk_ && (bound < whole_limit_ || head.first < tied_);
-      if (shrink_ != 1 && is_new && bound > whole_shrunk_ && bound <= whole_limit_) is_cut_ = true;
-      return matters && (asking_.is_open || filter_.admits(asking_.number, asking_.end, head.first));
-    }
-    if (!is_there) return false;
-    if (position - seed_first_ < seed_end_ - seed_first_) return false;  // was measured before
+    if (!is_there || was_seeded(position)) return false;
     const std::uint32_t* number = tree_.order + position;
     if (distance >= 0 && is_beyond(rounding_.apart(distance, tree_.distances[position]), number)) return false;
     if (has_bounds()) {
@@ -322,7 +348,7 @@ class CoverObjects {
       if (at + lane_number() < count) candidate = {value, tree_.order[position]};
       const bool enters = at + lane_number() < count && candidate < collector_->limit();
       if (!any_lane(enters)) break;  // later ones have higher numbers
-      const bool is_new = position - seed_first_ >= seed_end_ - seed_first_;
+      const bool is_new = !was_seeded(position);
       const bool is_admitted = asking_.is_open || filter_.admits(asking_.number, asking_.end, candidate.index);
       collector_->offer(candidate, enters && is_new && is_admitted);
     }
@@ -339,9 +365,9 @@ class CoverObjects {
   Asking asking_;
   Collector* collector_ = nullptr;
   T shrink_ = 1;
-  double limit_ = 0, shrunk_ = 0;  ///< as distances
+  double limit_ = 0, shrunk_ = 0;
   QueryHead head_;
-  std::int32_t whole_limit_ = 0, whole_shrunk_ = 0;
+  std::int32_t whole_limit_ = 0;
   std::uint32_t tied_ = kNoNumber;  ///< from this number on objects at the limit do not matter
   bool is_cut_ = false;
   std::uint32_t seed_first_ = 0, seed_end_ = 0;  ///< positions

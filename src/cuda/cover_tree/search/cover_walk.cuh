@@ -37,8 +37,9 @@ template <typename Space, typename Collector>
 class CoverWalk : public CoverObjects<Space, Collector> {
   using Objects = CoverObjects<Space, Collector>;
   using typename Objects::Distance;
-  using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::limit_, Objects::prepared_;
-  using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::look_at_leaves;
+  using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::prepared_;
+  using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::limit;
+  using Objects::look_at_leaves;
   using Objects::kNotMeasured, Objects::queue_, Objects::rounding_, Objects::space_, Objects::tree_;
 
  public:
@@ -59,19 +60,30 @@ class CoverWalk : public CoverObjects<Space, Collector> {
 
   /// Everything else.
   __device__ __forceinline__ void run() {
-    if (tree_.nodes.kind[0] == CoverKind::leaf && tree_.distances == nullptr) {
-      look_at_leaves(lane_number() == 0, 0, kNotMeasured);
-      return finish();
+    // One leaf of objects of which no distances are known has nothing to measure first.
+    const bool is_leaf = tree_.nodes.kind[0] != CoverKind::inner;
+    value_ = kNotMeasured;
+    node_ = 0;
+    if (tree_.nodes.kind[0] != CoverKind::leaf || tree_.distances != nullptr) {
+      value_ = space_.measure(prepared_, tree_.centres.at(0), std::numeric_limits<T>::infinity());
+      if (lane_number() == 0) ++evaluations_;
     }
-    const T value = space_.measure(prepared_, tree_.centres.at(0), std::numeric_limits<T>::infinity());
-    if (lane_number() == 0) ++evaluations_;
-    enter(0, value);
-    if (tree_.nodes.kind[0] != CoverKind::inner) {
-      look_at_leaves(lane_number() == 0, 0, value);
-      return finish();
-    }
+    enter(0, value_);
     std::uint32_t depth = 0;
     for (;;) {
+      if (inner_ == 0) {
+        if (cursor_ < end_) {
+          const bool is_open = is_leaf ? lane_number() == 0 : collect_children();
+          const bool is_inner = is_open && tree_.nodes.kind[node_] == CoverKind::inner;
+          look_at_leaves(is_open && !is_inner, node_, value_);
+          if (is_leaf) return finish();
+          inner_ = ballot(is_inner);
+        } else if (depth > 0) {
+          restore(frames_[--depth]);
+        } else {
+          return finish();
+        }
+      }
       bool is_open = (inner_ >> lane_number() & 1) != 0;
       double bound = 0;
       if (is_open) {
@@ -79,16 +91,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
         is_open = !is_beyond(bound, tree_.nodes.lowest + node_);
       }
       inner_ = ballot(is_open);  // limits only fall
-      if (inner_ == 0) {
-        if (cursor_ < end_) {
-          collect_children();
-        } else if (depth > 0) {
-          restore(frames_[--depth]);
-        } else {
-          return finish();
-        }
-        continue;
-      }
+      if (inner_ == 0) continue;
       const std::uint32_t key = is_open ? rough_value(static_cast<float>(bound > 0 ? bound : 0)) : kNoNumber;
       const std::uint32_t chosen = lowest_bit(ballot(key == min_of_warp(key) && is_open));
       inner_ &= ~(1u << chosen);
@@ -163,8 +166,9 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     return has_bounds() && tree_.nodes.kind[child] == CoverKind::leaf && tree_.nodes.count[child] <= kFewObjects;
   }
 
-  /// Up to 32 children that bounds do not exclude are measured: leaves are looked at, others become this frame's.
-  __device__ __forceinline__ void collect_children() {
+  /// Up to 32 children that bounds do not exclude become this frame's and are measured. Whether there is one in this
+  /// lane that is not excluded now.
+  __device__ __forceinline__ bool collect_children() {
     std::uint32_t taken = 0;
     while (cursor_ < end_ && taken < kWarp) {
       const std::uint32_t child = cursor_ + lane_number();
@@ -190,11 +194,9 @@ class CoverWalk : public CoverObjects<Space, Collector> {
       }
     }
     sync_warp();
-    const bool is_inner = has_node && tree_.nodes.kind[node_] == CoverKind::inner;
     bool is_open = has_node && (value_ == kNotMeasured || !is_node_beyond());
     if constexpr (Collector::kCountsOnly) is_open = !count_whole(is_open) && is_open;
-    look_at_leaves(is_open && !is_inner, node_, value_);
-    inner_ = ballot(is_open && is_inner);
+    return is_open;
   }
   __device__ bool is_node_beyond() {
     return is_beyond(rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]), tree_.nodes.lowest + node_);
@@ -206,7 +208,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     if (is_open && asking_.is_open && value_ != kNotMeasured) {
       // Values are told apart by their distances only if these are not rounded: otherwise less is needed.
       const double farthest = rounding_.farthest(space_.metric(value_), tree_.nodes.reach[node_]);
-      is_whole = farthest < limit_ || (rounding_.is_exact() && farthest == limit_);
+      is_whole = farthest < limit() || (rounding_.is_exact() && farthest == limit());
     }
     collector_->add(sum_of_warp(is_whole ? tree_.nodes.objects[node_] : 0));
     return is_whole;
