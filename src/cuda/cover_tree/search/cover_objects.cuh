@@ -28,6 +28,8 @@ struct CoverQueue {
   std::uint32_t shifts[kWarp];
   std::uint32_t positions[3 * kWarp];
   std::uint32_t nodes[kWarp];
+  std::uint32_t leaves[2 * kWarp];  ///< that wait, and what is known of their centres
+  float leaf_values[2 * kWarp];
 
   template <typename Distance>
   __device__ Distance* from_centres() {
@@ -116,6 +118,11 @@ class CoverObjects {
     return limit < static_cast<T>(kMost) ? static_cast<std::int32_t>(limit) : kMost;
   }
 
+  /// Whether a list has room for all that come.
+  __device__ bool takes_all() const {
+    return !Collector::kCountsOnly && Collector::kHasList && collector_->limit().index == kNoNumber;
+  }
+
   /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
   /// number says nothing. The number is read only if it decides.
   __device__ bool is_beyond(double bound, const std::uint32_t* lowest) {
@@ -163,9 +170,7 @@ class CoverObjects {
       }
     }
     look_at_objects(begin, end, static_cast<Distance>(distance));
-    if (queued_ > 0 && collector_->limit().index == kNoNumber) {
-      if constexpr (!Collector::kCountsOnly && Collector::kHasList) drain();
-    }
+    if (queued_ > 0 && takes_all()) drain();
   }
 
   /// Leaves out the objects at both ends of a leaf that are too near to the centre, or too far.

@@ -4,7 +4,8 @@
 // bound of the space, tells that nothing in it can matter. Those that are left are collected until there are 32, or no
 // more, and measured together. Then the leaves among them are looked at, the objects of all of them side by side, a
 // lane an object; again those that bounds do not exclude wait in a queue until 32 are measured at once. Inner nodes are
-// kept in a frame and entered one by one, the nearest first.
+// kept in a frame and entered one by one, the nearest first. By edit distances leaves of many nodes wait for each other,
+// so that the lanes have something to do.
 //
 // It is exact because bounds are (core/cover_geometry.hpp says how rounding is allowed for), and a node is passed over
 // only if (bound, lowest number inside) does not come before the limit of the query; the order of the walk makes it
@@ -71,19 +72,32 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     enter(0, value_);
     std::uint32_t depth = 0;
     for (;;) {
+      Leaf leaf{node_, value_, false};
+      bool looks = false, is_last = false;
       if (inner_ == 0) {
-        if (cursor_ < end_) {
-          const bool is_open = is_leaf ? lane_number() == 0 : collect_children();
+        if (is_leaf) {
+          leaf.is_there = lane_number() == 0;
+          looks = is_last = true;
+        } else if (cursor_ < end_) {
+          const bool is_open = collect_children();
           const bool is_inner = is_open && tree_.nodes.kind[node_] == CoverKind::inner;
-          look_at_leaves(is_open && !is_inner, node_, value_);
-          if (is_leaf) return finish();
           inner_ = ballot(is_inner);
+          leaf = {node_, value_, is_open && !is_inner};
+          looks = !kDefersLeaves;
         } else if (depth > 0) {
           restore(frames_[--depth]);
         } else {
-          return finish();
+          is_last = true;
         }
       }
+      if constexpr (kDefersLeaves) {
+        if (waiting_ >= kWarp || (waiting_ > 0 && (is_last || Objects::takes_all()))) {
+          leaf = waiting_leaf();
+          looks = true;
+        }
+      }
+      if (looks) look_at_leaves(leaf.is_there, leaf.node, leaf.value);
+      if (is_last) return finish();
       bool is_open = (inner_ >> lane_number() & 1) != 0;
       double bound = 0;
       if (is_open) {
@@ -103,6 +117,14 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   }
 
  private:
+  /// Whether leaves wait until there are 32 of them: where a query looks at many, of nearly all nodes.
+  static constexpr bool kDefersLeaves = Objects::kHasHeads;
+  /// A leaf of this lane.
+  struct Leaf {
+    std::uint32_t node;
+    T value;
+    bool is_there;
+  };
   /// So few objects are looked at rather than their centre, if that takes no more than a bound.
   static constexpr std::uint32_t kFewObjects = 12;
   /// Unsigned order of what is not negative.
@@ -167,51 +189,84 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   }
 
   /// Up to 32 children that bounds do not exclude become this frame's and are measured. Whether there is one in this
-  /// lane that is not excluded now.
+  /// lane that is not excluded now. Leaves that are deferred are none of them.
   __device__ __forceinline__ bool collect_children() {
     std::uint32_t taken = 0;
-    while (cursor_ < end_ && taken < kWarp) {
+    while (cursor_ < end_ && taken < kWarp && waiting_ < kWarp) {
       const std::uint32_t child = cursor_ + lane_number();
       const bool is_left = child < end_ && !is_child_beyond(child);
-      const std::uint32_t left = ballot(is_left), before = count_bits(left & ((1u << lane_number()) - 1));
+      const std::uint32_t lanes_before = (1u << lane_number()) - 1;
+      const std::uint32_t inner = kDefersLeaves ? ballot(is_left && tree_.nodes.kind[child] == CoverKind::inner) : 0;
+      const bool is_node = kDefersLeaves ? (inner >> lane_number() & 1) != 0 : is_left;
+      const std::uint32_t left = kDefersLeaves ? inner : ballot(is_left);
+      const std::uint32_t before = count_bits(left & lanes_before);
       const bool fits = taken + before < kWarp;
-      if (is_left && fits) queue_.nodes[taken + before] = child;
-      const std::uint32_t out = ballot(is_left && !fits);
+      if (is_node && fits) queue_.nodes[taken + before] = child;
+      const std::uint32_t out = ballot(is_node && !fits);
+      const std::uint32_t looked = out != 0 ? lowest_bit(out) : kWarp;
       taken += count_bits(left & ~out);
-      cursor_ = out != 0 ? cursor_ + lowest_bit(out) : cursor_ + kWarp;
+      if constexpr (kDefersLeaves) defer(child, is_left && !is_node && lane_number() < looked);
+      cursor_ += looked;
     }
     if (cursor_ > end_) cursor_ = end_;
     sync_warp();
     const bool has_node = lane_number() < taken;
     node_ = has_node ? queue_.nodes[lane_number()] : first_;
     value_ = kNotMeasured;
-    if (has_node) {
-      if (node_ == first_) {
-        value_ = parent_value_;  // the same centre
-      } else if (!is_small_leaf(node_)) {
-        value_ = space_.measure(prepared_, tree_.centres.at(node_), std::numeric_limits<T>::infinity());
-        ++evaluations_;
-      }
-    }
+    if (has_node) value_ = node_ == first_ ? parent_value_ : measured(node_);  // the first has the same centre
     sync_warp();
-    bool is_open = has_node && (value_ == kNotMeasured || !is_node_beyond());
-    if constexpr (Collector::kCountsOnly) is_open = !count_whole(is_open) && is_open;
+    return is_open_now(has_node, node_, value_);
+  }
+  /// The value of a node's centre, or that of a leaf kNotMeasured if its objects are as well looked at.
+  __device__ __forceinline__ T measured(std::uint32_t node) {
+    if (is_small_leaf(node)) return kNotMeasured;
+    ++evaluations_;
+    return space_.measure(prepared_, tree_.centres.at(node), std::numeric_limits<T>::infinity());
+  }
+  __device__ bool is_open_now(bool has_node, std::uint32_t node, T value) {
+    bool is_open = has_node && (value == kNotMeasured || !is_node_beyond(node, value));
+    if constexpr (Collector::kCountsOnly) is_open = !count_whole(is_open, node, value) && is_open;
     return is_open;
   }
-  __device__ bool is_node_beyond() {
-    return is_beyond(rounding_.nearest(space_.metric(value_), tree_.nodes.reach[node_]), tree_.nodes.lowest + node_);
+  __device__ bool is_node_beyond(std::uint32_t node, T value) {
+    return is_beyond(rounding_.nearest(space_.metric(value), tree_.nodes.reach[node]), tree_.nodes.lowest + node);
   }
 
   /// Nodes of which every object is within the bound are counted and need no look.
-  __device__ bool count_whole(bool is_open) {
+  __device__ bool count_whole(bool is_open, std::uint32_t node, T value) {
     bool is_whole = false;
-    if (is_open && asking_.is_open && value_ != kNotMeasured) {
+    if (is_open && asking_.is_open && value != kNotMeasured) {
       // Values are told apart by their distances only if these are not rounded: otherwise less is needed.
-      const double farthest = rounding_.farthest(space_.metric(value_), tree_.nodes.reach[node_]);
+      const double farthest = rounding_.farthest(space_.metric(value), tree_.nodes.reach[node]);
       is_whole = farthest < limit() || (rounding_.is_exact() && farthest == limit());
     }
-    collector_->add(sum_of_warp(is_whole ? tree_.nodes.objects[node_] : 0));
+    collector_->add(sum_of_warp(is_whole ? tree_.nodes.objects[node] : 0));
     return is_whole;
+  }
+
+  __device__ __forceinline__ void defer(std::uint32_t leaf, bool is_deferred) {
+    const std::uint32_t more = ballot(is_deferred);
+    if (is_deferred) {
+      const std::uint32_t place = waiting_ + count_bits(more & ((1u << lane_number()) - 1));
+      queue_.leaves[place] = leaf;
+      queue_.leaf_values[place] = static_cast<float>(leaf == first_ ? parent_value_ : kNotMeasured);
+    }
+    waiting_ += count_bits(more);
+  }
+  /// Up to 32 of those that wait, measured.
+  __device__ __forceinline__ Leaf waiting_leaf() {
+    sync_warp();
+    const std::uint32_t count = waiting_ < kWarp ? waiting_ : kWarp;
+    waiting_ -= count;
+    Leaf leaf{0, kNotMeasured, lane_number() < count};
+    if (leaf.is_there) {
+      leaf.node = queue_.leaves[waiting_ + lane_number()];
+      leaf.value = static_cast<T>(queue_.leaf_values[waiting_ + lane_number()]);
+      if (leaf.value == kNotMeasured) leaf.value = measured(leaf.node);
+    }
+    sync_warp();
+    leaf.is_there = is_open_now(leaf.is_there, leaf.node, leaf.value);
+    return leaf;
   }
 
   CoverFrame<T>* frames_;
@@ -222,6 +277,8 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   std::uint32_t first_ = 0, cursor_ = 0, end_ = 0, inner_ = 0;
   T value_ = 0;
   std::uint32_t node_ = 0;
+
+  std::uint32_t waiting_ = 0;  ///< leaves
 };
 
 }  // namespace kith::cuda
