@@ -1,5 +1,5 @@
-// Walks through a cover tree begin at the leaf of the nearest centre, also where the nearest child is not the way there;
-// the GPU's code, run on the host.
+// Walks through a cover tree begin at the leaf of the nearest centre, also where the nearest child is not the way
+// there; the GPU's code, run on the host.
 #include "cuda/cover_tree/bit_space.cuh"
 #include "cuda/cover_tree/search/cover_beam.cuh"
 

@@ -40,7 +40,8 @@ ObjectCover build_object_cover(const AnySpace& space, const ObjectRows& rows, st
   DeviceCoverTree tree =
       build_cover_tree_of(space, words.data(), rows.count, engine::cover_leaf_size(leaf_size), started.stream);
   if (run.times != nullptr) run.times->evaluations += tree.evaluations;
-  return {started.stream, PreparedCover(std::move(tree), words.data(), space.has_heads(), started.stream), std::make_unique<HostCover>()};
+  return {started.stream, PreparedCover(std::move(tree), words.data(), space.has_heads(), started.stream),
+          std::make_unique<HostCover>()};
 }
 
 ObjectCover take_object_cover(const AnySpace& space, const ObjectRows& rows, engine::CoverTree tree, int device,

@@ -66,7 +66,8 @@ class CoverBeam {
       if (child == first) {
         candidate = {value, child};  // the same centre
         is_offered = true;
-      } else if (child < end && !is_far_from(rounding_of(space_).apart(distance, tree_.nodes.to_parent[child]), child)) {
+      } else if (child < end &&
+                 !is_far_from(rounding_of(space_).apart(distance, tree_.nodes.to_parent[child]), child)) {
         candidate = {space_.measure(prepared_, tree_.centres.at(child), nodes_.limit().distance), child};
         ++evaluations_;
         is_offered = !is_far(candidate.distance, child);

@@ -11,7 +11,9 @@ namespace kith::cuda {
 
 /// Whether a space's rows begin as heads need them: length, and 64 bits of counts (edit_bound.cuh).
 template <typename Space>
-concept HeadedSpace = requires { requires Space::kHasHeads; };
+concept HeadedSpace = requires {
+  requires Space::kHasHeads;
+};
 
 /// Of an object `first` is its number and `distance` the one from the centre of its leaf; of a node they are the reach
 /// and the distance from the centre of the parent.

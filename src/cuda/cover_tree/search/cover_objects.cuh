@@ -28,8 +28,9 @@ struct CoverQueue {
   std::uint32_t shifts[kWarp];
   std::uint32_t positions[3 * kWarp];
   std::uint32_t nodes[kWarp];
-  std::uint32_t leaves[2 * kWarp];  ///< that wait, and what is known of their centres
-  float leaf_values[2 * kWarp];
+  std::uint32_t leaves[2 * kWarp];        ///< to be measured
+  std::uint32_t ready_leaves[3 * kWarp];  ///< to be looked at, and what their centres were measured
+  float ready_values[3 * kWarp];
 
   template <typename Distance>
   __device__ Distance* from_centres() {
@@ -44,7 +45,12 @@ class CoverObjects {
 
   __device__ CoverObjects(const Space& space, const CoverSearchTree& tree, const SearchFilter& filter,
                           const std::byte* prepared, CoverQueue& queue)
-      : space_(space), tree_(tree), filter_(filter), prepared_(prepared), queue_(queue), rounding_(rounding_of(space)) {}
+      : space_(space),
+        tree_(tree),
+        filter_(filter),
+        prepared_(prepared),
+        queue_(queue),
+        rounding_(rounding_of(space)) {}
 
   /// The query that was prepared last. `shrink` as in engine::KnnRules.
   __device__ void ask(const Asking& asking, Collector& collector, T shrink) {
@@ -274,9 +280,7 @@ class CoverObjects {
     }
     return is_admitted(looked.position);
   }
-  __device__ bool was_seeded(std::uint32_t position) const {
-    return position - seed_first_ < seed_end_ - seed_first_;
-  }
+  __device__ bool was_seeded(std::uint32_t position) const { return position - seed_first_ < seed_end_ - seed_first_; }
   /// Object at + lane of all ranges. The first objects of ranges are bits of a word: as many as there are up to this
   /// lane, so many ranges began.
   __device__ __forceinline__ Looked located(std::uint32_t at, std::uint32_t total, std::uint32_t start,

@@ -4,8 +4,8 @@
 // bound of the space, tells that nothing in it can matter. Those that are left are collected until there are 32, or no
 // more, and measured together. Then the leaves among them are looked at, the objects of all of them side by side, a
 // lane an object; again those that bounds do not exclude wait in a queue until 32 are measured at once. Inner nodes are
-// kept in a frame and entered one by one, the nearest first. By edit distances leaves of many nodes wait for each other,
-// so that the lanes have something to do.
+// kept in a frame and entered one by one, the nearest first. By edit distances leaves of many nodes wait for each
+// other, so that the lanes have something to do.
 //
 // It is exact because bounds are (core/cover_geometry.hpp says how rounding is allowed for), and a node is passed over
 // only if (bound, lowest number inside) does not come before the limit of the query; the order of the walk makes it
@@ -37,11 +37,11 @@ struct CoverFrame {
 template <typename Space, typename Collector>
 class CoverWalk : public CoverObjects<Space, Collector> {
   using Objects = CoverObjects<Space, Collector>;
-  using typename Objects::Distance;
   using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::prepared_;
   using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::limit;
-  using Objects::look_at_leaves;
   using Objects::kNotMeasured, Objects::queue_, Objects::rounding_, Objects::space_, Objects::tree_;
+  using Objects::look_at_leaves;
+  using typename Objects::Distance;
 
  public:
   using T = typename Space::Value;
@@ -91,9 +91,12 @@ class CoverWalk : public CoverObjects<Space, Collector> {
         }
       }
       if constexpr (kDefersLeaves) {
-        if (waiting_ >= kWarp || (waiting_ > 0 && (is_last || Objects::takes_all()))) {
-          leaf = waiting_leaf();
+        const bool is_urgent = is_last || Objects::takes_all();
+        if (waiting_ >= (is_urgent ? 1 : kWarp)) measure_leaves();
+        if (ready_ >= (is_urgent ? 1 : kWarp)) {
+          leaf = ready_leaf();
           looks = true;
+          is_last = is_last && ready_ == 0;
         }
       }
       if (looks) look_at_leaves(leaf.is_there, leaf.node, leaf.value);
@@ -192,7 +195,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   /// lane that is not excluded now. Leaves that are deferred are none of them.
   __device__ __forceinline__ bool collect_children() {
     std::uint32_t taken = 0;
-    while (cursor_ < end_ && taken < kWarp && waiting_ < kWarp) {
+    while (cursor_ < end_ && taken < kWarp && waiting_ < kWarp && ready_ < kWarp) {
       const std::uint32_t child = cursor_ + lane_number();
       const bool is_left = child < end_ && !is_child_beyond(child);
       const std::uint32_t lanes_before = (1u << lane_number()) - 1;
@@ -213,13 +216,13 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     const bool has_node = lane_number() < taken;
     node_ = has_node ? queue_.nodes[lane_number()] : first_;
     value_ = kNotMeasured;
-    if (has_node) value_ = node_ == first_ ? parent_value_ : measured(node_);  // the first has the same centre
+    if (has_node) {
+      value_ = node_ == first_ ? parent_value_ : is_small_leaf(node_) ? kNotMeasured : measured(node_);
+    }
     sync_warp();
     return is_open_now(has_node, node_, value_);
   }
-  /// The value of a node's centre, or that of a leaf kNotMeasured if its objects are as well looked at.
   __device__ __forceinline__ T measured(std::uint32_t node) {
-    if (is_small_leaf(node)) return kNotMeasured;
     ++evaluations_;
     return space_.measure(prepared_, tree_.centres.at(node), std::numeric_limits<T>::infinity());
   }
@@ -244,28 +247,49 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     return is_whole;
   }
 
+  /// Leaves that are to be measured wait for that, others until they are looked at.
   __device__ __forceinline__ void defer(std::uint32_t leaf, bool is_deferred) {
-    const std::uint32_t more = ballot(is_deferred);
-    if (is_deferred) {
-      const std::uint32_t place = waiting_ + count_bits(more & ((1u << lane_number()) - 1));
-      queue_.leaves[place] = leaf;
-      queue_.leaf_values[place] = static_cast<float>(leaf == first_ ? parent_value_ : kNotMeasured);
-    }
+    const bool is_known = is_deferred && leaf == first_;
+    const bool is_ready = is_known || (is_deferred && is_small_leaf(leaf));
+    add_ready({leaf, is_known ? parent_value_ : kNotMeasured, is_ready});
+    const std::uint32_t more = ballot(is_deferred && !is_ready);
+    if (is_deferred && !is_ready) queue_.leaves[waiting_ + count_bits(more & ((1u << lane_number()) - 1))] = leaf;
     waiting_ += count_bits(more);
   }
-  /// Up to 32 of those that wait, measured.
-  __device__ __forceinline__ Leaf waiting_leaf() {
+  __device__ __forceinline__ void add_ready(const Leaf& leaf) {
+    const std::uint32_t more = ballot(leaf.is_there);
+    if (leaf.is_there) {
+      const std::uint32_t place = ready_ + count_bits(more & ((1u << lane_number()) - 1));
+      queue_.ready_leaves[place] = leaf.node;
+      queue_.ready_values[place] = static_cast<float>(leaf.value);
+    }
+    ready_ += count_bits(more);
+  }
+  /// Up to 32 of those that wait.
+  __device__ __forceinline__ void measure_leaves() {
     sync_warp();
     const std::uint32_t count = waiting_ < kWarp ? waiting_ : kWarp;
     waiting_ -= count;
     Leaf leaf{0, kNotMeasured, lane_number() < count};
     if (leaf.is_there) {
       leaf.node = queue_.leaves[waiting_ + lane_number()];
-      leaf.value = static_cast<T>(queue_.leaf_values[waiting_ + lane_number()]);
-      if (leaf.value == kNotMeasured) leaf.value = measured(leaf.node);
+      leaf.value = measured(leaf.node);
     }
     sync_warp();
     leaf.is_there = is_open_now(leaf.is_there, leaf.node, leaf.value);
+    add_ready(leaf);
+  }
+  /// One of up to 32 that are ready.
+  __device__ __forceinline__ Leaf ready_leaf() {
+    sync_warp();
+    const std::uint32_t count = ready_ < kWarp ? ready_ : kWarp;
+    ready_ -= count;
+    Leaf leaf{0, kNotMeasured, lane_number() < count};
+    if (leaf.is_there) {
+      leaf.node = queue_.ready_leaves[ready_ + lane_number()];
+      leaf.value = static_cast<T>(queue_.ready_values[ready_ + lane_number()]);
+    }
+    sync_warp();
     return leaf;
   }
 
@@ -278,7 +302,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   T value_ = 0;
   std::uint32_t node_ = 0;
 
-  std::uint32_t waiting_ = 0;  ///< leaves
+  std::uint32_t waiting_ = 0, ready_ = 0;  ///< leaves
 };
 
 }  // namespace kith::cuda

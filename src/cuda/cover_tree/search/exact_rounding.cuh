@@ -7,7 +7,9 @@
 namespace kith::cuda {
 
 template <typename Space>
-concept ExactSpace = requires { requires Space::kIsExact; };
+concept ExactSpace = requires {
+  requires Space::kIsExact;
+};
 
 struct ExactRounding {
   KITH_HOST_DEVICE static constexpr bool is_exact() { return true; }

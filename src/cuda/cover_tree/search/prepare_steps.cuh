@@ -24,8 +24,9 @@ void launch_arrange_rows(PlainRows rows, const std::uint32_t* numbers, std::uint
          to);
 }
 
-/// Fills the nodes, centres and, if there are any, heads of a tree, which has everything else but its height. `rows` are the objects by number;
-/// `centre_of` has a word per node and is not needed afterwards; *height begins as 0. There is at least one object.
+/// Fills the nodes, centres and, if there are any, heads of a tree, which has everything else but its height. `rows`
+/// are the objects by number; `centre_of` has a word per node and is not needed afterwards; *height begins as 0. There
+/// is at least one object.
 template <typename Launch>
 void launch_prepare_steps(PlainRows rows, const engine::CoverNode* nodes, std::uint64_t count,
                           const CoverSearchTree& tree, std::uint32_t* centre_of, std::uint32_t* centres,

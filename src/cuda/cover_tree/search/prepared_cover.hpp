@@ -26,7 +26,9 @@ class PreparedCover {
   const DeviceCoverTree& tree() const { return tree_; }
   std::uint64_t size() const { return tree_.count; }
   std::uint64_t node_count() const { return tree_.nodes.size(); }
-  std::uint64_t memory_bytes() const { return tree_.memory_bytes() + centres_.bytes() + nodes_.bytes() + heads_.bytes(); }
+  std::uint64_t memory_bytes() const {
+    return tree_.memory_bytes() + centres_.bytes() + nodes_.bytes() + heads_.bytes();
+  }
 
  private:
   DeviceCoverTree tree_;

@@ -27,8 +27,7 @@ class QueryHead {
   /// max(q + max(0, l), q + d + max(0, -l)) = q + max(0, l, d, d - l).
   __device__ __forceinline__ std::int32_t least(const CoverHead& head) const {
     const std::int32_t longer = head.length() - length_, more = head.bits() - bits_;
-    const std::int32_t alone =
-        static_cast<std::int32_t>(count_bits(low_ & ~head.low) + count_bits(high_ & ~head.high));
+    const std::int32_t alone = static_cast<std::int32_t>(count_bits(low_ & ~head.low) + count_bits(high_ & ~head.high));
     return alone + larger(larger(0, longer), larger(more, more - longer));
   }
   /// The same, or what the triangle inequality tells of something that is head.distance() from where the query is
