@@ -1,26 +1,13 @@
-// What a walk through a cover tree does with objects: the limit, and those of leaves that can come before it, measured
-// 32 at a time. cover_walk.cuh says how it fits together.
+// What a walk through a cover tree does with objects: those of leaves that can come before the limit are measured, 32
+// at a time. cover_walk.cuh says how it fits together.
 #pragma once
 
-#include "cuda/cover_tree/search/exact_rounding.cuh"
-#include "cuda/cover_tree/search/query_head.cuh"
-#include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/asking.hpp"
-#include "cuda/search/candidate_warp.cuh"
+#include "cuda/cover_tree/search/cover_limit.cuh"
 
-#include <concepts>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
-#include <utility>
 
 namespace kith::cuda {
-
-/// A space that has a lower bound of its values that costs much less than they do.
-template <typename Space>
-concept BoundedSpace = requires(const Space& space, const std::byte* prepared, RowView row) {
-  { space.least(prepared, row) } -> std::same_as<typename Space::Value>;
-};
 
 /// What a walk has of shared memory besides what is prepared and the frames.
 struct CoverQueue {
@@ -39,28 +26,26 @@ struct CoverQueue {
 };
 
 template <typename Space, typename Collector>
-class CoverObjects {
+class CoverObjects : public CoverLimit<Space, Collector> {
+ protected:
+  using Limit = CoverLimit<Space, Collector>;
+  using Limit::asking_, Limit::collector_, Limit::filter_, Limit::head_, Limit::prepared_, Limit::rounding_;
+  using Limit::comes_before_limit, Limit::has_bounds, Limit::is_admitted, Limit::is_beyond, Limit::is_cut_;
+  using Limit::kHasHeads, Limit::least, Limit::limit_moved, Limit::shrink_, Limit::space_, Limit::tree_;
+  using Limit::takes_all, Limit::whole_shrunk;
+  using typename Limit::Distance;
+
  public:
   using T = typename Space::Value;
 
   __device__ CoverObjects(const Space& space, const CoverSearchTree& tree, const SearchFilter& filter,
                           const std::byte* prepared, CoverQueue& queue)
-      : space_(space),
-        tree_(tree),
-        filter_(filter),
-        prepared_(prepared),
-        queue_(queue),
-        rounding_(rounding_of(space)) {}
+      : Limit(space, tree, filter, prepared), queue_(queue) {}
 
   /// The query that was prepared last. `shrink` as in engine::KnnRules.
   __device__ void ask(const Asking& asking, Collector& collector, T shrink) {
-    asking_ = asking;
-    collector_ = &collector;
-    shrink_ = shrink;
     seed_first_ = seed_end_ = queued_ = 0;
-    is_cut_ = false;
-    if constexpr (kHasHeads) head_ = QueryHead(prepared_);
-    limit_moved();
+    Limit::begin(asking, collector, shrink);
   }
 
   /// Measures `count` objects or so from a position on, which gives a limit to begin with.
@@ -80,83 +65,13 @@ class CoverObjects {
     seed_from(before, count);
   }
 
-  /// False if the shrunken limit excluded what the limit would not have.
-  __device__ bool is_exact() const { return !any_lane(is_cut_); }
   /// Of this lane, in all walks.
   __device__ std::uint64_t evaluations() const { return evaluations_; }
 
  protected:
-  static constexpr bool kHasHeads = HeadedSpace<Space>;
-  static_assert(!kHasHeads || ExactSpace<Space>);
-  /// Of a query and a centre.
-  using Distance = std::conditional_t<kHasHeads, std::int32_t, double>;
-
   /// Leaves of more are cut to where their objects can matter before these are looked at.
   static constexpr std::uint32_t kManyObjects = 2 * kWarp;
   static constexpr T kNotMeasured = -1;
-
-  __device__ bool has_bounds() const { return BoundedSpace<Space> && tree_.uses_bounds; }
-  __device__ T least(RowView row) const {
-    if constexpr (BoundedSpace<Space>) return space_.least(prepared_, row);
-    return 0;
-  }
-
-  __device__ void limit_moved() {
-    if constexpr (!kHasHeads) {
-      limit_ = space_.metric(collector_->limit().distance);
-      shrunk_ = space_.metric(shrunk_limit());
-    } else {
-      whole_limit_ = whole_part(collector_->limit().distance);
-      tied_ = static_cast<T>(whole_limit_) < collector_->limit().distance ? kNoNumber : collector_->limit().index;
-    }
-  }
-  __device__ T shrunk_limit() const {
-    const bool is_full = collector_->limit().index != kNoNumber;
-    return is_full && shrink_ != 1 ? collector_->limit().distance * shrink_ : collector_->limit().distance;
-  }
-  /// As distances. Bounds from heads need neither, so that they are not kept.
-  __device__ double limit() const { return kHasHeads ? space_.metric(collector_->limit().distance) : limit_; }
-  __device__ double shrunk() const { return kHasHeads ? space_.metric(shrunk_limit()) : shrunk_; }
-  __device__ std::int32_t whole_shrunk() const { return whole_part(shrunk_limit()); }
-  /// Whole numbers are above a limit if they are above this.
-  __device__ static std::int32_t whole_part(T limit) {
-    constexpr std::int32_t kMost = 1 << 24;
-    return limit < static_cast<T>(kMost) ? static_cast<std::int32_t>(limit) : kMost;
-  }
-
-  /// Whether a list has room for all that come.
-  __device__ bool takes_all() const {
-    return !Collector::kCountsOnly && Collector::kHasList && collector_->limit().index == kNoNumber;
-  }
-
-  /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
-  /// number says nothing. The number is read only if it decides.
-  __device__ bool is_beyond(double bound, const std::uint32_t* lowest) {
-    if (bound > limit()) return true;
-    if (bound > shrunk()) {
-      is_cut_ = true;
-      return true;
-    }
-    const bool is_tied = rounding_.is_exact() && bound == limit();
-    if (!is_tied && asking_.end == kNoNumber) return false;
-    return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
-  }
-
-  /// The same for whole numbers.
-  __device__ bool is_beyond_whole(std::int32_t bound, const std::uint32_t* lowest) {
-    if (bound > whole_limit_) return true;
-    if (shrink_ != 1 && bound > whole_shrunk()) {
-      is_cut_ = true;
-      return true;
-    }
-    const bool is_tied = bound == whole_limit_;
-    if (!is_tied && asking_.end == kNoNumber) return false;
-    return *lowest >= asking_.end || (is_tied && *lowest >= tied_);
-  }
-
-  __device__ bool is_admitted(std::uint32_t position) const {
-    return asking_.is_open || filter_.admits(asking_.number, asking_.end, tree_.order[position]);
-  }
 
   /// Leaves, a lane each; those that have none take part.
   __device__ __forceinline__ void look_at_leaves(bool has_leaf, std::uint32_t leaf, T value) {
@@ -182,7 +97,7 @@ class CoverObjects {
   /// Leaves out the objects at both ends of a leaf that are too near to the centre, or too far.
   __device__ __forceinline__ void narrow(std::uint32_t& begin, std::uint32_t& end, double distance) const {
     const std::uint32_t all = end;
-    const double limit = this->limit();
+    const double limit = Limit::limit();
     std::uint32_t low = begin, high = all;
     while (low < high) {
       const std::uint32_t middle = low + (high - low) / 2;
@@ -267,9 +182,6 @@ class CoverObjects {
     enqueue(one.position, one_matters);
     enqueue(other.position, other_matters);
     measure_queued();
-  }
-  __device__ __forceinline__ bool comes_before_limit(std::int32_t bound, std::uint32_t number) const {
-    return bound < whole_limit_ + (number < tied_ ? 1 : 0);
   }
   /// What is seldom asked: after the bound.
   __device__ __forceinline__ bool is_wanted(const Looked& looked, std::int32_t bound) {
@@ -358,27 +270,13 @@ class CoverObjects {
       const bool enters = at + lane_number() < count && candidate < collector_->limit();
       if (!any_lane(enters)) break;  // later ones have higher numbers
       const bool is_new = !was_seeded(position);
-      const bool is_admitted = asking_.is_open || filter_.admits(asking_.number, asking_.end, candidate.index);
-      collector_->offer(candidate, enters && is_new && is_admitted);
+      const bool is_allowed = asking_.is_open || filter_.admits(asking_.number, asking_.end, candidate.index);
+      collector_->offer(candidate, enters && is_new && is_allowed);
     }
     limit_moved();
   }
 
-  const Space& space_;
-  const CoverSearchTree& tree_;
-  const SearchFilter& filter_;
-  const std::byte* prepared_;
   CoverQueue& queue_;
-  decltype(rounding_of(std::declval<const Space&>())) rounding_;
-
-  Asking asking_;
-  Collector* collector_ = nullptr;
-  T shrink_ = 1;
-  double limit_ = 0, shrunk_ = 0;
-  QueryHead head_;
-  std::int32_t whole_limit_ = 0;
-  std::uint32_t tied_ = kNoNumber;  ///< from this number on objects at the limit do not matter
-  bool is_cut_ = false;
   std::uint32_t seed_first_ = 0, seed_end_ = 0;  ///< positions
   std::uint32_t queued_ = 0;
   std::uint64_t evaluations_ = 0;
