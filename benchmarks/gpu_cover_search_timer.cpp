@@ -111,7 +111,7 @@ bool measure(const Case& what, std::ostream& out) {
   const auto rows = on_device(what.rows, stream), queries = on_device(what.queries, stream);
   const std::uint32_t* asked = what.queries.empty() ? nullptr : queries.data();
   const auto prepare = [&](cuda::DeviceCoverTree tree) {
-    return cuda::PreparedCover(std::move(tree), rows.data(), stream);
+    return cuda::PreparedCover(std::move(tree), rows.data(), what.space.has_heads(), stream);
   };
   const auto build = [&] {
     return prepare(cuda::build_cover_tree_of(what.space, rows.data(), what.count(), kLeafSize, stream));

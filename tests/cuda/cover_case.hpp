@@ -42,7 +42,7 @@ void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random, bo
                           std::uint32_t leaf_size) {
   using T = typename Space::Value;
   const engine::CoverTree tree = is_one_leaf ? engine::one_leaf_tree(c.object_count) : c.tree(leaf_size);
-  const EmulatedCover cover(tree, c.objects, c.space.stride(), !is_one_leaf);
+  const EmulatedCover cover(tree, c.objects, c.space.stride(), !is_one_leaf, cuda::HeadedSpace<Space>);
   const bool is_self = random() % 2 == 0;
   CoverQuestion<Space> question{.space = c.space, .cover = cover, .count = is_self ? c.object_count : c.query_count};
   if (!is_self) {

@@ -31,7 +31,7 @@ inline constexpr auto kCoverLaunch = [](auto kernel, std::uint32_t blocks, std::
 class EmulatedCover {
  public:
   EmulatedCover(const engine::CoverTree& tree, std::span<const std::uint32_t> rows, std::uint32_t stride,
-                bool knows_distances)
+                bool knows_distances, bool has_heads = false)
       : objects_(cuda::ArrangedRows::words_of(tree.size(), stride)),
         centres_(cuda::ArrangedRows::words_of(tree.nodes.size(), stride)),
         centre_of_(tree.nodes.size()),
@@ -44,6 +44,11 @@ class EmulatedCover {
     tree_.objects = {objects_.data(), stride};
     tree_.centres = {centres_.data(), stride};
     tree_.count = tree.size();
+    if (has_heads) {
+      heads_.resize(tree.size() + tree.nodes.size());
+      tree_.object_heads = heads_.data();
+      tree_.node_heads = heads_.data() + tree.size();
+    }
     cuda::launch_arrange_rows(plain, tree.order.data(), tree.size(), objects_.data(), kCoverLaunch);
     cuda::launch_prepare_steps(plain, tree.nodes.data(), tree.nodes.size(), tree_, centre_of_.data(), centres_.data(),
                                &height, kCoverLaunch);
@@ -54,6 +59,7 @@ class EmulatedCover {
  private:
   std::vector<std::uint32_t> objects_, centres_, centre_of_;
   std::vector<double> nodes_;
+  std::vector<cuda::CoverHead> heads_;
   cuda::CoverSearchTree tree_;
 };
 

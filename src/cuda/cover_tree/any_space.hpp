@@ -23,6 +23,11 @@ struct AnySpace {
   Metric::Kind metric = Metric::Kind::l2;  ///< f32 and f64
   std::uint32_t symbols = 0;               ///< edit distances
   std::uint32_t most_prepared = 0;         ///< edit_long: symbols; jaccard: words of a row that is a query
+
+  /// Whether searches need heads (search/cover_head.cuh).
+  bool has_heads() const {
+    return kind == SpaceKind::edit_32 || kind == SpaceKind::edit_64 || kind == SpaceKind::edit_long;
+  }
 };
 
 /// See build.hpp. The rows are in device memory.

@@ -12,6 +12,7 @@ namespace kith::cuda {
 class BitSpace {
  public:
   using Value = float;
+  static constexpr bool kIsExact = true;
 
   /// Rows of so many words of 32 bits, at least one.
   explicit BitSpace(std::uint32_t words) : words_(words) {}

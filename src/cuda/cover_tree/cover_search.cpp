@@ -49,7 +49,7 @@ class CoverSearch final : public engine::Searcher<T> {
       : stream_(std::move(stream)),
         rows_(std::move(rows)),
         dims_(dims),
-        cover_(std::move(tree), words_of(rows_), stream_),
+        cover_(std::move(tree), words_of(rows_), false, stream_),
         engine_(cover_, space_of<T>(dims, metric), dims, rows_.data()),
         search_(engine_, metric, {}, stream_),
         array_search_(engine_, metric, search_.metric(), stream_.device()) {}

@@ -18,9 +18,14 @@ namespace kith::cuda {
 /// What all edit distances prepare first.
 struct EditHead {
   SymbolCounts counts;
-  std::uint32_t unused;
+  std::uint32_t bits;  ///< how many there are in counts
 
   __device__ static SymbolCounts counts_of(RowView row) { return {row[0], row[1], row[2]}; }
+  /// By one lane.
+  __device__ static void prepare(std::byte* memory, RowView row) {
+    const SymbolCounts counts = counts_of(row);
+    *reinterpret_cast<EditHead*>(memory) = {counts, count_bits(counts.low) + count_bits(counts.high)};
+  }
   __device__ static float least(const std::byte* prepared, RowView row) {
     return static_cast<float>(least_edits(reinterpret_cast<const EditHead*>(prepared)->counts, counts_of(row)));
   }
@@ -32,6 +37,8 @@ template <typename Word>
 class EditSpace {
  public:
   using Value = float;
+  static constexpr bool kIsExact = true;
+  static constexpr bool kHasHeads = true;
   static constexpr std::uint32_t kMostPrepared = 8 * sizeof(Word);  ///< symbols
   static_assert(std::is_same_v<Word, std::uint32_t> || std::is_same_v<Word, std::uint64_t>);
 
@@ -45,10 +52,9 @@ class EditSpace {
 
   /// For each symbol the places where it is, the last symbol of the sequence at the highest bit.
   __device__ void prepare(std::byte* memory, RowView row) const {
-    auto* head = reinterpret_cast<EditHead*>(memory);
     auto* table = reinterpret_cast<std::uint32_t*>(memory + sizeof(EditHead));
     const std::uint32_t length = row[0], shift = kMostPrepared - length;
-    if (lane_number() == 0) head->counts = EditHead::counts_of(row);
+    if (lane_number() == 0) EditHead::prepare(memory, row);
     for (std::uint32_t i = lane_number(); i < symbols_ * kHalves; i += kWarp) table[i] = 0;
     sync_warp();
     for (std::uint32_t i = lane_number(); i < length; i += kWarp) {

@@ -13,6 +13,7 @@ namespace kith::cuda {
 class HammingSpace {
  public:
   using Value = float;
+  static constexpr bool kIsExact = true;
 
   explicit HammingSpace(std::uint32_t words) : words_(words) {}
 

@@ -14,6 +14,8 @@ namespace kith::cuda {
 class LongEditSpace {
  public:
   using Value = float;
+  static constexpr bool kIsExact = true;
+  static constexpr bool kHasHeads = true;
 
   /// Rows of so many words, of so many symbols; those that are prepared have up to `most_prepared` symbols.
   LongEditSpace(std::uint32_t words, std::uint32_t symbols, std::uint32_t most_prepared)
@@ -25,9 +27,8 @@ class LongEditSpace {
   }
 
   __device__ void prepare(std::byte* memory, RowView row) const {
-    auto* head = reinterpret_cast<EditHead*>(memory);
     auto* table = reinterpret_cast<std::uint32_t*>(memory + sizeof(EditHead));
-    if (lane_number() == 0) head->counts = EditHead::counts_of(row);
+    if (lane_number() == 0) EditHead::prepare(memory, row);
     for (std::uint32_t i = lane_number(); i < symbols_ * blocks_ * 2; i += kWarp) table[i] = 0;
     sync_warp();
     for (std::uint32_t i = lane_number(); i < row[0]; i += kWarp) {

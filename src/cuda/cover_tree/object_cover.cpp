@@ -40,7 +40,8 @@ ObjectCover build_object_cover(const AnySpace& space, const ObjectRows& rows, st
   DeviceCoverTree tree =
       build_cover_tree_of(space, words.data(), rows.count, engine::cover_leaf_size(leaf_size), started.stream);
   if (run.times != nullptr) run.times->evaluations += tree.evaluations;
-  return {started.stream, PreparedCover(std::move(tree), words.data(), started.stream), std::make_unique<HostCover>()};
+  return {started.stream, PreparedCover(std::move(tree), words.data(), space.has_heads(), started.stream),
+          std::make_unique<HostCover>()};
 }
 
 ObjectCover take_object_cover(const AnySpace& space, const ObjectRows& rows, engine::CoverTree tree, int device,
@@ -48,12 +49,13 @@ ObjectCover take_object_cover(const AnySpace& space, const ObjectRows& rows, eng
   const StartedDevice started(device, run);
   require_device_memory(device,
                         2 * bytes_of(space, rows.count) + tree.memory_bytes() + tree.nodes.size() * CoverNodes::kBytes +
-                            bytes_of(space, tree.nodes.size()),
+                            bytes_of(space, tree.nodes.size()) +
+                            (space.has_heads() ? (rows.count + tree.nodes.size()) * sizeof(CoverHead) : 0),
                         "the index");
   const DeviceBuffer<std::uint32_t> words = copied_rows(space, rows, started.stream, run);
   const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
   DeviceCoverTree copy = copy_to_device(tree, words.data(), space.stride, started.stream);
-  return {started.stream, PreparedCover(std::move(copy), words.data(), started.stream),
+  return {started.stream, PreparedCover(std::move(copy), words.data(), space.has_heads(), started.stream),
           std::make_unique<HostCover>(std::move(tree))};
 }
 

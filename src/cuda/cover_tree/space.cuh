@@ -53,6 +53,9 @@ struct ArrangedRows {
 /// aligned to as many; other warps of the block may use what it prepared after a barrier. The row stays where it is
 /// meanwhile. All 32 lanes call `prepare`, which ends with sync_warp. `measure` is for each lane alone: no meetings,
 /// and lanes may stay away. In place of a value above `limit` any other above it may come.
+///
+/// `kIsExact`, where a space has it and it is true: values are whole numbers, and nothing is rounded. `kHasHeads`: rows
+/// begin as those of edit distances, for which searches have heads (search/cover_head.cuh).
 template <typename S>
 concept DeviceSpace = requires(const S& space, std::byte* memory, const std::byte* prepared, RowView row,
                                typename S::Value value) {

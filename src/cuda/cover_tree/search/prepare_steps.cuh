@@ -24,8 +24,9 @@ void launch_arrange_rows(PlainRows rows, const std::uint32_t* numbers, std::uint
          to);
 }
 
-/// Fills the nodes and centres of a tree, which has everything else but its height. `rows` are the objects by number;
-/// `centre_of` has a word per node and is not needed afterwards; *height begins as 0. There is at least one object.
+/// Fills the nodes, centres and, if there are any, heads of a tree, which has everything else but its height. `rows`
+/// are the objects by number; `centre_of` has a word per node and is not needed afterwards; *height begins as 0. There
+/// is at least one object.
 template <typename Launch>
 void launch_prepare_steps(PlainRows rows, const engine::CoverNode* nodes, std::uint64_t count,
                           const CoverSearchTree& tree, std::uint32_t* centre_of, std::uint32_t* centres,
@@ -34,6 +35,9 @@ void launch_prepare_steps(PlainRows rows, const engine::CoverNode* nodes, std::u
          centre_of);
   launch_arrange_rows(rows, centre_of, count, centres, launch);
   launch(prepare_nodes, prepare_blocks(count), kPrepareThreads, std::size_t{0}, nodes, count, tree, height);
+  if (tree.object_heads == nullptr) return;
+  launch(prepare_heads, prepare_blocks((tree.count + count + kWarp - 1) / kWarp), kPrepareThreads, std::size_t{0}, tree,
+         count);
 }
 
 /// `chosen_count` begins as 0.

@@ -75,6 +75,29 @@ __device__ inline std::uint64_t prepare_warps() {
   }
 }
 
+/// Fills the heads of a tree of `nodes` nodes that has everything else.
+[[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
+    prepare_heads(CoverSearchTree tree, std::uint64_t nodes) {
+  const auto head_of = [](std::uint32_t first, double distance, RowView row) -> CoverHead {
+    const std::uint32_t low = row[1], high = row[2];
+    return {first,
+            CoverHead::packed_sizes(static_cast<std::uint32_t>(distance), row[0], count_bits(low) + count_bits(high)),
+            low, high};
+  };
+  const std::uint64_t threads = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < tree.count + nodes;
+       i += threads) {
+    if (i < tree.count) {
+      const double distance = tree.distances == nullptr ? 0 : tree.distances[i];
+      tree.object_heads[i] = head_of(tree.order[i], distance, tree.objects.at(i));
+    } else {
+      const std::uint64_t node = i - tree.count;
+      tree.node_heads[node] = head_of(static_cast<std::uint32_t>(tree.nodes.reach[node]), tree.nodes.to_parent[node],
+                                      tree.centres.at(node));
+    }
+  }
+}
+
 /// The positions of objects numbered from `first` to `end`.
 [[maybe_unused]] static __global__ void __launch_bounds__(kPrepareThreads)
     choose_positions_between(const std::uint32_t* order, std::uint32_t count, std::uint32_t first, std::uint32_t end,

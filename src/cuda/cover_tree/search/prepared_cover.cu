@@ -20,7 +20,7 @@ DeviceBuffer<V> copied(std::span<const V> values, const Stream& stream) {
 
 }  // namespace
 
-PreparedCover::PreparedCover(DeviceCoverTree tree, const std::uint32_t* rows, const Stream& stream)
+PreparedCover::PreparedCover(DeviceCoverTree tree, const std::uint32_t* rows, bool has_heads, const Stream& stream)
     : tree_(std::move(tree)) {
   if (tree_.count == 0) return;
   const std::uint64_t nodes = tree_.nodes.size();
@@ -34,6 +34,11 @@ PreparedCover::PreparedCover(DeviceCoverTree tree, const std::uint32_t* rows, co
   view_.objects = tree_.rows();
   view_.centres = {centres_.data(), tree_.stride};
   view_.count = tree_.count;
+  if (has_heads) {
+    heads_ = {tree_.count + nodes, stream};
+    view_.object_heads = heads_.data();
+    view_.node_heads = heads_.data() + tree_.count;
+  }
   launch_prepare_steps({rows, tree_.stride}, tree_.nodes.data(), nodes, view_, centre_of.data(), centres_.data(),
                        height.data(), SearchLauncher(stream));
   check(cudaMemcpyAsync(&view_.height, height.data(), height.bytes(), cudaMemcpyDeviceToHost, stream.get()),

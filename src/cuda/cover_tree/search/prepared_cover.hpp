@@ -14,24 +14,27 @@ namespace kith::cuda {
 
 /// Owns all of it. `view` is what kernels read.
 ///
-/// bytes besides the tree: 33 per node, and the rows of the nodes' centres
+/// bytes besides the tree: 33 per node, and the rows of the nodes' centres; heads: 16 per node and object
 class PreparedCover {
  public:
   PreparedCover() = default;
   /// `rows` are the objects by number, in device memory; they are read no longer than this call, which waits for the
-  /// device. Throws OutOfMemory, DeviceError.
-  PreparedCover(DeviceCoverTree tree, const std::uint32_t* rows, const Stream& stream);
+  /// device. `has_heads`: the space needs them, AnySpace::has_heads. Throws OutOfMemory, DeviceError.
+  PreparedCover(DeviceCoverTree tree, const std::uint32_t* rows, bool has_heads, const Stream& stream);
 
   const CoverSearchTree& view() const { return view_; }
   const DeviceCoverTree& tree() const { return tree_; }
   std::uint64_t size() const { return tree_.count; }
   std::uint64_t node_count() const { return tree_.nodes.size(); }
-  std::uint64_t memory_bytes() const { return tree_.memory_bytes() + centres_.bytes() + nodes_.bytes(); }
+  std::uint64_t memory_bytes() const {
+    return tree_.memory_bytes() + centres_.bytes() + nodes_.bytes() + heads_.bytes();
+  }
 
  private:
   DeviceCoverTree tree_;
   DeviceBuffer<std::uint32_t> centres_;
   DeviceBuffer<std::byte> nodes_;
+  DeviceBuffer<CoverHead> heads_;
   CoverSearchTree view_;
 };
 

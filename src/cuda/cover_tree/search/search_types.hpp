@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "cuda/cover_tree/search/cover_head.cuh"
 #include "cuda/cover_tree/space.cuh"
 #include "cuda/search/questions.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
@@ -49,6 +50,8 @@ struct CoverSearchTree {
   const double* distances = nullptr;  ///< null: nobody knows how far objects are from the centres of their leaves
   ArrangedRows objects;               ///< by position
   ArrangedRows centres;               ///< by node
+  CoverHead* object_heads = nullptr;  ///< by position; null: for spaces that need none
+  CoverHead* node_heads = nullptr;    ///< by node; the same
   std::uint32_t count = 0;            ///< of objects; at least one
   std::uint32_t height = 0;           ///< the most steps from the root to a leaf
   bool uses_bounds = true;            ///< of the space; without them all that is looked at is measured, to compare

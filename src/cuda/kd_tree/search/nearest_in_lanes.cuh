@@ -16,6 +16,8 @@ class NearestInLanes {
   __device__ void reset(T bound) { entry_ = limit_ = {bound, kNoNumber}; }
   /// Only candidates before this one enter.
   __device__ const Candidate<T>& limit() const { return limit_; }
+  /// Of this lane.
+  __device__ const Candidate<T>& entry() const { return entry_; }
 
   /// Each lane offers one, or none.
   __device__ void offer(const Candidate<T>& candidate, bool is_offered) {
