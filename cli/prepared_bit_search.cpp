@@ -37,8 +37,8 @@ void require_fitting_index(const SearchFlags& flags, const IndexFileInfo& info) 
 PreparedBitSearch::PreparedBitSearch(const SearchFlags& flags, TerminalProgress& progress,
                                      const PreparedSearch::Check& check)
     : flags_(flags), loaded_(flags.points_path != "-" && is_index_file(flags.points_path)) {
-  refuse_flags_of_points(flags, "rows of bits",
-                         {.map = loaded_, .leaf_size = flags.build.engine == Engine::cover_tree || loaded_});
+  const bool may_be_tree = flags.build.engine == Engine::cover_tree || loaded_;
+  refuse_flags_of_points(flags, "rows of bits", {.eps = may_be_tree, .map = loaded_, .leaf_size = may_be_tree});
   refuse_sequence_flags(flags.sequences, "bits");
   if (!flags.self() && flags.queries_path != "-" && is_index_file(flags.queries_path)) {
     throw UsageError(fmt::format("{} is an index file; QUERIES are a .npy of bits", flags.queries_path));
@@ -113,6 +113,7 @@ BitSearchOptions PreparedBitSearch::options(const ProgressCallback& progress) co
           .earlier_only = flags_.search.earlier_only,
           .max_neighbors = flags_.search.max_neighbors,
           .max_distance = flags_.search.max_distance,
+          .eps = flags_.search.eps,
           .allowed = allowed_,
           .threads = flags_.search.threads,
           .progress = progress};

@@ -73,6 +73,9 @@ struct BitSearchOptions {
   std::uint32_t max_neighbors = 0;
   /// kNN only: neighbours with more different bits than this are missing.
   double max_distance = std::numeric_limits<double>::infinity();
+  /// kNN by a cover tree only: each distance may be up to (1 + eps) times the true one. `Neighbors::is_exact` tells
+  /// which answers are certain. Brute force stays exact.
+  double eps = 0;
   /// Find only rows whose bit is set: bit i % 64 of word i / 64 for row i; empty: all rows.
   std::span<const std::uint64_t> allowed = {};
   /// Threads on the CPU; 0 takes all cores.

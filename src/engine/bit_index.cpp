@@ -5,6 +5,7 @@
 #include "engine/bit_index_state.hpp"
 #include "engine/bit_words.hpp"
 #include "engine/choose_object_engine.hpp"
+#include "engine/knn_rules.hpp"
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
@@ -73,6 +74,7 @@ class Search {
     general.earlier_only = options.earlier_only;
     general.max_neighbors = options.max_neighbors;
     general.max_distance = options.max_distance;
+    general.eps = options.eps;
     general.allowed = options.allowed;
     general.threads = options.threads;
     engine::require_search_options(general, {.metric = Metric::l1(),
@@ -109,12 +111,15 @@ Neighbors search_knn(const BitIndexState& state, const BitView* queries, std::ui
   return engine::with_memory(count * k * 8, "the result", [&] {
     std::vector<std::uint32_t> indices(count * k);
     std::vector<float> distances(count * k);
+    std::vector<std::uint8_t> exact(options.eps > 0 ? count : 0, 1);
     if (!indices.empty()) {
-      state.searcher->knn(search.queries(), k, whole_bound(options.max_distance), run_options(options), indices.data(),
-                          distances.data());
+      const engine::KnnRules<float> rules{.bound = whole_bound(options.max_distance),
+                                          .shrink = engine::shrink_of_eps<float>(Metric::l1(), options.eps)};
+      state.searcher->knn(search.queries(), k, rules, run_options(options), indices.data(), distances.data(),
+                          exact.empty() ? nullptr : exact.data());
     }
     return Neighbors(count, k, static_cast<std::uint32_t>(state.rows), std::move(indices),
-                     Distances(std::move(distances)));
+                     Distances(std::move(distances)), std::move(exact));
   });
 }
 
@@ -207,7 +212,10 @@ std::uint32_t BitIndex::bits() const { return state_->bits; }
 Engine BitIndex::engine() const { return state_->engine; }
 Device BitIndex::device() const { return state_->device; }
 std::uint64_t BitIndex::memory_bytes() const { return state_->searcher->memory_bytes(); }
-std::string BitIndex::first_violation() const { return state_->searcher->first_violation(); }
+std::string BitIndex::first_violation() const {
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
+  return state_->searcher->first_violation();
+}
 std::string BitIndex::explain() const { return state_->reason + '\n' + state_->searcher->describe(); }
 
 }  // namespace kith

@@ -56,9 +56,10 @@ class BitSearcher {
  public:
   virtual ~BitSearcher() = default;
 
-  /// Fills rows of `k` entries, k at least 1; missing ones get the number of rows and infinity.
-  virtual void knn(const BitQueries& queries, std::uint32_t k, float bound, const RunOptions& run,
-                   std::uint32_t* indices, float* distances) const = 0;
+  /// Fills rows of `k` entries, k at least 1; missing ones get the number of rows and infinity. `exact` (may be null)
+  /// gets 1 for each query whose list is certainly exact, else 0.
+  virtual void knn(const BitQueries& queries, std::uint32_t k, const KnnRules<float>& rules, const RunOptions& run,
+                   std::uint32_t* indices, float* distances, std::uint8_t* exact) const = 0;
   /// All rows within the bound, each list sorted; with `most` > 0 only that many nearest.
   virtual ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
                                    const RunOptions& run) const = 0;

@@ -333,6 +333,8 @@ std::uint64_t Index::memory_bytes() const {
 }
 
 std::string Index::first_violation() const {
+  // What must hold of a cover tree only the CPU checks.
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
   return std::visit([](const auto& s) { return s->first_violation(); }, state_->searcher);
 }
 

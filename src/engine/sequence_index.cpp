@@ -222,7 +222,10 @@ Device SequenceIndex::device() const { return state_->device; }
 std::uint64_t SequenceIndex::memory_bytes() const {
   return state_->searcher->memory_bytes() + state_->sequences.item_count() * 4 + (state_->sequences.size() + 1) * 8;
 }
-std::string SequenceIndex::first_violation() const { return state_->searcher->first_violation(); }
+std::string SequenceIndex::first_violation() const {
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
+  return state_->searcher->first_violation();
+}
 std::string SequenceIndex::explain() const {
   return fmt::format("{}\nsequences: {} of {}, {} items, metric {}\n{}", state_->reason, size(), name_of(kind()),
                      state_->sequences.item_count(), name_of(state_->metric), state_->searcher->describe());

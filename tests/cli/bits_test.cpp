@@ -102,7 +102,7 @@ TEST_F(Bits, WhatMeansNothingForBitsIsRefused) {
                  "--radius-file means nothing for rows of bits");
   expect_failure(knn({"--engine", "kdtree"}), 2, "--engine kdtree means nothing for rows of bits");
   EXPECT_EQ(knn({"--engine", "brute", "--quiet"}).code, 0);
-  EXPECT_EQ(knn({"--engine", "covertree", "--leaf-size", "1", "--quiet"}).code, 0);
+  EXPECT_EQ(knn({"--engine", "covertree", "--leaf-size", "1", "--eps", "1", "--quiet"}).code, 0);
   write("p.csv", "0\n1\n");
   ASSERT_EQ(run_kith({"build", path("p.csv"), "--out", path("p.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--metric", "hamming"}), 2,

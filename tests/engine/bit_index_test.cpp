@@ -79,6 +79,21 @@ TEST_P(BitIndexOn, EqualsPlainLoopsOnRandomCases) {
   }
 }
 
+TEST_P(BitIndexOn, EpsKeepsItsPromise) {
+  std::mt19937_64 random(6);
+  const BitSet points = random_bits(500, 100, 1, random), queries = random_bits(60, 100, 0, random);
+  const BitIndex index = build(points.view());
+  const Neighbors exact = index.knn(queries.view(), 4), loose = index.knn(queries.view(), 4, {.eps = 0.5});
+  ASSERT_EQ(loose.exact().size(), 60u);
+  for (std::uint64_t q = 0; q < 60; ++q) {
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      EXPECT_LE(loose.distance(q, j), 1.5 * exact.distance(q, j));
+      EXPECT_TRUE(!loose.is_exact(q) || loose.index(q, j) == exact.index(q, j)) << q;
+    }
+  }
+  EXPECT_THROW(index.knn_self(1, {.eps = -1}), UsageError);
+}
+
 TEST_P(BitIndexOn, FindsTheSameInLongRows) {
   std::mt19937_64 random(7);
   for (const std::uint32_t bits : {2048u, 4096u, 20011u}) {

@@ -45,10 +45,11 @@ class BitSearch final : public engine::BitSearcher {
         });
   }
 
-  void knn(const BitQueries& queries, std::uint32_t k, float bound, const RunOptions& run, std::uint32_t* indices,
-           float* distances) const override {
+  void knn(const BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules, const RunOptions& run,
+           std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
+    if (exact != nullptr) std::fill_n(exact, queries.count(), std::uint8_t{1});
     const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, count_));
-    nearest_of(queries, kept, bound, run, [&](std::uint64_t query, std::span<const Candidate<float>> nearest) {
+    nearest_of(queries, kept, rules.bound, run, [&](std::uint64_t query, std::span<const Candidate<float>> nearest) {
       std::uint32_t* row_indices = indices + query * k;
       float* row_distances = distances + query * k;
       for (std::size_t j = 0; j < nearest.size(); ++j) {

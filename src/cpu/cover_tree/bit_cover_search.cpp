@@ -24,9 +24,9 @@ class BitCoverSearch final : public engine::BitSearcher {
         owner_(request.made.owner),
         tree_(BitSpace(rows_), request.file, options_of(request.made)) {}
 
-  void knn(const BitQueries& queries, std::uint32_t k, float bound, const RunOptions& run, std::uint32_t* indices,
-           float* distances) const override {
-    find_nearest(tree_.prepared(), asked(queries), k, {.bound = bound}, run, indices, distances, nullptr);
+  void knn(const BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules, const RunOptions& run,
+           std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
+    find_nearest(tree_.prepared(), asked(queries), k, rules, run, indices, distances, exact);
   }
   engine::ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
                                    const RunOptions& run) const override {

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace kith::cuda {
@@ -80,9 +81,11 @@ class BitSearch final : public engine::BitSearcher {
         engine_(std::move(rows), count, words),
         search_(engine_, Metric::l1(), {}, stream_) {}
 
-  void knn(const engine::BitQueries& queries, std::uint32_t k, float bound, const engine::RunOptions& run,
-           std::uint32_t* indices, float* distances) const override {
-    search_.knn(batch_of(queries), k, {.bound = bound}, run, indices, distances, nullptr);
+  void knn(const engine::BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules,
+           const engine::RunOptions& run, std::uint32_t* indices, float* distances,
+           std::uint8_t* exact) const override {
+    search_.knn(batch_of(queries), k, {.bound = rules.bound}, run, indices, distances, nullptr);
+    if (exact != nullptr) std::fill_n(exact, queries.count(), std::uint8_t{1});
   }
   engine::ChainLists<float> radius(const engine::BitQueries& queries, float bound, std::uint32_t most,
                                    const engine::RunOptions& run) const override {

@@ -35,9 +35,9 @@ class BitCoverSearch final : public engine::BitSearcher {
         engine_(cover_.cover, space_of(rows_), 2 * rows_.words_per_row),
         search_(engine_, Metric::l1(), {}, cover_.stream) {}
 
-  void knn(const BitQueries& queries, std::uint32_t k, float bound, const RunOptions& run, std::uint32_t* indices,
-           float* distances) const override {
-    search_.knn(batch_of(queries), k, {.bound = bound}, run, indices, distances, nullptr);
+  void knn(const BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules, const RunOptions& run,
+           std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
+    search_.knn(batch_of(queries), k, rules, run, indices, distances, exact);
   }
   engine::ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
                                    const RunOptions& run) const override {
