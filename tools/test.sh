@@ -95,7 +95,9 @@ stage_asan() {
   export UBSAN_OPTIONS=print_stacktrace=1
   # The search for leaks takes seconds per process on some machines: once per program and part then, not once per test.
   # The random tests are too slow for it, and the command ends in ways of its own.
-  ASAN_OPTIONS=detect_leaks=0 run_tests build-asan --tests-regex '^cli/|OnRandomCases'
+  ASAN_OPTIONS=detect_leaks=0 run_tests build-asan --tests-regex OnRandomCases
+  tools/build.sh cli_tests
+  KITH_TEST_COMMAND=$PWD/build-asan/bin/kith ASAN_OPTIONS=detect_leaks=0 run_tests build --tests-regex '^cli/'
   local program before=$passed
   for program in build-asan/bin/*_tests; do
     if [[ $program != */cli_tests ]]; then run_with_leaks "$program"; fi

@@ -30,7 +30,7 @@ Outcome run_shell(const std::string& program, const std::vector<std::string>& wo
 
 /// What bash offers after the words; the last one is being typed.
 std::vector<std::string> offered_by_bash(const std::vector<std::string>& words) {
-  std::string script = "source <(" KITH_COMMAND " completion bash) || exit 9\nCOMP_WORDS=(";
+  std::string script = "source <(" + command_path() + " completion bash) || exit 9\nCOMP_WORDS=(";
   for (const std::string& word : words) script += "'" + word + "' ";
   script += ")\nCOMP_CWORD=" + std::to_string(words.size() - 1) + "\n_kith\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
   const Outcome outcome = run_shell("bash", {"--norc", "-c", script});
@@ -97,7 +97,7 @@ TEST(Completion, BashCompletesFileNames) {
 TEST(Completion, ZshAcceptsItsScript) {
   if (run_shell("zsh", {"-f", "-c", "true"}).code != 0) GTEST_SKIP() << "zsh is not installed";
   const std::string script =
-      "compdef() { print compdef $@ }; source <(" KITH_COMMAND " completion zsh); whence -w _kith";
+      "compdef() { print compdef $@ }; source <(" + command_path() + " completion zsh); whence -w _kith";
   const Outcome outcome = run_shell("zsh", {"-f", "-c", script});
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(outcome.out, "compdef _kith kith\n_kith: function\n");

@@ -33,6 +33,13 @@ inline std::ostream& operator<<(std::ostream& stream, const Outcome& outcome) {
   return stream << "exit code " << outcome.code << "\nstdout: " << outcome.out << "\nstderr: " << outcome.err;
 }
 
+/// The command that was built with these tests, or the one that KITH_TEST_COMMAND names: the tests need not be compiled
+/// again to try a command that has the sanitizers.
+inline std::string command_path() {
+  const char* other = std::getenv("KITH_TEST_COMMAND");
+  return other != nullptr ? other : KITH_COMMAND;
+}
+
 /// A command that runs. Standard input is a pipe; so are the two outputs, unless redirected.
 class RunningCommand {
  public:
@@ -43,7 +50,7 @@ class RunningCommand {
     std::vector<std::string> environment;  ///< added settings, "NAME=value"
     std::string stdout_path;               ///< redirect standard output to this file, e.g. /dev/full
     bool close_stdout = false;             ///< start with standard output closed
-    std::string program = KITH_COMMAND;
+    std::string program = command_path();
   };
 
   explicit RunningCommand(const Settings& settings) {

@@ -114,7 +114,7 @@ TEST_F(Trouble, AClosedPipeIsAnErrorNotASignal) {
 TEST_F(Trouble, HeadMayStopReading) {
   RunningCommand::Settings shell;
   shell.program = "bash";
-  shell.words = {"-c", KITH_COMMAND " generate --points 1M --quiet | head -1; exit ${PIPESTATUS[0]}"};
+  shell.words = {"-c", command_path() + " generate --points 1M --quiet | head -1; exit ${PIPESTATUS[0]}"};
   const Outcome outcome = RunningCommand(shell).finish();
   EXPECT_EQ(outcome.out, "x,y,z\n");
   EXPECT_EQ(outcome.code, 5) << outcome;
@@ -142,7 +142,8 @@ TEST_F(Trouble, AFullDeviceIsAnError) {
 TEST_F(Trouble, AFileBeyondTheLimitIsAnErrorAndLeavesNothing) {
   RunningCommand::Settings shell;
   shell.program = "bash";
-  shell.words = {"-c", "ulimit -f 100; exec " KITH_COMMAND " generate --points 100k --quiet --out " + path("p.npy")};
+  shell.words = {"-c",
+                 "ulimit -f 100; exec " + command_path() + " generate --points 100k --quiet --out " + path("p.npy")};
   expect_failure(RunningCommand(shell).finish(), 5, "File too large");
   EXPECT_TRUE(files().empty());
 }
@@ -181,7 +182,7 @@ TEST_F(Trouble, TheBarIsDrawnOnATerminalUnlessToldNotTo) {
   which.words = {"-c", "command -v timeout && script -qec true /dev/null"};
   if (RunningCommand(which).finish().code != 0) GTEST_SKIP() << "script(1) cannot open a terminal here";
   make_long_work();
-  const std::string command = std::string(KITH_COMMAND) + " knn " + path("p.npy") + " -k 8 --out " + path("n.npz");
+  const std::string command = command_path() + " knn " + path("p.npy") + " -k 8 --out " + path("n.npz");
   const std::string drawn = seen_on_a_terminal("env -u NO_COLOR TERM=xterm", command);
   EXPECT_PRED2(has, drawn, "[");
   EXPECT_PRED2(has, drawn, "%");

@@ -6,6 +6,7 @@
 #include "engine/cover_tree/one_leaf.hpp"
 #include "engine/cover_tree/validate_cover_tree.hpp"
 #include "support/plain_space.hpp"
+#include "support/random_case.hpp"
 #include "support/random_cover_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -167,7 +168,7 @@ void expect_right_answers(std::uint64_t seed) {
 }
 
 TEST(CoverTreeSearch, AnswersAreThoseOfAllObjects) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 200; seed += kSeedStep) {
     SCOPED_TRACE(testing::Message() << "replay with seed " << seed);
     if (seed % 2 == 0) {
       expect_right_answers<float>(seed);
