@@ -1,6 +1,5 @@
 // 1-NN classification of real data: known counts, with ties broken by the lowest index. Skips where the data is absent.
 #include "support/engines.hpp"
-#include "support/random_case.hpp"
 
 #include <kith/index.hpp>
 #include <kith/io/read_points.hpp>
@@ -30,7 +29,6 @@ TEST_P(RealDataTest, OneNearestNeighborGetsTheKnownCount) {
   const RealData& data = GetParam();
   if (!std::filesystem::exists(folder + data.train)) GTEST_SKIP() << data.train << " is not here";
   for (const DType dtype : {DType::f32, DType::f64}) {  // whole numbers: both types are exact
-    if (kSeedStep > 1 && dtype == DType::f64) continue;
     const io::ReadOptions options{.dtype = dtype, .label = data.label};
     const io::PointFile first = io::read_points(folder + data.train, options);
     const io::PointFile second = data.test.empty() ? io::PointFile{} : io::read_points(folder + data.test, options);

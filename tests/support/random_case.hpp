@@ -14,8 +14,8 @@
 
 namespace kith::test {
 
-/// From one random case to the next. Under the sanitizers, which make tests many times slower, each third one is taken:
-/// what they look for does not hide in one case in three.
+/// From one random case to the next. Under the sanitizers, which make tests many times slower, only each third one is
+/// taken, to save time; builds without them take all.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t kSeedStep = 3;
 #else

@@ -17,14 +17,14 @@
 //   the tensor core. It is not IEEE. Assumed is that products are exact (22 bits), that they are added to the sum in
 //     groups of 2 or more, and that one addition of a group of g products aligns all g + 1 numbers to the largest, cuts
 //     each below 24 bits of the largest, and cuts the result below 24 bits: at most (g + 2) 2^-23 <= g 2^-22 of the sum
-//     of all magnitudes. A half below the normal range is not normalised before: it counts as 2^-14 there (measured on
-//     an H200, where sums without this are off by up to four times the bound). So S = sum max(|Q_d|, 2^-14)
-//     max(|P_d|, 2^-14) <= (|Q| + 2^-14 sqrt(D)) (|P| + 2^-14 sqrt(D)), and with |Q|, |P| >= 1/16 that is at most e |Q|
-//     |P|, e = (1 + 2^-10 sqrt(D))². All groups of up to D + 15 dims: h S with h = (D + 16) 2^-22, and twice that times
-//     s_q s_p is at most h e (1 + c)² M. (Known tensor cores keep more bits; a sum in f32 in any order errs by less
-//     than half of it.) At the lower end of scales |P| may be less than 1/16; then w = 2^-14 sqrt(D) s_p = 2^-74
-//     sqrt(D) takes the place of its share, and as 2 a h w <= u a² + h² w²/u, this costs u M and, for both rows, D
-//     (D + 16)² 2^-167: 2^-18 D (D + 16)² denormals.
+//     of all magnitudes. A half below the normal range is not normalised before: it counts as 2^-14 there (so it must
+//     be to explain an H200: a sum of such halves was off by 3.9 times the bound without this, none is with it). So S =
+//     sum max(|Q_d|, 2^-14) max(|P_d|, 2^-14) <= (|Q| + 2^-14 sqrt(D)) (|P| + 2^-14 sqrt(D)), and with |Q|, |P| >= 1/16
+//     that is at most e |Q| |P|, e = (1 + 2^-10 sqrt(D))². All groups of up to D + 15 dims: h S with h = (D + 16)
+//     2^-22, and twice that times s_q s_p is at most h e (1 + c)² M. (Known tensor cores keep more bits; a sum in f32
+//     in any order errs by less than half of it.) At the lower end of scales |P| may be less than 1/16; then w = 2^-14
+//     sqrt(D) s_p = 2^-74 sqrt(D) takes the place of its share, and as 2 a h w <= u a² + h² w²/u, this costs u M and,
+//     for both rows, D (D + 16)² 2^-167: 2^-18 D (D + 16)² denormals.
 //   u (D + 1) M     the two computed squared lengths: D products and sums in any order
 //   4 u M           the two centrings: each moves a coordinate by at most u times its size, and 2 (a + b) u (a + b)
 //   2 u (D + 2) M   the chain itself, relative to a true squared distance of at most 2M
