@@ -1,0 +1,54 @@
+// How labels and values are made of neighbours: what classify, regress and choose_k share.
+#pragma once
+
+#include <kith/device.hpp>
+#include <kith/index.hpp>
+#include <kith/metric.hpp>
+#include <kith/progress.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kith::apps {
+
+/// How much a neighbour counts. `uniform`: each the same. `distance`: the distance of the nearest one divided by its
+/// own, so 1 for the nearest; if that is 0, only those at distance 0 count.
+enum class Weights : std::uint8_t { uniform, distance };
+
+/// "uniform" or "distance".
+std::string_view name_of(Weights weights);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+Weights parse_weights(std::string_view text);
+
+/// Which neighbours count, how much, and how they are found. The answer depends on `k`, `weights` and `metric` only.
+struct NeighborOptions {
+  std::uint32_t k = 5;
+  /// `distance` is not for inner products, which are no distances: UsageError.
+  Weights weights = Weights::uniform;
+  Metric metric = Metric::l2();
+  Engine engine = Engine::automatic;
+  Device device = Device::cpu();
+  /// Threads on the CPU; 0 takes all cores.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// A class per row, as a number below `classes`. Not owned.
+struct LabelView {
+  std::span<const std::uint32_t> codes = {};
+  std::uint32_t classes = 0;
+};
+
+/// How neighbours were found, and how long that took.
+struct NeighborWork {
+  Engine engine = Engine::brute_force;
+  Device device;
+  std::string explanation;  ///< why this engine and device, in a few lines for people
+  double build_ms = 0;
+  double search_ms = 0;
+  double vote_ms = 0;
+};
+
+}  // namespace kith::apps

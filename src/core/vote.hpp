@@ -1,0 +1,39 @@
+// The rule by which neighbours vote: the label with the most weight wins, ties go to the label that comes first in the
+// list. For host and device.
+#pragma once
+
+#include "core/host_device.hpp"
+
+#include <cstdint>
+
+namespace kith::core {
+
+/// How much a neighbour at `own` counts when the nearest is at `nearest`; between 0 and 1, the same bits everywhere.
+KITH_HOST_DEVICE inline double distance_weight(double nearest, double own) {
+  return own == nearest ? 1.0 : nearest / own;
+}
+
+/// The winner among `count` neighbours, at least one; O(count²), for short lists. `label(j)` and `weight(j)` tell of the
+/// j-th nearest. Weights are added in the order of the list.
+template <typename Label, typename Weight>
+KITH_HOST_DEVICE std::uint32_t vote_of_few(std::uint32_t count, Label&& label, Weight&& weight) {
+  std::uint32_t winner = 0;
+  double most = -1;
+  for (std::uint32_t j = 0; j < count; ++j) {
+    const std::uint32_t own = label(j);
+    bool came_before = false;
+    for (std::uint32_t i = 0; i < j && !came_before; ++i) came_before = label(i) == own;
+    if (came_before) continue;
+    double sum = 0;
+    for (std::uint32_t i = j; i < count; ++i) {
+      if (label(i) == own) sum += weight(i);
+    }
+    if (sum > most) {
+      most = sum;
+      winner = own;
+    }
+  }
+  return winner;
+}
+
+}  // namespace kith::core
