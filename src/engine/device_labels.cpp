@@ -1,5 +1,5 @@
-// The facade of labels and values for callers whose arrays lie on a GPU: checks what can be checked without looking into
-// them, and calls the backend.
+// The facade of labels and values for callers whose arrays lie on a GPU: checks what can be checked without looking
+// into them, and calls the backend.
 #include "engine/device_labels.hpp"
 
 #include "engine/backend.hpp"
@@ -23,8 +23,8 @@ void require_on_gpu(PointView view, std::string_view what) {
                                  what, view.device().name()));
   }
   if (view.row_stride() < static_cast<std::int64_t>(view.dims())) {
-    throw UsageError(
-        fmt::format("{}: rows that overlap or lie backwards are for classify and regress with copies on the host", what));
+    throw UsageError(fmt::format(
+        "{}: rows that overlap or lie backwards are for classify and regress with copies on the host", what));
   }
 }
 
@@ -41,8 +41,7 @@ void require_neighbors(const LabelRequest& request, std::uint64_t most) {
                               request.queries.rows()));
   }
   if (options.k > most) {
-    throw UsageError(
-        fmt::format("k is {}, but there are at most {} neighbours; choose a lower k", options.k, most));
+    throw UsageError(fmt::format("k is {}, but there are at most {} neighbours; choose a lower k", options.k, most));
   }
   if (options.weights == Weights::distance && options.metric.kind() == Metric::Kind::inner_product) {
     throw UsageError(

@@ -21,6 +21,7 @@ struct LabelRequest {
   /// Or values: of points, for queries.
   const double* values = nullptr;
   double* means = nullptr;
+  std::uint64_t most_rows = 0;  ///< that are answered at a time; 0: as many as there is memory for
 };
 
 }  // namespace kith::engine
