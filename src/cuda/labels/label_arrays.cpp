@@ -37,6 +37,11 @@ void require_here(const void* memory, std::string_view what, Device device) {
 template <typename T>
 void copy_rows(T* to, PointView from, const Stream& stream) {
   const std::uint64_t row_bytes = from.dims() * sizeof(T);
+  if (from.row_stride() == static_cast<std::int64_t>(from.dims())) {
+    check(cudaMemcpyAsync(to, from.data(), from.rows() * row_bytes, cudaMemcpyDeviceToDevice, stream.get()),
+          "copying points");
+    return;
+  }
   const std::uint64_t pitch = static_cast<std::uint64_t>(from.row_stride()) * sizeof(T);
   check(cudaMemcpy2DAsync(to, row_bytes, from.data(), pitch, row_bytes, from.rows(), cudaMemcpyDeviceToDevice,
                           stream.get()),

@@ -54,7 +54,12 @@ void find_labels(VoteTask<T> task, const Stream& stream) {
            vote_by_threads_bytes(task.rows.k), task);
     return;
   }
-  const std::uint32_t blocks = blocks_for(task.rows.count, kVoteWarps, kVoteBlocks, stream);
+  // For the longest lists fewer warps, so that they find room.
+  constexpr std::uint64_t kMostScratch = std::uint64_t{1} << 28;
+  const std::uint64_t most_blocks =
+      std::max<std::uint64_t>(kMostScratch / (std::uint64_t{kVoteWarps} * task.rows.k), 1);
+  const auto blocks = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(blocks_for(task.rows.count, kVoteWarps, 2 * kVoteBlocks, stream), most_blocks));
   DeviceBuffer<std::uint32_t> scratch(std::uint64_t{blocks} * kVoteWarps * task.rows.k, stream);
   task.scratch = scratch.data();
   launch(vote_by_warps<T>, blocks, kVoteWarps * kWarp, std::size_t{0}, task);
