@@ -49,8 +49,7 @@ struct ClassifiedOnDevice {
 ClassifiedOnDevice classify_on_device(PointView points, DeviceLabelView codes, PointView queries, std::uint32_t* labels,
                                       const DeviceClassifyOptions& options = {});
 
-/// classify_sequential in the same way. While the index is built, points and queries are in memory once more. Messages
-/// on NaN or infinity count queries on from the points.
+/// classify_sequential in the same way. While the index is built, points and queries are in memory once more.
 ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelView codes, PointView queries,
                                                  std::uint32_t* labels, const DeviceClassifyOptions& options = {});
 

@@ -14,7 +14,7 @@ class TimeMarks {
  public:
   explicit TimeMarks(const Stream& stream) : stream_(stream.get()) {}
   ~TimeMarks() {
-    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+    for (cudaEvent_t event : events_) cudaEventDestroy(event);
   }
   TimeMarks(const TimeMarks&) = delete;
   TimeMarks& operator=(const TimeMarks&) = delete;
