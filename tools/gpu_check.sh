@@ -29,7 +29,7 @@ prefix=()
 first configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
   "${prefix[@]}"
 first build cmake --build build-gpu --target kith_command cuda_tests engine_tests gpu_build_timer gpu_search_timer \
-  gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_cover_timer gpu_cover_search_timer
+  gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_cover_timer gpu_cover_search_timer
 if grep -q FAILED "$results"/*.row; then exit 1; fi
 
 # Nothing else runs while time is measured.
@@ -41,6 +41,7 @@ first gpu-search build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.jso
 first gpu-brute build-gpu/bin/gpu_brute_timer "$results/brute_force_gpu.json"
 first gpu-bits build-gpu/bin/gpu_bits_timer "$results/bits_gpu.json"
 first gpu-select build-gpu/bin/gpu_select_timer "$results/select_gpu.json"
+first gpu-classify build-gpu/bin/gpu_classify_timer "$results/classify_gpu.json"
 first gpu-cover build-gpu/bin/gpu_cover_timer "$results/cover_tree_gpu.json"
 words=../shared/data/words/american-english
 [ -e "$words" ] || words=-
@@ -62,7 +63,7 @@ wait
 
 echo
 cat "$results/devices.log" "$results/bench.log" "$results/gpu-build.log" "$results/gpu-search.log" \
-  "$results/gpu-brute.log" "$results/gpu-bits.log" "$results/gpu-cover.log"  # not gpu-select.log, which has hundreds of lines
+  "$results/gpu-brute.log" "$results/gpu-bits.log" "$results/gpu-classify.log" "$results/gpu-cover.log"  # not gpu-select.log, which has hundreds of lines
 echo
 echo "stage                        result    time"
 for name in "${order[@]}"; do cat "$results/$name.row"; done

@@ -305,6 +305,24 @@ def gpu_bits():
     return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
 
 
+def gpu_classify():
+    report = gpu_report("classify_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | new points | dims | classes | k | engine | all, ms | index, ms | search, ms | votes, ms | longest chain | CPU, ms |",
+             "|" + "---|" * 12]
+    for row in report["rows"]:
+        where = " (on a line)" if row["cloud"] == "line" else ""
+        times = " | ".join(fine_milliseconds(row[name]) for name in ("ms", "index_ms", "search_ms", "vote_ms"))
+        lines.append(
+            f"| {row['points']:,} | {row['new']:,}{where} | {row['dims']} | {row['classes']} | {row['k']} | {row['engine']} "
+            f"| {times} | {row['depth']:,} | {milliseconds(row['cpu_ms'])} |"
+        )
+    machine = report["machine"]
+    note = f"f32, uniform points and random classes, medians; the CPU: {machine['cpu']}, {machine['cores']} cores, once."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
+
+
 def gpu_select():
     many, single = select_cases()
     if not many:
@@ -378,6 +396,7 @@ TABLES = {
     "gpu_brute_or_tree": gpu_brute_or_tree,
     "gpu_build": gpu_build,
     "gpu_build_phases": gpu_build_phases,
+    "gpu_classify": gpu_classify,
     "gpu_cover_build": gpu_cover_build,
     "gpu_cover_search": gpu_cover_search,
     "gpu_search": gpu_search,

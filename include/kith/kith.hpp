@@ -1,6 +1,7 @@
 // Everything that the library offers, in one include.
 #pragma once
 
+#include <kith/apps/classify_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
 #include <kith/apps/generate.hpp>
 #include <kith/apps/summarize.hpp>

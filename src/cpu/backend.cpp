@@ -61,6 +61,10 @@ class CpuBackend final : public Backend {
     return cpu::load_sequence_search(request);
   }
 
+  apps::ClassifiedOnDevice label(const LabelRequest&) const override {
+    throw UsageError("labels on a GPU, but the points are not on one; use classify or regress");
+  }
+
  private:
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {

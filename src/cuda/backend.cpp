@@ -7,34 +7,30 @@
 #include "cuda/device_memory.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/kd_tree/kd_search.hpp"
+#include "cuda/labels/label_arrays.hpp"
 #include "engine/backend.hpp"
 
 #include <kith/error.hpp>
 
 #include <cuda_runtime.h>
 
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace kith::engine {
 namespace {
 
 class CudaBackend final : public Backend {
  public:
-  /// A missing driver or GPU is not an error here: there are simply no devices.
+  /// A missing driver or GPU is not an error here: there are simply no devices. Those that were found stay: to look for
+  /// them takes longer than many a search.
   std::vector<DeviceInfo> devices() const override {
-    std::vector<DeviceInfo> found;
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-      cudaGetLastError();  // clears the error, so that later calls start clean
-      return found;
-    }
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-      cudaDeviceProp properties{};
-      if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
-      found.push_back(
-          {Device::cuda(ordinal), properties.name, properties.totalGlobalMem, properties.multiProcessorCount});
-    }
-    return found;
+    static std::mutex lock;
+    static std::vector<DeviceInfo> known;
+    const std::lock_guard guard(lock);
+    if (known.empty()) known = look_for_devices();
+    return known;
   }
 
   std::string why_no_devices() const override {
@@ -81,7 +77,24 @@ class CudaBackend final : public Backend {
     return cuda::load_sequence_search(request);
   }
 
+  apps::ClassifiedOnDevice label(const LabelRequest& request) const override { return cuda::label_arrays(request); }
+
  private:
+  static std::vector<DeviceInfo> look_for_devices() {
+    std::vector<DeviceInfo> found;
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+      cudaGetLastError();  // clears the error, so that later calls start clean
+      return found;
+    }
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      cudaDeviceProp properties{};
+      if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
+      found.push_back(
+          {Device::cuda(ordinal), properties.name, properties.totalGlobalMem, properties.multiProcessorCount});
+    }
+    return found;
+  }
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {
     if (request.engine == Engine::kd_tree) return cuda::kd_search_bytes<T>(request);

@@ -189,6 +189,19 @@ __device__ __forceinline__ std::uint64_t load_fresh(const std::uint64_t* from) {
   return __ldcg(reinterpret_cast<const unsigned long long*>(from));
 }
 
+// --- words that one thread writes once and others look at until they are there ---
+/// The word as it is now; what else the writer wrote may not be there yet.
+__device__ __forceinline__ std::uint64_t load_now(const std::uint64_t* from) {
+  std::uint64_t word;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(__cvta_generic_to_global(from)) : "memory");
+  return word;
+}
+__device__ __forceinline__ void store_now(std::uint64_t* to, std::uint64_t word) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(word) : "memory");
+}
+/// Before looking again: others have the processor for a moment.
+__device__ __forceinline__ void wait_a_little() { __nanosleep(100); }
+
 // --- copies from global to shared memory that need no registers meanwhile ---
 /// Starts to copy a value of 4, 8 or 16 bytes.
 template <typename V>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/bit_searcher.hpp"
+#include "engine/device_labels.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
@@ -115,6 +116,10 @@ class Backend {
   virtual std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const = 0;
   /// Throws CorruptFile that names the first thing wrong with the sections, unless the file is trusted.
   virtual std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const = 0;
+
+  /// Labels or values by neighbours for arrays on a GPU; waits until they are there. Throws UsageError if an array is
+  /// not there or a code is no class, BadData for what is not finite, OutOfMemory, DeviceError.
+  virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
 };
 
 /// src/cpu/backend.cpp

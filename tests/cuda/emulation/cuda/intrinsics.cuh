@@ -183,6 +183,10 @@ V load_fresh(const V* from) {
   return *from;
 }
 
+inline std::uint64_t load_now(const std::uint64_t* from) { return *static_cast<const volatile std::uint64_t*>(from); }
+inline void store_now(std::uint64_t* to, std::uint64_t word) { *to = word; }
+inline void wait_a_little() { emulation::yield(); }
+
 inline std::uint32_t to_unsigned(double value) {
   if (std::isnan(value)) return 0x80000000u;
   if (!(value > 0)) return 0;
