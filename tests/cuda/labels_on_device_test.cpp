@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -129,7 +130,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallLabelsOnDevice, Types);
 
 TYPED_TEST(SmallLabelsOnDevice, EqualTheHost) {
-  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto shape = seed % 3 == 0 ? NastyShape::grid : seed % 3 == 1 ? NastyShape::uniform : NastyShape::two_values;
@@ -157,7 +158,9 @@ TYPED_TEST(SmallLabelsOnDevice, EqualTheHost) {
 template <typename T>
 PointSet along_a_line(std::uint64_t rows, std::uint64_t first) {
   PointSet points(dtype_of<T>, rows, 3);
-  for (std::uint64_t i = 0; i < rows; ++i) points.template values<T>()[3 * i] = static_cast<T>(first + i);
+  const std::span<T> values = points.template values<T>();
+  std::fill(values.begin(), values.end(), T(0));
+  for (std::uint64_t i = 0; i < rows; ++i) values[3 * i] = static_cast<T>(first + i);
   return points;
 }
 
