@@ -185,17 +185,21 @@ TEST(Classify, AnswersOfPartsAreThoseOfTheWhole) {
   for (std::uint32_t& code : codes) code = static_cast<std::uint32_t>(random() % 9);
   ClassifyOptions options;
   options.k = 2200;  // 4.6 million entries
+  options.want_shares = true;
   const Classified all = classify(points.view(), {codes, 9}, queries.view(), options);
   const Classified few = classify(points.view(), {codes, 9}, queries.view().slice(1890, 20), options);
   EXPECT_TRUE(std::equal(few.labels.begin(), few.labels.end(), all.labels.begin() + 1890));
   // In order: all that come before one that is labelled by itself are points for it.
   const Classified in_order = classify_sequential(points.view(), {codes, 9}, queries.view(), options);
-  for (const std::uint64_t query : {0u, 1905u, 1906u, 2099u}) {
-    const PointSet before = test::rows_behind(points.view(), queries.view().slice(0, query));
+  for (const std::ptrdiff_t query : {0, 1905, 1906, 2099}) {
+    const PointSet before =
+        test::rows_behind(points.view(), queries.view().slice(0, static_cast<std::uint64_t>(query)));
     Codes known = codes;
-    known.insert(known.end(), in_order.labels.begin(), in_order.labels.begin() + static_cast<std::ptrdiff_t>(query));
-    const Classified one = classify(before.view(), {known, 9}, queries.view().slice(query, 1), options);
-    EXPECT_EQ(one.labels[0], in_order.labels[query]) << query;
+    known.insert(known.end(), in_order.labels.begin(), in_order.labels.begin() + query);
+    const Classified one =
+        classify(before.view(), {known, 9}, queries.view().slice(static_cast<std::uint64_t>(query), 1), options);
+    EXPECT_EQ(one.labels[0], in_order.labels[static_cast<std::size_t>(query)]) << query;
+    EXPECT_TRUE(std::equal(one.shares.begin(), one.shares.end(), in_order.shares.begin() + 9 * query)) << query;
   }
 }
 
@@ -311,8 +315,7 @@ TEST(Classify, RefusesWhatMakesNoSense) {
     EXPECT_PRED2(test::holds, refused(train, {codes, 2}, test, options), "weights by distance");
     options = with_k(1);
     options.want_shares = true;
-    EXPECT_THROW(run(train, {codes, 0xffffffff}, PointView(wide.data(), DType::f64, 100, 1, 0), options),
-                 OutOfMemory);
+    EXPECT_THROW(run(train, {codes, 0xffffffff}, PointView(wide.data(), DType::f64, 100, 1, 0), options), OutOfMemory);
   }
 }
 
