@@ -1,9 +1,12 @@
 // Everything that the library offers, in one include.
 #pragma once
 
+#include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
 #include <kith/apps/generate.hpp>
+#include <kith/apps/neighbor_options.hpp>
+#include <kith/apps/regress.hpp>
 #include <kith/apps/summarize.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
