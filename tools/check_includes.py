@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "src/engine": {"engine", "core", "runtime"},
     "src/cpu": {"cpu", "core", "runtime", "engine"},
     "src/cuda": {"cuda", "core", "runtime", "engine"},
-    "src/apps": {"apps", "runtime"},
+    "src/apps": {"apps", "core", "runtime"},
     "src/io": {"io", "runtime"},
 }
 GPU_HEADER = re.compile(r"^(cuda|cub/|thrust/|curand|nv/|cooperative_groups)")
@@ -141,7 +141,7 @@ def self_test():
         "src/cpu/brute_force/scan.cpp": '#include "cpu/brute_force/scan.hpp"\n#include "engine/e.hpp"\n',
         "src/cpu/brute_force/scan.hpp": '#include "core/chain.hpp"\n',
         "src/cuda/scan.cu": '#include "core/chain.hpp"\n#include <cuda_runtime.h>\n',
-        "src/apps/generate.cpp": '#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
+        "src/apps/generate.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',
         "cli/flags.hpp": "",
@@ -155,7 +155,7 @@ def self_test():
         "src/engine/index.cpp": ['#include "cpu/brute_force/scan.hpp"\n', '#include "io/npy.hpp"\n'],
         "src/cpu/brute_force/scan.cpp": ['#include "cuda/x.hpp"\n', '#include "scan.hpp"\n', '#include "apps/x.hpp"\n'],
         "src/cuda/scan.cu": ['#include "cpu/brute_force/scan.hpp"\n'],
-        "src/apps/generate.cpp": ['#include "core/box.hpp"\n', '#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
+        "src/apps/generate.cpp": ['#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
         "src/io/npy.cpp": ['#include "apps/x.hpp"\n', '#include "kith/a.hpp"\n'],
         "cli/main.cpp": ['#include "core/box.hpp"\n', '#include "runtime/parallel.hpp"\n', "#include <cuda.h>\n"],
     }
