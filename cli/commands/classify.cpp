@@ -54,13 +54,14 @@ void choose_k(const ClassifyFlags& flags, const ClassifyInput& input, TerminalPr
   stop_if_interrupted();
 }
 
-void check_again(const ClassifyFlags& flags, const ClassifyInput& input, ClassifyWork& work,
-                 const auto& check_with_progress) {
+void check_again(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work,
+                 const auto& check) {
   if (!flags.check) return;
+  progress.erase();
   flags.output.note(
       fmt::format("checking {} one after the other, which is slow", counted(input.queries.rows(), "point")));
   const Stopwatch watch;
-  check_with_progress();
+  check(progress.callback());
   work.check_ms = watch.milliseconds();
 }
 
@@ -83,7 +84,8 @@ void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgr
     flags.output.explanation(fmt::format("longest chain of new points that vote on each other: {}; labels took {}",
                                          readable_count(found.depth), counted(found.rounds, "round")));
   }
-  check_again(flags, input, work, [&] { check_labels(flags, input, found.labels, work.k, progress.callback()); });
+  check_again(flags, input, progress, work,
+              [&](const ProgressCallback& callback) { check_labels(flags, input, found.labels, work.k, callback); });
   if (!input.truth.empty()) work.labels = judge_labels(input, found.labels);
   const Stopwatch watch;
   write_labels(flags, input, found, progress.callback());
@@ -96,7 +98,8 @@ void predict(const ClassifyFlags& flags, const ClassifyInput& input, TerminalPro
   work.neighbors = found.work;
   stop_if_interrupted();
   flags.output.explanation(found.work.explanation);
-  check_again(flags, input, work, [&] { check_values(flags, input, found.values, work.k, progress.callback()); });
+  check_again(flags, input, progress, work,
+              [&](const ProgressCallback& callback) { check_values(flags, input, found.values, work.k, callback); });
   if (!input.true_values.empty()) work.values = apps::score_values(input.true_values, found.values);
   const Stopwatch watch;
   write_values(flags, input, found.values, progress.callback());
