@@ -16,6 +16,8 @@
 #include <kith/error.hpp>
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
+#include <kith/io/append_columns.hpp>
+#include <kith/io/class_file.hpp>
 #include <kith/io/format.hpp>
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/read_bits.hpp>

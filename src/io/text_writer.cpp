@@ -19,21 +19,6 @@ namespace {
 constexpr std::size_t kLongestNumber = 32;  // the shortest form of a double has at most 24 characters
 constexpr std::uint64_t kRowsPerReport = 4096;
 
-/// In quotes where the reader would otherwise take it apart, take it for a comment or strip its blanks.
-std::string as_field(const std::string& text, char delimiter) {
-  if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-    throw UsageError("a name with a line break or NUL byte cannot be written as text; rename the column or label");
-  }
-  const bool blank_around = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  const bool plain = !text.empty() && text.find_first_of("\"\t") == std::string::npos &&
-                     text.find(delimiter) == std::string::npos && !blank_around && text[0] != '#' && text[0] != '%' &&
-                     !text.starts_with("//");
-  if (plain) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 void require_fitting(PointView points, const WriteOptions& options) {
   if (!options.columns.empty() && options.columns.size() != points.dims()) {
     throw UsageError(
@@ -118,6 +103,20 @@ void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions&
 }
 
 }  // namespace
+
+std::string as_field(const std::string& text, char delimiter) {
+  if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    throw UsageError("a name with a line break or NUL byte cannot be written as text; rename the column or label");
+  }
+  const bool blank_around = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  const bool plain = !text.empty() && text.find_first_of("\"\t") == std::string::npos &&
+                     text.find(delimiter) == std::string::npos && !blank_around && text[0] != '#' && text[0] != '%' &&
+                     !text.starts_with("//");
+  if (plain) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
 
 void write_text_as(runtime::OutputFile& file, PointView points, const WriteOptions& options, TextStyle style) {
   require_fitting(points, options);

@@ -3,6 +3,8 @@
 
 #include "io/formats.hpp"
 
+#include <string>
+
 namespace kith::io {
 
 /// CSV unless said otherwise.
@@ -14,5 +16,9 @@ struct TextStyle {
 /// Numbers are the shortest that read back as the same bits. Throws UsageError if names or labels do not fit the
 /// points, IoError, Interrupted.
 void write_text_as(runtime::OutputFile& file, PointView points, const WriteOptions& options, TextStyle style);
+
+/// The text as a field: in quotes where the reader would otherwise take it apart, take it for a comment or strip its
+/// blanks. Throws UsageError if it holds a line break or NUL.
+std::string as_field(const std::string& text, char delimiter);
 
 }  // namespace kith::io
