@@ -100,7 +100,7 @@ void predict(const ClassifyFlags& flags, const ClassifyInput& input, TerminalPro
   flags.output.explanation(found.work.explanation);
   check_again(flags, input, progress, work,
               [&](const ProgressCallback& callback) { check_values(flags, input, found.values, work.k, callback); });
-  if (!input.true_values.empty()) work.values = apps::score_values(input.true_values, found.values);
+  if (!input.true_values.empty()) work.values = judge_values(input, found.values);
   const Stopwatch watch;
   write_values(flags, input, found.values, progress.callback());
   work.write_ms = watch.milliseconds();

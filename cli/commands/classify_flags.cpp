@@ -68,7 +68,10 @@ FlagGroup data_flags(ClassifyFlags& flags) {
         [&flags](const std::string& value) {
           require_choice("--scale", kScalings, value);
           flags.scaling = apps::parse_scaling(value);
-        }}}};
+        }},
+       {"--skip-nonfinite", "",
+        "tables: do not learn from rows with NaN, infinity or missing values, and give such rows no label",
+        [&flags](const std::string&) { flags.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
 }
 
 FlagGroup vote_flags(ClassifyFlags& flags) {
@@ -129,7 +132,8 @@ void check_sources(const ClassifyFlags& flags) {
                                                   {flags.read.delimiter != 0, "--delimiter"},
                                                   {flags.read.header.has_value(), "--header"},
                                                   {!flags.read.array.empty(), "--array"},
-                                                  {flags.read.format != io::Format::automatic, "--format"}};
+                                                  {flags.read.format != io::Format::automatic, "--format"},
+                                                  {flags.skip_nonfinite, "--skip-nonfinite"}};
     for (const auto& [is_given, flag] : given) {
       if (!is_given) continue;
       throw UsageError(fmt::format(
@@ -151,7 +155,9 @@ void check_sources(const ClassifyFlags& flags) {
   if (flags.test.empty() && !flags.range) {
     throw UsageError("--train needs --test, the points to be labelled, or --choose-k");
   }
-  if (flags.test == "-") throw UsageError("--test cannot be standard input; put the points into a file");
+  if (flags.train == "-" || flags.test == "-") {
+    throw UsageError("--train and --test cannot be standard input; put the points into a file");
+  }
 }
 
 void check_predictions(const ClassifyFlags& flags) {

@@ -31,6 +31,7 @@ struct ClassifyFlags {
   std::optional<bool> sequential;
   bool proba = false;
   bool check = false;
+  bool skip_nonfinite = false;
   apps::Scaling scaling = apps::Scaling::none;
   std::optional<KRange> range;
   std::optional<std::uint32_t> folds;

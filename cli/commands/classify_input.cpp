@@ -7,6 +7,7 @@
 #include "stopwatch.hpp"
 
 #include <kith/apps/scale.hpp>
+#include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -75,7 +76,7 @@ void take_labels(const ClassifyFlags& flags, const io::Labels& train, ClassifyIn
   input.classes = static_cast<std::uint32_t>(input.names.size());
   input.codes = numbers.numbers_of(train);
   const auto unlabelled = std::ranges::find(input.codes, kNoTruth);
-  if (unlabelled != input.codes.end()) {
+  if (unlabelled != input.codes.end() && !flags.skip_nonfinite) {
     throw BadData(fmt::format("{}: row {} has no label in column {}; fill it in, or leave the row out", flags.train,
                               unlabelled - input.codes.begin(), flags.read.label));
   }
@@ -87,16 +88,54 @@ void take_labels(const ClassifyFlags& flags, const io::Labels& train, ClassifyIn
 }
 
 /// The one extra column of a file.
-std::vector<double> values_of(const std::string& path, const std::string& column, const io::PointFile& file) {
+std::vector<double> values_of(const ClassifyFlags& flags, const std::string& path, const io::PointFile& file) {
   std::vector<double> values;
   values.reserve(file.extras.rows());
   for (std::uint64_t row = 0; row < file.extras.rows(); ++row) {
     values.push_back(file.extras.view().at(row, 0));
-    if (std::isfinite(values.back())) continue;
+    if (std::isfinite(values.back()) || flags.skip_nonfinite) continue;
     throw BadData(fmt::format("{}: row {}, column {}: {} is no value to learn from or to compare with", path, row,
-                              column, values.back()));
+                              flags.regress, values.back()));
   }
   return values;
+}
+
+/// The rows with finite coordinates that `also` approves of.
+std::vector<std::uint32_t> good_rows(PointView points, const auto& also) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint64_t row = 0; row < points.rows(); ++row) {
+    bool is_good = also(row);
+    for (std::uint32_t d = 0; d < points.dims(); ++d) is_good = is_good && std::isfinite(points.at(row, d));
+    if (is_good) rows.push_back(static_cast<std::uint32_t>(row));
+  }
+  return rows;
+}
+
+template <typename T>
+void keep(const std::vector<std::uint32_t>& rows, std::vector<T>& column) {
+  if (column.empty()) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) column[i] = column[rows[i]];
+  column.resize(rows.size());
+}
+
+void leave_out_bad_rows(const ClassifyFlags& flags, ClassifyInput& input) {
+  const std::vector<std::uint32_t> points = good_rows(input.points, [&](std::uint64_t row) {
+    return flags.is_regression() ? std::isfinite(input.values[row]) : input.codes[row] != kNoTruth;
+  });
+  input.points_left_out = input.points.rows() - points.size();
+  input.own_points = apps::take_rows(input.points, points, flags.read.threads);
+  input.points = input.own_points.view();
+  keep(points, input.codes);
+  keep(points, input.values);
+
+  const std::vector<std::uint32_t> queries = good_rows(input.queries, [](std::uint64_t) { return true; });
+  input.queries_left_out = input.queries.rows() - queries.size();
+  input.query_of_row.assign(input.queries.rows(), kLeftOut);
+  for (std::size_t i = 0; i < queries.size(); ++i) input.query_of_row[queries[i]] = static_cast<std::uint32_t>(i);
+  input.own_queries = apps::take_rows(input.queries, queries, flags.read.threads);
+  input.queries = input.own_queries.view();
+  keep(queries, input.truth);
+  keep(queries, input.true_values);
 }
 
 void read_tables(const ClassifyFlags& flags, TerminalProgress& progress, ClassifyInput& input) {
@@ -105,14 +144,15 @@ void read_tables(const ClassifyFlags& flags, TerminalProgress& progress, Classif
   io::PointFile train = read_input(flags.train, options, flags.output, progress.callback());
   if (!flags.test.empty()) input.test = read_test_file(flags, train, progress.callback());
   if (flags.is_regression()) {
-    input.values = values_of(flags.train, flags.regress, train);
-    if (input.test.has_target) input.true_values = values_of(flags.test, flags.regress, input.test.content);
+    input.values = values_of(flags, flags.train, train);
+    if (input.test.has_target) input.true_values = values_of(flags, flags.test, input.test.content);
   } else {
     take_labels(flags, *train.labels, input);
   }
   input.own_points = std::move(train.points);
   input.points = input.own_points.view();
   input.queries = input.test.content.view();
+  if (flags.skip_nonfinite) leave_out_bad_rows(flags, input);
 }
 
 void read_class_file(const ClassifyFlags& flags, TerminalProgress& progress, ClassifyInput& input) {
@@ -134,7 +174,8 @@ void scale(const ClassifyFlags& flags, ClassifyInput& input) {
   const apps::Scale scale = apps::fit_scale(input.points, flags.scaling, flags.neighbors.threads);
   PointSet points = scale.apply(input.points, flags.neighbors.threads);
   if (input.queries.rows() > 0) {
-    input.own_queries = scale.apply(input.queries, flags.neighbors.threads);
+    PointSet queries = scale.apply(input.queries, flags.neighbors.threads);
+    input.own_queries = std::move(queries);
     input.queries = input.own_queries.view();
   }
   input.own_points = std::move(points);

@@ -67,6 +67,8 @@ std::string json_of_work(const ClassifyFlags& flags, const ClassifyInput& input,
   Json json;
   json["points"] = input.points.rows();
   json["new_points"] = input.queries.rows();
+  json["skipped_points"] = input.points_left_out;
+  json["skipped_new_points"] = input.queries_left_out;
   json["dims"] = input.points.dims();
   json["dtype"] = name_of(input.points.dtype());
   if (!flags.is_regression()) json["classes"] = input.classes;
@@ -89,9 +91,9 @@ std::string json_of_work(const ClassifyFlags& flags, const ClassifyInput& input,
   json["read_ms"] = input.read_ms;
   json["scale_ms"] = input.scale_ms;
   json["choose_ms"] = work.choose_ms;
-  json["build_ms"] = work.neighbors.build_ms;
-  json["search_ms"] = work.neighbors.search_ms;
-  json["vote_ms"] = work.neighbors.vote_ms;
+  json["build_ms"] = done.build_ms;
+  json["search_ms"] = done.search_ms;
+  json["vote_ms"] = done.vote_ms;
   json["check_ms"] = work.check_ms;
   json["write_ms"] = work.write_ms;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

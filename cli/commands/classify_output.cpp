@@ -36,7 +36,7 @@ std::optional<AppendedColumn> truth_column(const ClassifyFlags& flags, const Cla
   column.name = !is_place ? flags.target() : flags.is_regression() ? "value" : "label";
   column.write = [&flags, &input](std::uint64_t row, std::string& to) {
     if (flags.is_regression()) {
-      append_number(input.true_values[row], to);
+      append_number(input.test.content.extras.view().at(row, 0), to);
     } else {
       const io::Labels& labels = *input.test.content.labels;
       to += labels.names[labels.codes[row]];
@@ -74,10 +74,14 @@ void write_labels(const ClassifyFlags& flags, const ClassifyInput& input, const 
     return;
   }
   std::vector<AppendedColumn> columns;
-  columns.push_back({"predicted", [&](std::uint64_t row, std::string& to) { to += input.names[found.labels[row]]; }});
+  columns.push_back({"predicted", [&](std::uint64_t row, std::string& to) {
+                       const std::uint64_t query = input.query_of(row);
+                       if (query != kLeftOut) to += input.names[found.labels[query]];
+                     }});
   for (std::uint32_t label = 0; flags.proba && label < input.classes; ++label) {
     columns.push_back({fmt::format("p_{}", input.names[label]), [&, label](std::uint64_t row, std::string& to) {
-                         append_number(found.shares[row * input.classes + label], to);
+                         const std::uint64_t query = input.query_of(row);
+                         if (query != kLeftOut) append_number(found.shares[query * input.classes + label], to);
                        }});
   }
   write_rows(flags, input, std::move(columns), progress);
@@ -87,7 +91,10 @@ void write_values(const ClassifyFlags& flags, const ClassifyInput& input, std::s
                   const ProgressCallback& progress) {
   if (flags.result_path().empty()) return;
   std::vector<AppendedColumn> columns;
-  columns.push_back({"predicted", [&](std::uint64_t row, std::string& to) { append_number(found[row], to); }});
+  columns.push_back({"predicted", [&](std::uint64_t row, std::string& to) {
+                       const std::uint64_t query = input.query_of(row);
+                       if (query != kLeftOut) append_number(found[query], to);
+                     }});
   write_rows(flags, input, std::move(columns), progress);
 }
 

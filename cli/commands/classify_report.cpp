@@ -7,16 +7,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kith::cli {
 namespace {
 
 constexpr std::size_t kMostClassesShown = 30;
 constexpr std::size_t kMostChoicesShown = 60;
-constexpr std::size_t kLongestName = 16;
+constexpr std::size_t kLongestName = 24;
 
 std::string shown_name(const std::string& name) {
   return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 1) + "~";
+}
+
+/// How wide a column with the names of all classes is, and a heading of five letters.
+std::size_t name_width(const ClassifyInput& input) {
+  std::size_t width = 5;
+  for (const std::string& name : input.names) width = std::max(width, shown_name(name).size());
+  return width;
 }
 
 std::string times_text(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work) {
@@ -41,11 +49,11 @@ std::string how_text(const ClassifyFlags& flags, const ClassifyInput& input, con
                                 counted(static_cast<std::uint64_t>(threads_in_use(flags.neighbors.threads)), "thread"));
   if (flags.scaling != apps::Scaling::none) how = fmt::format("scale {}, {}", apps::name_of(flags.scaling), how);
   if (!flags.classifies()) {
-    return fmt::format("k of {} for {} ({})", fmt::format("{} to {}", flags.range->least, flags.range->most),
+    return fmt::format("k from {} to {} tried on {} ({})", flags.range->least, flags.range->most,
                        counted(input.points.rows(), "training point"), how);
   }
   const char* mode = flags.is_regression() ? "" : flags.is_sequential() ? "one after the other, " : "independently, ";
-  return fmt::format("{} {} by {} of {} ({}{})", counted(input.queries.rows(), "point"),
+  return fmt::format("{} {} by {} each among {} ({}{})", counted(input.queries.rows(), "point"),
                      flags.is_regression() ? "got values" : "labelled", counted(work.k, "neighbour"),
                      counted(input.points.rows(), "training point"), mode, how);
 }
@@ -62,11 +70,12 @@ std::string choice_text(const ClassifyInput& input, const apps::KChoice& choice)
 }
 
 std::string class_table(const ClassifyInput& input, const apps::LabelScore& score) {
+  const std::size_t width = name_width(input);
   std::string table =
-      fmt::format("{:>{}}  {:>9}  {:>9}  {:>6}  {:>6}", "class", kLongestName, "members", "precision", "recall", "f1");
+      fmt::format("{:>{}}  {:>9}  {:>9}  {:>6}  {:>6}", "class", width, "members", "precision", "recall", "f1");
   for (std::size_t label = 0; label < score.classes.size(); ++label) {
     const apps::ClassScore& own = score.classes[label];
-    table += fmt::format("\n{:>{}}  {:>9}  {:>9.4f}  {:>6.4f}  {:>6.4f}", shown_name(input.names[label]), kLongestName,
+    table += fmt::format("\n{:>{}}  {:>9}  {:>9.4f}  {:>6.4f}  {:>6.4f}", shown_name(input.names[label]), width,
                          own.members, own.precision(), own.recall(), own.f1());
   }
   return table;
@@ -82,13 +91,14 @@ std::string confusion_table(const ClassifyInput& input, const LabelVerdict& verd
     for (const auto& row : counts) width = std::max(width, std::to_string(row[label]).size());
     widths.push_back(width);
   }
-  std::string table = fmt::format("{:>{}}", "truth", kLongestName);
+  const std::size_t names = name_width(input);
+  std::string table = fmt::format("{:>{}}", "truth", names);
   for (std::uint32_t label = 0; label < input.classes; ++label) {
     table += fmt::format("  {:>{}}", shown_name(input.names[label]), widths[label]);
   }
   table += "   predicted";
   for (std::size_t truth = 0; truth < counts.size(); ++truth) {
-    table += fmt::format("\n{:>{}}", shown_name(input.names[truth]), kLongestName);
+    table += fmt::format("\n{:>{}}", shown_name(input.names[truth]), names);
     for (std::uint32_t label = 0; label < input.classes; ++label) {
       const std::uint64_t count = counts[truth][label];
       table += fmt::format("  {:>{}}", count == 0 ? "." : std::to_string(count), widths[label]);
@@ -107,13 +117,16 @@ void tell_verdict(const ClassifyFlags& flags, const ClassifyInput& input, const 
   } else {
     flags.output.summary(fmt::format("--json tells of each of the {} classes", readable_count(input.names.size())));
   }
-  if (verdict.of_no_known_class > 0) {
-    flags.output.note(fmt::format("{} of {} whose class no training point has; they count as wrong", flags.test,
-                                  counted(verdict.of_no_known_class, "row has", "rows have")));
+  const std::uint64_t strangers = verdict.of_no_known_class;
+  if (strangers > 0) {
+    flags.output.note(fmt::format("{} of {} {} a class that no training point has, and {} wrong",
+                                  counted(strangers, "row"), flags.test, strangers == 1 ? "has" : "have",
+                                  strangers == 1 ? "counts as" : "count as"));
   }
-  if (score.rows < input.truth.size()) {
-    flags.output.note(fmt::format("{} of {} without a label; the others are compared",
-                                  counted(input.truth.size() - score.rows, "row"), flags.test));
+  const std::uint64_t without = input.truth.size() - score.rows;
+  if (without > 0) {
+    flags.output.note(fmt::format("{} of {} {} no label and {} not compared", counted(without, "row"), flags.test,
+                                  without == 1 ? "has" : "have", without == 1 ? "is" : "are"));
   }
 }
 
@@ -123,16 +136,28 @@ LabelVerdict judge_labels(const ClassifyInput& input, const std::vector<std::uin
   std::vector<std::uint32_t> truth;
   std::vector<std::uint32_t> predicted;
   LabelVerdict verdict;
-  for (std::size_t row = 0; row < found.size(); ++row) {
-    if (input.truth[row] == kNoTruth) continue;
-    truth.push_back(input.truth[row]);
-    predicted.push_back(found[row]);
-    verdict.of_no_known_class += input.truth[row] >= input.classes ? 1 : 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::uint32_t own = input.truth[i];
+    if (own == kNoTruth) continue;
+    truth.push_back(own);
+    predicted.push_back(found[i]);
+    verdict.of_no_known_class += own >= input.classes ? 1 : 0;
   }
   const apps::LabelView view{truth, static_cast<std::uint32_t>(input.names.size())};
   verdict.score = apps::score_labels(view, predicted);
   verdict.confusion = apps::confusion_of(view, predicted);
   return verdict;
+}
+
+apps::ValueScore judge_values(const ClassifyInput& input, const std::vector<double>& found) {
+  std::vector<double> truth;
+  std::vector<double> predicted;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!std::isfinite(input.true_values[i])) continue;
+    truth.push_back(input.true_values[i]);
+    predicted.push_back(found[i]);
+  }
+  return apps::score_values(truth, predicted);
 }
 
 std::string choice_table(const apps::KChoice& choice, std::uint64_t points) {
@@ -149,7 +174,9 @@ std::string choice_table(const apps::KChoice& choice, std::uint64_t points) {
 
 void summarize_work(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work) {
   flags.output.summary(how_text(flags, input, work));
-  flags.output.summary(times_text(flags, input, work));
+  const std::string times = times_text(flags, input, work);
+  flags.output.summary(times);
+  if (flags.output.quiet || flags.output.json) flags.output.explanation(times);
   if (work.choice) {
     const std::size_t tried = std::max(work.choice->right.size(), work.choice->error.size());
     if (flags.classifies() && tried <= kMostChoicesShown) {
@@ -158,6 +185,11 @@ void summarize_work(const ClassifyFlags& flags, const ClassifyInput& input, cons
       flags.output.summary(table);
     }
     flags.output.summary(choice_text(input, *work.choice));
+  }
+  if (input.points_left_out + input.queries_left_out > 0) {
+    flags.output.note(fmt::format("{} and {} to be labelled with NaN, infinity or missing values were left out",
+                                  counted(input.points_left_out, "training point"),
+                                  counted(input.queries_left_out, "point")));
   }
   if (flags.check) flags.output.summary("checked: the plain loop gives the same");
   if (work.labels) tell_verdict(flags, input, *work.labels);

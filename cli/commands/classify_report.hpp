@@ -38,6 +38,7 @@ struct ClassifyWork {
 
 /// Compares with the truth, which must be known.
 LabelVerdict judge_labels(const ClassifyInput& input, const std::vector<std::uint32_t>& found);
+apps::ValueScore judge_values(const ClassifyInput& input, const std::vector<double>& found);
 
 /// How well each k did, as CSV: k and right and accuracy, or k and error.
 std::string choice_table(const apps::KChoice& choice, std::uint64_t points);

@@ -43,6 +43,10 @@ class TestReader {
     const std::optional<io::TextHeader> train = io::read_text_header(flags_.train, options);
     if (!train_.columns.empty()) options.columns = train_.columns;  // a row with these names is a header
     const std::optional<io::TextHeader> test = io::read_text_header(flags_.test, options);
+    // Nothing separates fields in a file of one column, but something must once there are two.
+    if (test && test->columns == 1 && flags_.read.delimiter == 0) {
+      delimiter_ = flags_.test.ends_with(".tsv") || flags_.test.ends_with(".tsv.gz") ? '\t' : ',';
+    }
     TestFile file;
     if (train && test) {
       const bool by_name = !train->names.empty() && !test->names.empty();
@@ -76,6 +80,7 @@ class TestReader {
     file.read = flags_.read;
     file.read.label.clear();
     file.read.columns = columns;
+    if (delimiter_ != 0) file.read.delimiter = delimiter_;
     file.read.dtype = train_.points.dtype();
     file.has_target = !column.empty();
     if (file.has_target) file.read = with_target(file.read, column);
@@ -145,6 +150,7 @@ class TestReader {
   const ClassifyFlags& flags_;
   const io::PointFile& train_;
   const ProgressCallback& progress_;
+  char delimiter_ = 0;  // 0: as the flags say
 };
 
 }  // namespace
