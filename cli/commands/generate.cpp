@@ -12,11 +12,14 @@
 
 #include <kith/apps/generate.hpp>
 #include <kith/error.hpp>
+#include <kith/io/class_file.hpp>
 #include <kith/io/write_points.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -31,7 +34,11 @@ struct GenerateFlags {
   apps::GenerateOptions options;
   io::WriteOptions write;
   std::string out = "-";
+  bool points_given = false;
+  bool dtype_given = false;
   bool classes_given = false;
+  std::optional<std::uint64_t> train;  // this or `fresh`: the result is a class file
+  std::optional<std::uint64_t> fresh;
   OutputFlags output;
 };
 
@@ -42,7 +49,66 @@ io::Labels labels_of(const apps::Generated& generated, std::uint32_t classes) {
   return labels;
 }
 
+std::string place_of(const std::string& out) { return out == "-" ? "on standard output" : "in " + out; }
+
+void check_class_file_flags(const GenerateFlags& flags) {
+  if (flags.options.shape != apps::Shape::classes) {
+    throw UsageError("--train and --new go with --shape classes only");
+  }
+  if (flags.points_given) throw UsageError("--points does not go with --train and --new, which say how many");
+  if (flags.dtype_given) {
+    throw UsageError("--dtype does not go with --train and --new: their file has 6 decimals, whatever reads it");
+  }
+  check_output_path(flags.out);
+  const io::Format format =
+      flags.write.format == io::Format::automatic ? io::format_of_extension(flags.out) : flags.write.format;
+  if (format != io::Format::automatic && format != io::Format::text) {
+    throw UsageError(
+        fmt::format("--train and --new write text, not {}; choose a name such as classes.csv", io::name_of(format)));
+  }
+  if (flags.out.ends_with(".gz")) {
+    throw UsageError(
+        fmt::format("--out: {}: gzip is read but not written; leave out .gz and compress it afterwards", flags.out));
+  }
+}
+
+/// A file for kith classify: rows with a class, then new ones.
+int run_class_file(GenerateFlags flags) {
+  check_class_file_flags(flags);
+  const std::uint64_t train = flags.train.value_or(0);
+  const std::uint64_t fresh = flags.fresh.value_or(0);
+  if (train + fresh > kMostPoints) {
+    throw UsageError(fmt::format("--train {} and --new {} are together more than {}", train, fresh, kMostPoints));
+  }
+  flags.options.points = train + fresh;
+  flags.options.dtype = DType::f64;  // holds 6 decimals, f32 does not
+  require_memory("the points", flags.options.points, flags.options.dims, sizeof(double), "make fewer points");
+
+  TerminalProgress progress(flags.output.quiet);
+  const Stopwatch generate_watch;
+  flags.options.progress = progress.callback();
+  const apps::Generated generated = apps::generate(flags.options);
+  const double generate_ms = generate_watch.milliseconds();
+  stop_if_interrupted();
+
+  const Stopwatch write_watch;
+  {
+    const ExitOnInterrupt leave(flags.out == "-");
+    constexpr int kDecimals = 6;
+    io::write_class_file(flags.out, generated.points.view(), generated.labels, train, flags.options.classes, kDecimals,
+                         progress.callback());
+  }
+  progress.erase();
+  flags.output.summary(
+      fmt::format("{} with a class and {} of {} ({}, seed {}) {}: generate {}, write {}", counted(train, "point"),
+                  counted(fresh, "new one"), counted(flags.options.dims, "dimension"),
+                  counted(flags.options.classes, "class", "classes"), flags.options.seed, place_of(flags.out),
+                  readable_duration(generate_ms), readable_duration(write_watch.milliseconds())));
+  return 0;
+}
+
 int run_generate(GenerateFlags flags) {
+  if (flags.train || flags.fresh) return run_class_file(std::move(flags));
   if (flags.classes_given && flags.options.shape != apps::Shape::classes) {
     throw UsageError("--classes goes with --shape classes only");
   }
@@ -77,37 +143,46 @@ int run_generate(GenerateFlags flags) {
     io::write_points(flags.out, generated.points.view(), flags.write);
   }
   progress.erase();
-  flags.output.summary(fmt::format(
-      "{} of {} ({}, {}, seed {}) {}: generate {}, write {}", counted(generated.points.rows(), "point"),
-      counted(generated.points.dims(), "dimension"), apps::name_of(flags.options.shape), name_of(flags.options.dtype),
-      flags.options.seed, flags.out == "-" ? "on standard output" : "in " + flags.out, readable_duration(generate_ms),
-      readable_duration(write_watch.milliseconds())));
+  flags.output.summary(fmt::format("{} of {} ({}, {}, seed {}) {}: generate {}, write {}",
+                                   counted(generated.points.rows(), "point"),
+                                   counted(generated.points.dims(), "dimension"), apps::name_of(flags.options.shape),
+                                   name_of(flags.options.dtype), flags.options.seed, place_of(flags.out),
+                                   readable_duration(generate_ms), readable_duration(write_watch.milliseconds())));
   return 0;
 }
 
 FlagGroup point_flags(GenerateFlags& flags) {
-  return {
-      "Points",
-      {{"--shape", kShapes, "what the points look like; uniform by default",
-        [&flags](const std::string& value) {
-          require_choice("--shape", kShapes, value);
-          flags.options.shape = apps::parse_shape(value);
-        }},
-       {"-n,--points", "N", "how many: 1000, 1e6, 100k, 2M; 1000 by default",
-        [&flags](const std::string& value) { flags.options.points = parse_whole("--points", value, 0, kMostPoints); }},
-       {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
-        [&flags](const std::string& value) {
-          flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
-        }},
-       seed_flag(flags.options.seed, "the same seed gives the same bytes on every machine; 1 by default"),
-       dtype_flag("the type of the coordinates; f32 by default",
-                  [&flags](DType dtype) { flags.options.dtype = dtype; }),
-       {"--classes", "C", "shape classes: how many labels; 10 by default",
-        [&flags](const std::string& value) {
-          flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
-          flags.classes_given = true;
-        }},
-       threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
+  return {"Points",
+          {{"--shape", kShapes, "what the points look like; uniform by default",
+            [&flags](const std::string& value) {
+              require_choice("--shape", kShapes, value);
+              flags.options.shape = apps::parse_shape(value);
+            }},
+           {"-n,--points", "N", "how many: 1000, 1e6, 100k, 2M; 1000 by default",
+            [&flags](const std::string& value) {
+              flags.options.points = parse_whole("--points", value, 0, kMostPoints);
+              flags.points_given = true;
+            }},
+           {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
+            [&flags](const std::string& value) {
+              flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
+            }},
+           seed_flag(flags.options.seed, "the same seed gives the same bytes on every machine; 1 by default"),
+           dtype_flag("the type of the coordinates; f32 by default",
+                      [&flags](DType dtype) {
+                        flags.options.dtype = dtype;
+                        flags.dtype_given = true;
+                      }),
+           {"--classes", "C", "shape classes: how many labels; 10 by default",
+            [&flags](const std::string& value) {
+              flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
+              flags.classes_given = true;
+            }},
+           {"--train", "N", "shape classes, a file for kith classify: how many points have a class",
+            [&flags](const std::string& value) { flags.train = parse_whole("--train", value, 0, kMostPoints); }},
+           {"--new", "M", "and how many after them have none yet",
+            [&flags](const std::string& value) { flags.fresh = parse_whole("--new", value, 0, kMostPoints); }},
+           threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
 }
 
 FlagGroup file_flags(GenerateFlags& flags) {
@@ -131,16 +206,21 @@ Command generate_command() {
   Command command;
   command.name = "generate";
   command.summary = "make up points: uniform, clusters, a lidar scan, ...";
-  command.synopsis = "--shape SHAPE --points N [--dims D] [--seed S] [--dtype f32|f64] [--out FILE]";
+  command.synopsis =
+      "--shape SHAPE (--points N | --train N --new M) [--dims D] [--seed S] [--dtype f32|f64] [--out FILE]";
   command.description =
       "Makes up points for trying things out. The same flags give the same bytes on every machine and for every number "
       "of "
-      "threads. The shape classes also makes a label per point, the last column of a CSV file.";
+      "threads. The shape classes also makes a label per point, the last column of a CSV file; with --train and --new "
+      "it "
+      "makes a file of points to be classified.";
   command.groups = {point_flags(*flags), file_flags(*flags)};
   command.examples = {
       {"100 000 points like those of a laser scanner", "kith generate --shape lidar --points 100k --out scan.npy"},
       {"a CSV file with 5 classes and their labels",
        "kith generate --shape classes --classes 5 --points 1000 --dims 4 --out flowers.csv"},
+      {"1000 points with one of 5 classes, 20 to be classified",
+       "kith generate --shape classes --train 1000 --new 20 --classes 5 --dims 4 --out points.csv"},
       {"look at the first few", "kith generate --shape clusters --points 1e6 --dims 2 | head -5"}};
   command.run = [flags] { return run_generate(*flags); };
   return command;

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdio>
+
 namespace kith::test {
 namespace {
 
@@ -101,6 +103,65 @@ TEST_F(GenerateCommand, LabelsAreTheLastColumnOfACsvFileAndMentionedElsewhere) {
   const Outcome npy = run_kith({"generate", "--shape", "classes", "--points", "300", "--out", path("c.npy")});
   EXPECT_EQ(npy.code, 0);
   EXPECT_PRED2(has, npy.err, "npy files hold no labels");
+}
+
+TEST_F(GenerateCommand, TrainAndNewMakeAFileOfPointsToBeClassified) {
+  const std::vector<std::string> make = {"generate",  "--shape", "classes", "--seed", "5",
+                                         "--classes", "3",       "--dims",  "2"};
+  const auto made = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), make.begin(), make.end());
+    more.insert(more.end(), {"--out", path("c.csv")});
+    const Outcome outcome = run_kith(more);
+    EXPECT_EQ(outcome.code, 0) << outcome;
+    return outcome.err;
+  };
+  EXPECT_PRED2(has, made({"--train", "20", "--new", "4"}),
+               "20 points with a class and 4 new ones of 2 dimensions (3 classes, seed 5) in ");
+  std::istringstream lines(content(path("c.csv")));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "20,4,3,2");
+  // The same points as without --train and --new, with all 6 decimals and without the labels of the last.
+  EXPECT_EQ(made({"--points", "24", "--dtype", "f64", "--quiet"}), "");
+  std::istringstream points(content(path("c.csv")));
+  std::string point;
+  std::getline(points, point);
+  for (int row = 0; row < 24; ++row) {
+    ASSERT_TRUE(std::getline(lines, line));
+    ASSERT_TRUE(std::getline(points, point));
+    double x = 0, y = 0, other_x = 0, other_y = 0;
+    int label = 0, other_label = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%d", &x, &y, &label), 3) << line;
+    ASSERT_EQ(std::sscanf(point.c_str(), "%lf,%lf,%d", &other_x, &other_y, &other_label), 3) << point;
+    EXPECT_EQ(x, other_x);
+    EXPECT_EQ(y, other_y);
+    EXPECT_EQ(label, row < 20 ? other_label : -1);
+    EXPECT_EQ(line.find(','), line.find('.') + 7);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+  made({"--new", "2"});
+  EXPECT_TRUE(content(path("c.csv")).starts_with("0,2,3,2\n"));
+  made({"--train", "2"});
+  EXPECT_TRUE(content(path("c.csv")).starts_with("2,0,3,2\n"));
+  const Outcome printed = run_kith({"generate", "--shape", "classes", "--train", "1", "--new", "1", "--quiet"});
+  EXPECT_TRUE(printed.out.starts_with("1,1,10,3\n")) << printed;
+  EXPECT_EQ(printed.err, "");
+}
+
+TEST_F(GenerateCommand, TrainAndNewGoWithTheShapeClassesAndText) {
+  const auto refused = [&](std::vector<std::string> more, const std::string& part) {
+    more.insert(more.begin(), "generate");
+    expect_failure(run_kith(more), 2, part);
+  };
+  refused({"--train", "5", "--out", path("c.csv")}, "--train and --new go with --shape classes only");
+  refused({"--shape", "classes", "--train", "5", "--points", "5"}, "--points does not go with --train and --new");
+  refused({"--shape", "classes", "--new", "5", "--dtype", "f32"}, "--dtype does not go with --train and --new");
+  refused({"--shape", "classes", "--new", "5", "--out", path("c.npy")}, "write text, not npy");
+  refused({"--shape", "classes", "--new", "5", "--format", "ply", "--out", path("c")}, "write text, not ply");
+  refused({"--shape", "classes", "--new", "5", "--out", path("c.csv.gz")}, "gzip is read but not written");
+  refused({"--shape", "classes", "--train", "4e9", "--new", "4e9"}, "together more than 4294967294");
+  refused({"--shape", "classes", "--train", "-1"}, "--train");
+  EXPECT_TRUE(files().empty());
 }
 
 TEST_F(GenerateCommand, WhatCannotBeIsRefused) {

@@ -115,6 +115,12 @@ def seeds():
         b" 2 4\nHomo sapieACGT\nPan       ACGA\n",
         b"3 1,2\n\n7\t7, 0\r\n4294967295",
     ]
+    yield "class_file", [
+        b"2,1,3,2\n1.5,-2,0\n0.25,1e2,2\n7,8,-1\n",
+        b"\xef\xbb\xbf 1 , 2,1,1 \r\n 1 , 0 \r\n+2.5,\t-1\r\n3,-1\r\n\r\n \t",
+        b"0,2,4294967295,3\n1,2,3,-1\n.5,-0,5.,-1",
+        b"3,0,50,1\n1e-400,49\n12345678901234567890.5,00\n1e308,7\n",
+    ]
     # A mode, a recipe for a small index, and changes to it; any bytes mean something.
     yield "index_file", [bytes((number * 61 + i * 37 + i * i) % 256 for i in range(64)) for number in range(64)]
     yield "text", [
