@@ -88,14 +88,15 @@ std::string explain_label(std::string_view field, std::uint64_t index, const Cla
   const bool too_long = error != std::errc();
   if (index < counts.train) {
     if (!too_long && label == kFreshLabel) {
-      return fmt::format("class -1 marks a new row, but line 1 says that the first {} rows have a class", counts.train);
+      return fmt::format("class -1 marks a new row, but by line 1 the rows up to line {} have a class",
+                         counts.train + 1);
     }
     if (too_long || label < 0 || static_cast<std::uint64_t>(label) > most) {
       return fmt::format("class {}, but by line 1 {}", field, classes);
     }
   } else if (too_long || label != kFreshLabel) {
-    return fmt::format("class {}, but line 1 says that {} rows have a class and those after line {} are new, with -1",
-                       field, counts.train, counts.train + 1);
+    return fmt::format("class {}, but by line 1 the rows after line {} are new, with class -1", field,
+                       counts.train + 1);
   }
   return "";
 }

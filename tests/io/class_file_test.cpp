@@ -181,10 +181,9 @@ TEST(ClassFile, AClassIsOneOfThosePromised) {
   EXPECT_EQ(failure("1,0,5,1\n1,99999999999999999999999\n"),
             "c.txt: line 2, column 2: class 99999999999999999999999, but by line 1 the classes are 0 to 4");
   EXPECT_EQ(failure("2,1,5,1\n1,0\n2,-1\n3,-1\n"),
-            "c.txt: line 3, column 2: class -1 marks a new row, but line 1 says that the first 2 rows have a class");
+            "c.txt: line 3, column 2: class -1 marks a new row, but by line 1 the rows up to line 3 have a class");
   EXPECT_EQ(failure("1,2,5,1\n1,0\n2,-1\n3,4\n"),
-            "c.txt: line 4, column 2: class 4, but line 1 says that 1 rows have a class and those after line 2 are "
-            "new, with -1");
+            "c.txt: line 4, column 2: class 4, but by line 1 the rows after line 2 are new, with class -1");
   EXPECT_EQ(failure("1,0,5,1\n1,\n"), "c.txt: line 2, column 2: the class is missing");
   EXPECT_EQ(failure("1,0,5,1\n1,cat\n"), "c.txt: line 2, column 2: class \"cat\" is no whole number");
   EXPECT_EQ(failure("1,0,5,1\n1,1.0\n"), "c.txt: line 2, column 2: class \"1.0\" is no whole number");
