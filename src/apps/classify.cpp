@@ -13,7 +13,7 @@ namespace kith::apps {
 namespace {
 
 /// Neighbours that one task looks at.
-constexpr std::uint64_t kEntriesPerTask = std::uint64_t{1} << 15;
+constexpr std::uint64_t kEntriesPerTask = std::uint64_t{1} << 14;
 
 template <typename T>
 void vote_at_once(const Neighbors& lists, std::uint64_t first, LabelView labels, const ClassifyOptions& options,
@@ -26,11 +26,14 @@ void vote_at_once(const Neighbors& lists, std::uint64_t first, LabelView labels,
   runtime::parallel_for_workers(tasks, {.threads = options.threads}, [&](std::uint64_t task, runtime::Worker& worker) {
     ListVotes& own = votes[static_cast<std::size_t>(worker.thread())];
     const std::uint64_t end = std::min(lists.queries(), (task + 1) * rows);
-    for (std::uint64_t q = task * rows; q < end; ++q) {
-      const std::uint32_t* const row = indices + q * k;
+    // Looked up in a loop of its own, many labels are on their way at a time.
+    own.labels().resize(rows * k);
+    std::transform(indices + task * rows * k, indices + end * k, own.labels().begin(),
+                   [codes = labels.codes.data()](std::uint32_t index) { return codes[index]; });
+    const std::uint32_t* list = own.labels().data();
+    for (std::uint64_t q = task * rows; q < end; ++q, list += k) {
       double* const shares = options.want_shares ? result.shares.data() + (first + q) * labels.classes : nullptr;
-      result.labels[first + q] = own.winner(
-          lists.k(), [&](std::uint32_t j) { return labels.codes[row[j]]; }, distances + q * k, shares);
+      result.labels[first + q] = own.winner(lists.k(), list, distances + q * k, shares);
     }
   });
 }

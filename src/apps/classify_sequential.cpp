@@ -25,25 +25,37 @@ struct Known {
   std::uint32_t depth;  ///< of the chain that ends here; 0 for a point
 };
 
-/// Labels the queries of `lists`; their entries in `known` begin at `next`.
+/// Entries of lists that are looked up at a time.
+constexpr std::uint64_t kEntriesAtOnce = 1024;
+
+/// Labels the queries of `lists`; their entries in `known` begin at `next`. What is known before a block of queries is
+/// looked up in a loop of its own, so that many entries are on their way at a time; what the block adds, in order.
 template <typename T>
 void label_in_order(const Neighbors& lists, Known* known, std::uint64_t next, ListVotes& votes, double* shares,
                     std::uint32_t classes) {
   const std::uint32_t k = lists.k();
   const std::uint32_t* row = lists.indices().data();
   const T* distances = lists.distances().template values<T>().data();
-  for (std::uint64_t q = 0; q < lists.queries(); ++q, row += k, distances += k) {
-    const std::uint32_t count = count_of_found(row, k, lists.missing());
-    std::uint32_t depth = 0;
-    const std::uint32_t label = votes.winner(
-        count,
-        [&](std::uint32_t j) {
-          depth = std::max(depth, known[row[j]].depth);
-          return known[row[j]].label;
-        },
-        distances, shares);
-    known[next + q] = {label, depth + 1};
-    if (shares != nullptr) shares += classes;
+  const std::uint64_t rows = std::max<std::uint64_t>(1, kEntriesAtOnce / k);
+  std::vector<Known> found(rows * k);
+  std::vector<std::uint32_t>& labels = votes.labels();
+  labels.resize(k);
+  for (std::uint64_t begin = 0; begin < lists.queries(); begin += rows) {
+    const std::uint64_t end = std::min(lists.queries(), begin + rows);
+    // `missing` is the number after the last one, where `known` has an entry that means nothing.
+    std::transform(row, row + (end - begin) * k, found.begin(), [known](std::uint32_t index) { return known[index]; });
+    const Known* before = found.data();
+    for (std::uint64_t q = begin; q < end; ++q, row += k, distances += k, before += k) {
+      const std::uint32_t count = count_of_found(row, k, lists.missing());
+      std::uint32_t depth = 0;
+      for (std::uint32_t j = 0; j < count; ++j) {
+        const Known* const neighbor = row[j] < next + begin ? before + j : known + row[j];
+        labels[j] = neighbor->label;
+        depth = std::max(depth, neighbor->depth);
+      }
+      known[next + q] = {votes.winner(count, labels.data(), distances, shares), depth + 1};
+      if (shares != nullptr) shares += classes;
+    }
   }
 }
 
@@ -84,7 +96,7 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
 
   std::vector<Known> known;
   std::vector<std::uint32_t> index_below;
-  make_room(known, joined.rows(), 1, "labels");
+  make_room(known, joined.rows() + 1, 1, "labels");
   make_room(index_below, queries.rows(), 1, "bounds");
   make_room(result.labels, queries.rows(), 1, "labels");
   if (options.want_shares) make_room(result.shares, queries.rows(), labels.classes, "shares");

@@ -1,11 +1,12 @@
-// Weights added up by label, for lists of any length and any number of classes: O(1) per neighbour, memory for k
-// labels.
+// Weights added up by label, for lists of any length and any number of classes: O(1) per neighbour. Memory is for k
+// labels, or for each class where these are few.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace kith::apps {
@@ -13,62 +14,68 @@ namespace kith::apps {
 /// Reused from list to list, so that nothing is allocated for each.
 class VoteTally {
  public:
-  struct Entry {
-    std::uint32_t label;
-    std::uint32_t place;  ///< where the table tells of it
-    double weight;
-  };
-
   /// For lists of up to `k` neighbours with labels below `classes`.
-  VoteTally(std::uint32_t k, std::uint32_t classes)
-      : places_(std::bit_ceil(2 * std::min<std::size_t>(k, classes)), 0),
-        shift_(64 - std::countr_zero(places_.size())),
-        is_direct_(classes <= places_.size()) {
-    entries_.reserve(std::min(k, classes));
-  }
-
-  void clear() {
-    for (const Entry& entry : entries_) places_[entry.place] = 0;
-    entries_.clear();
-    total_ = 0;
-  }
-
-  void add(std::uint32_t label, double weight) {
-    total_ += weight;
-    const std::uint32_t place = place_of(label);
-    if (places_[place] == 0) {
-      entries_.push_back({label, place, 0});
-      places_[place] = static_cast<std::uint32_t>(entries_.size());
+  VoteTally(std::uint32_t k, std::uint32_t classes) {
+    const std::size_t places = std::bit_ceil(2 * std::min<std::size_t>(k, classes));
+    if (classes <= std::max(places, kFewClasses)) {
+      sums_.resize(classes);
+      return;
     }
-    entries_[places_[place] - 1].weight += weight;
+    sums_.resize(places);
+    names_.resize(places, kNobody);
+    slots_.resize(k);
+    shift_ = 64 - std::countr_zero(places);
   }
 
-  /// The label with the most weight; of several the one that was added first.
-  std::uint32_t winner() const {
-    return std::max_element(entries_.begin(), entries_.end(),
-                            [](const Entry& a, const Entry& b) { return a.weight < b.weight; })
-        ->label;
+  /// The label with the most weight; of several the one that comes first. `weight(j)` is that of labels[j]; shares of
+  /// the labels that occur are written unless null.
+  template <typename Weight>
+  std::uint32_t winner(const std::uint32_t* labels, std::uint32_t count, Weight&& weight, double* shares) {
+    const std::uint32_t* const slots = names_.empty() ? labels : find_slots(labels, count);
+    double total = 0;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      const double own = weight(j);
+      sums_[slots[j]] += own;
+      total += own;
+    }
+    double most = -1;
+    std::uint32_t winner = 0;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      if (sums_[slots[j]] > most) {
+        most = sums_[slots[j]];
+        winner = labels[j];
+      }
+    }
+    if (shares != nullptr) {
+      for (std::uint32_t j = 0; j < count; ++j) shares[labels[j]] = sums_[slots[j]] / total;
+    }
+    for (std::uint32_t j = 0; j < count; ++j) sums_[slots[j]] = 0;
+    if (!names_.empty()) {
+      for (std::uint32_t j = 0; j < count; ++j) names_[slots[j]] = kNobody;
+    }
+    return winner;
   }
-
-  /// In the order in which labels were first added.
-  const std::vector<Entry>& entries() const { return entries_; }
-  double total() const { return total_; }
 
  private:
-  /// Where the number of a label's entry stands, or would.
-  std::uint32_t place_of(std::uint32_t label) const {
-    if (is_direct_) return label;
-    const auto last = static_cast<std::uint32_t>(places_.size() - 1);
-    auto place = static_cast<std::uint32_t>(label * 0x9E3779B97F4A7C15ULL >> shift_);
-    while (places_[place] != 0 && entries_[places_[place] - 1].label != label) place = (place + 1) & last;
-    return place;
+  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();  // labels are below `classes`
+  static constexpr std::size_t kFewClasses = 4096;
+
+  const std::uint32_t* find_slots(const std::uint32_t* labels, std::uint32_t count) {
+    const auto last = static_cast<std::uint32_t>(names_.size() - 1);
+    for (std::uint32_t j = 0; j < count; ++j) {
+      auto slot = static_cast<std::uint32_t>(labels[j] * 0x9E3779B97F4A7C15ULL >> shift_);
+      while (names_[slot] != labels[j] && names_[slot] != kNobody) slot = (slot + 1) & last;
+      names_[slot] = labels[j];
+      slots_[j] = slot;
+    }
+    return slots_.data();
   }
 
-  std::vector<std::uint32_t> places_;  // 1 + the entry; 0: none. Half of them stay free.
-  int shift_;
-  bool is_direct_;  // few classes: a place for each
-  std::vector<Entry> entries_;
-  double total_ = 0;
+  std::vector<double> sums_;  // by class, or by slot; zeros between lists
+  // Where classes are many: a hash table of which at least half is free.
+  std::vector<std::uint32_t> names_;  // whose slot it is
+  std::vector<std::uint32_t> slots_;  // of each neighbour
+  int shift_ = 0;
 };
 
 }  // namespace kith::apps
