@@ -1,8 +1,14 @@
 // Everything that the library offers, in one include.
 #pragma once
 
+#include <kith/apps/choose_k.hpp>
+#include <kith/apps/classify.hpp>
 #include <kith/apps/dedupe.hpp>
+#include <kith/apps/evaluate.hpp>
 #include <kith/apps/generate.hpp>
+#include <kith/apps/neighbor_options.hpp>
+#include <kith/apps/regress.hpp>
+#include <kith/apps/scale.hpp>
 #include <kith/apps/summarize.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
