@@ -33,12 +33,13 @@ inline constexpr std::uint64_t kProbes = 64;
 inline constexpr std::uint32_t kProbedNeighbors = 8;
 
 /// The share of the leaves at which a tree and a scan take the same time, measured on uniform points of 6 to 16 dims:
-/// on a GPU (10 000 queries) 9 % of 10 000 points, 3 % of 100 000, 1 % of a million; on a CPU a quarter of small trees,
-/// which stay in its caches, and some percent of large ones.
+/// on a GPU (10 000 queries) 9 % of 10 000 points, 3 % of 100 000, 1 % of a million; on a CPU 40 % of small trees,
+/// which stay in its nearest caches (f64; less in f32), a quarter of those that stay in some cache, and some percent of
+/// large ones.
 inline double share_that_pays(Device device, std::uint64_t points) {
   const auto count = static_cast<double>(std::max<std::uint64_t>(points, 1));
   if (device.kind() == Device::Kind::cuda) return std::clamp(9 / std::sqrt(count), 0.001, 0.2);
-  return std::clamp(10000 / count, 0.05, 0.25);
+  return points < 10000 ? 0.4 : std::clamp(10000 / count, 0.05, 0.25);
 }
 
 /// `rows` are kProbes rows of the searcher's points, side by side; it is a k-d tree with leaves of `leaf_size`.
