@@ -178,6 +178,11 @@ TEST_F(ClassifyCommand, TablesGoTogetherByName) {
   // Of five voters one is the point before: three ants.
   EXPECT_EQ(rows_of(tables("train.csv", "bare.csv", {"--label", "kind", "-k", "5", "--mode", "sequential", "--check"})),
             "y,x,predicted\n0,1,ant\n8,8,ant\n");
+  // The output may take the place of the input.
+  ASSERT_EQ(
+      classify(tables("train.csv", "bare.csv", {"--label", "kind", "-k", "1", "-q", "--out", path("bare.csv")})).code,
+      0);
+  EXPECT_EQ(content(path("bare.csv")), "y,x,predicted\n0,1,ant\n8,8,bee\n");
   write("other.csv", "x,z\n0,1\n");
   expect_failure(classify(tables("train.csv", "other.csv", {"--label", "kind"})), 2,
                  "other.csv has no column \"y\", which " + path("train.csv") + " has; it has x, z");
