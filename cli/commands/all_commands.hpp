@@ -13,6 +13,7 @@ Command build_command();
 Command knn_command();
 Command radius_command();
 Command box_command();
+Command classify_command();
 Command dedupe_command();
 Command export_command();
 Command verify_command();

@@ -1,12 +1,15 @@
 // Everything that the library offers, in one include.
 #pragma once
 
+#include <kith/apps/choose_k.hpp>
 #include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
+#include <kith/apps/evaluate.hpp>
 #include <kith/apps/generate.hpp>
 #include <kith/apps/neighbor_options.hpp>
 #include <kith/apps/regress.hpp>
+#include <kith/apps/scale.hpp>
 #include <kith/apps/summarize.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
@@ -28,6 +31,7 @@
 #include <kith/io/read_points.hpp>
 #include <kith/io/read_sequences.hpp>
 #include <kith/io/row_map_file.hpp>
+#include <kith/io/text_header.hpp>
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>
 #include <kith/metric.hpp>

@@ -48,7 +48,12 @@ std::string header_line(PointView points, const WriteOptions& options, char deli
       line += fmt::format("c{}", d);
     }
   }
-  if (options.labels != nullptr) line += fmt::format("{}label", points.dims() > 0 ? std::string(1, delimiter) : "");
+  const auto add = [&](const std::string& name) {
+    if (!line.empty()) line += delimiter;
+    line += name;
+  };
+  if (options.labels != nullptr) add("label");
+  for (const AppendedColumn& column : options.appended) add(as_field(column.name, delimiter));
   return line + '\n';
 }
 
@@ -65,10 +70,16 @@ template <typename T>
 void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions& options, char delimiter) {
   std::vector<std::string> labels;
   if (options.labels != nullptr) {
-    for (const std::string& name : options.labels->names) labels.push_back(as_field(name, delimiter) + '\n');
+    for (const std::string& name : options.labels->names) labels.push_back(as_field(name, delimiter));
   }
   runtime::ProgressMeter meter(&options.progress, "writing", points.rows());
   std::vector<char> line(points.dims() * (kLongestNumber + 1) + 1);
+  std::string others;  // the fields behind the coordinates, and the line break
+  std::string field;
+  const auto add = [&](std::string_view text) {
+    if (points.dims() > 0 || !others.empty()) others += delimiter;
+    others += text;
+  };
   for (std::uint64_t row = 0; row < points.rows(); ++row) {
     char* end = line.data();
     const T* const values = points.row<T>(row);
@@ -76,13 +87,16 @@ void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions&
       if (d > 0) *end++ = delimiter;
       end = print_number(end, values[d]);
     }
-    if (labels.empty()) {
-      *end++ = '\n';
-    } else if (points.dims() > 0) {
-      *end++ = delimiter;
-    }
     file.write(line.data(), static_cast<std::size_t>(end - line.data()));
-    if (!labels.empty()) file.write(labels[options.labels->codes[row]]);
+    others.clear();
+    if (!labels.empty()) add(labels[options.labels->codes[row]]);
+    for (const AppendedColumn& column : options.appended) {
+      field.clear();
+      column.write(row, field);
+      add(as_field(field, delimiter));
+    }
+    others += '\n';
+    file.write(others);
     if (row % kRowsPerReport == 0) meter.report(row);
   }
   meter.finish();

@@ -55,8 +55,9 @@ void write_points(const std::string& path, PointView points, const WriteOptions&
   if (!can_write) {
     throw UsageError(fmt::format("{}: {} is read but not written; {}", path, name_of(format), kWritable));
   }
-  if (options.labels != nullptr && format != Format::text) {
-    throw UsageError(fmt::format("{}: labels are written to text only; use .csv", path));
+  if ((options.labels != nullptr || !options.appended.empty()) && format != Format::text) {
+    throw UsageError(fmt::format("{}: {} are written to text only; use .csv", path,
+                                 options.labels != nullptr ? "labels" : "further columns"));
   }
   runtime::OutputFile file(path);
   switch (format) {

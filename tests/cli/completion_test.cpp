@@ -4,7 +4,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box",
+const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box", "classify",
                                             "dedupe",   "export", "verify", "bench", "completion", "help"};
 
 /// Every "--flag" that stands at the head of a line of the help.

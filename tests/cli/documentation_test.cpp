@@ -12,8 +12,8 @@ std::string page(const std::string& name) {
 }
 
 TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
-  for (const std::string command :
-       {"generate", "info", "build", "knn", "radius", "box", "dedupe", "export", "verify", "bench", "completion"}) {
+  for (const std::string command : {"generate", "info", "build", "knn", "radius", "box", "classify", "dedupe", "export",
+                                    "verify", "bench", "completion"}) {
     SCOPED_TRACE(command);
     const std::string text = page(command);
     ASSERT_FALSE(text.empty());

@@ -6,7 +6,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box",
+const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box", "classify",
                                             "dedupe",   "export", "verify", "bench", "completion", "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {
@@ -51,7 +51,7 @@ TEST(Help, UnknownCommandsAreRefusedWithASuggestion) {
   expect_failure(run_kith({"genrate", "--points", "5"}), 2, "did you mean \"generate\"?");
   expect_failure(run_kith({"raidus"}), 2, "did you mean \"radius\"?");
   expect_failure(run_kith({"help", "verfy"}), 2, "did you mean \"verify\"?");
-  expect_failure(run_kith({"classify"}), 2, "there is no command \"classify\"");
+  expect_failure(run_kith({"cluster"}), 2, "there is no command \"cluster\"");
   const Outcome far = run_kith({"xyzzy-plugh"});
   expect_failure(far, 2, "there is no command");
   EXPECT_FALSE(has(far.err, "did you mean"));

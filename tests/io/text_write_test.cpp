@@ -125,6 +125,16 @@ TEST(TextWrite, LabelsReadBack) {
             "x,label\n1,a\n");
 }
 
+TEST(TextWrite, FurtherColumnsComeLast) {
+  const PointSet points = points_of<float>({1, 2, 3, 4}, 2);
+  const io::Labels labels{{0, 1}, {"a", "b"}};
+  const auto row_number = [](std::uint64_t row, std::string& to) { to = std::to_string(row); };
+  const auto odd_text = [](std::uint64_t row, std::string& to) { to = row == 0 ? "c,d" : ""; };
+  const io::WriteOptions options{.labels = &labels, .appended = {{"row", row_number}, {"p q", odd_text}}};
+  EXPECT_EQ(written("f.csv", points.view(), options), "x,y,label,row,p q\n1,2,a,0,\"c,d\"\n3,4,b,1,\"\"\n");
+  EXPECT_EQ(written("f.csv", points.view(), {.appended = {{"row", row_number}}}), "x,y,row\n1,2,0\n3,4,1\n");
+}
+
 TEST(TextWrite, RefusesWhatDoesNotFit) {
   const PointSet points = points_of<float>({1, 2, 3, 4}, 2);
   const auto failure = [&](const std::string& name, const io::WriteOptions& options = {}) {
@@ -140,6 +150,8 @@ TEST(TextWrite, RefusesWhatDoesNotFit) {
   EXPECT_NE(failure("a.csv", {.labels = &broken}).find("line break"), std::string::npos);
   const io::Labels good{{0, 0}, {"a"}};
   EXPECT_NE(failure("a.npy", {.labels = &good}).find("labels are written to text only"), std::string::npos);
+  EXPECT_NE(failure("a.npy", {.appended = {{"c", {}}}}).find("further columns are written to text only"),
+            std::string::npos);
   EXPECT_NE(failure("a.docx").find(".csv, .tsv, .txt, .xyz, .npy, .npz, .ply and .pcd can be written"),
             std::string::npos);
   EXPECT_NE(failure("noextension").find("can be written"), std::string::npos);

@@ -47,7 +47,7 @@ struct ValueScore {
   double root_mean_squared_error = 0;
   double largest_error = 0;
   /// 1 - (squared errors / squared deviations of the truth from its mean); as is usual 1 if both are 0, 0 if only the
-  /// latter.
+  /// latter, or without rows.
   double r_squared = 0;
 };
 

@@ -1,6 +1,7 @@
 // Writes points to a file that appears whole or not at all.
 #pragma once
 
+#include <kith/io/append_columns.hpp>
 #include <kith/io/format.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/point_view.hpp>
@@ -22,6 +23,8 @@ struct WriteOptions {
   /// Text forms of PLY and PCD instead of the binary ones.
   bool ascii = false;
   ProgressCallback progress = {};
+  /// CSV only: further columns behind those.
+  std::vector<AppendedColumn> appended = {};
 };
 
 /// Writes to a temporary file beside `path`, then renames it. "-" is standard output. Throws IoError, UsageError if the

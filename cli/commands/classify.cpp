@@ -1,0 +1,160 @@
+// kith classify: labels or values of points by their neighbours.
+#include "commands/all_commands.hpp"
+
+#include "commands/classify_check.hpp"
+#include "commands/classify_flags.hpp"
+#include "commands/classify_input.hpp"
+#include "commands/classify_output.hpp"
+#include "commands/classify_report.hpp"
+#include "interrupt.hpp"
+#include "physical_memory.hpp"
+#include "readable.hpp"
+#include "standard_output.hpp"
+#include "stopwatch.hpp"
+#include "terminal_progress.hpp"
+
+#include <kith/apps/classify.hpp>
+#include <kith/apps/regress.hpp>
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace kith::cli {
+namespace {
+
+constexpr std::uint32_t kUsualK = 5;
+
+/// Options of the library with what the flags say.
+template <typename Options>
+Options options_of(const ClassifyFlags& flags, std::uint32_t k, TerminalProgress& progress) {
+  Options options;
+  static_cast<apps::NeighborOptions&>(options) = flags.neighbors;
+  options.k = k;
+  options.progress = progress.callback();
+  return options;
+}
+
+void choose_k(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work) {
+  const Stopwatch watch;
+  auto options = options_of<apps::ChooseKOptions>(flags, 0, progress);
+  options.least = flags.range->least;
+  options.most = flags.range->most;
+  options.folds = flags.folds.value_or(0);
+  work.choice = flags.is_regression() ? apps::choose_k(input.points, input.values, options)
+                                      : apps::choose_k(input.points, input.labels(), options);
+  work.k = work.choice->best;
+  work.choose_ms = watch.milliseconds();
+  flags.output.explanation(work.choice->work.explanation);
+  flags.output.explanation(fmt::format(
+      "every k from {} to {} tried with one search, each point labelled by {}", options.least, options.most,
+      flags.folds ? fmt::format("the other {} of {} parts", *flags.folds - 1, *flags.folds) : "all others"));
+  stop_if_interrupted();
+}
+
+void check_again(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work,
+                 const auto& check) {
+  if (!flags.check) return;
+  progress.erase();
+  flags.output.note(
+      fmt::format("checking {} one after the other, which is slow", counted(input.queries.rows(), "point")));
+  const Stopwatch watch;
+  check(progress.callback());
+  work.check_ms = watch.milliseconds();
+}
+
+void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work) {
+  auto options = options_of<apps::ClassifyOptions>(flags, work.k, progress);
+  options.want_shares = flags.proba;
+  if (flags.proba) {
+    require_memory("the shares of classes", input.queries.rows(), input.classes, sizeof(double),
+                   "leave --proba out or classify fewer points at a time");
+  }
+  const apps::Classified found = flags.is_sequential()
+                                     ? apps::classify_sequential(input.points, input.labels(), input.queries, options)
+                                     : apps::classify(input.points, input.labels(), input.queries, options);
+  work.neighbors = found.work;
+  work.depth = found.depth;
+  work.rounds = found.rounds;
+  stop_if_interrupted();
+  flags.output.explanation(found.work.explanation);
+  if (flags.is_sequential()) {
+    flags.output.explanation(fmt::format("longest chain of new points that vote on each other: {}; labels took {}",
+                                         readable_count(found.depth), counted(found.rounds, "round")));
+  }
+  check_again(flags, input, progress, work,
+              [&](const ProgressCallback& callback) { check_labels(flags, input, found.labels, work.k, callback); });
+  if (!input.truth.empty()) work.labels = judge_labels(input, found.labels);
+  const Stopwatch watch;
+  write_labels(flags, input, found, progress.callback());
+  work.write_ms = watch.milliseconds();
+}
+
+void predict(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work) {
+  const auto options = options_of<apps::NeighborOptions>(flags, work.k, progress);
+  const apps::Regressed found = apps::regress(input.points, input.values, input.queries, options);
+  work.neighbors = found.work;
+  stop_if_interrupted();
+  flags.output.explanation(found.work.explanation);
+  check_again(flags, input, progress, work,
+              [&](const ProgressCallback& callback) { check_values(flags, input, found.values, work.k, callback); });
+  if (!input.true_values.empty()) work.values = judge_values(input, found.values);
+  const Stopwatch watch;
+  write_values(flags, input, found.values, progress.callback());
+  work.write_ms = watch.milliseconds();
+}
+
+int run_classify(const ClassifyFlags& flags) {
+  check_classify_flags(flags);
+  TerminalProgress progress(flags.output.quiet);
+  const ClassifyInput input = read_classify_input(flags, progress);
+  ClassifyWork work;
+  work.k = flags.k.value_or(kUsualK);
+  if (flags.range) choose_k(flags, input, progress, work);
+  if (flags.classifies() && flags.is_regression()) predict(flags, input, progress, work);
+  if (flags.classifies() && !flags.is_regression()) label(flags, input, progress, work);
+  progress.erase();
+  if (flags.output.json) {
+    write_to_stdout(json_of_work(flags, input, work));
+  } else if (!flags.classifies()) {
+    write_to_stdout(choice_table(*work.choice, input.points.rows()));
+  }
+  summarize_work(flags, input, work);
+  return 0;
+}
+
+}  // namespace
+
+Command classify_command() {
+  const auto flags = std::make_shared<ClassifyFlags>();
+  Command command;
+  command.name = "classify";
+  command.summary = "label points by the votes of their neighbours";
+  command.synopsis =
+      "FILE [-k K] [--mode M] [--out FILE] [flags] | --train FILE --test FILE --label COLUMN [-k K] [--out FILE] "
+      "[flags]";
+  command.description =
+      "The label that most of the K nearest labelled points have; a tie goes to the tied label whose nearest point "
+      "comes "
+      "first. FILE holds points with and without a class; each new one, once labelled, counts as a neighbour of those "
+      "after it, unless --mode independent. --train and --test are tables: every row of the second is written with a "
+      "column \"predicted\" and, if the labels are there, compared with the truth. With --regress the mean of a "
+      "column "
+      "takes the place of the vote. The result depends on K, weights, metric and scale only.";
+  command.arguments = classify_arguments(*flags);
+  command.groups = classify_flags(*flags);
+  command.examples = {
+      {"fill in the classes of a class file, each new point a neighbour of the next",
+       "kith classify points.csv -k 5 --out classified.csv"},
+      {"label a table by another and see how good that is",
+       "kith classify --train train.csv --test test.csv --label species --scale standard --out labelled.csv"},
+      {"which k does best on the training points", "kith classify --train train.csv --label species --choose-k 1..50"},
+      {"predict prices by distance",
+       "kith classify --train sold.csv --test asked.csv --regress price --weights distance"}};
+  command.run = [flags] { return run_classify(*flags); };
+  return command;
+}
+
+}  // namespace kith::cli

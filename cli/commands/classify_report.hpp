@@ -1,0 +1,51 @@
+// What kith classify tells of its work: how it was done, how long it took, and how good it is where the truth is known.
+#pragma once
+
+#include "commands/classify_flags.hpp"
+#include "commands/classify_input.hpp"
+
+#include <kith/apps/choose_k.hpp>
+#include <kith/apps/evaluate.hpp>
+#include <kith/apps/neighbor_options.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+/// How good labels are. Rows whose truth is not told do not count.
+struct LabelVerdict {
+  apps::LabelScore score;
+  std::vector<apps::Confusion> confusion;
+  std::uint64_t of_no_known_class = 0;  ///< rows whose true class no training point has
+};
+
+/// What was done.
+struct ClassifyWork {
+  std::uint32_t k = 0;
+  std::optional<apps::KChoice> choice;
+  apps::NeighborWork neighbors;
+  std::uint64_t depth = 0;
+  std::uint64_t rounds = 0;
+  std::optional<LabelVerdict> labels;
+  std::optional<apps::ValueScore> values;
+  double choose_ms = 0;
+  double check_ms = 0;
+  double write_ms = 0;
+};
+
+/// Compares with the truth, which must be known.
+LabelVerdict judge_labels(const ClassifyInput& input, const std::vector<std::uint32_t>& found);
+apps::ValueScore judge_values(const ClassifyInput& input, const std::vector<double>& found);
+
+/// How well each k did, as CSV: k and right and accuracy, or k and error.
+std::string choice_table(const apps::KChoice& choice, std::uint64_t points);
+
+/// Everything for people, on standard error.
+void summarize_work(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work);
+/// Everything as JSON.
+std::string json_of_work(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work);
+
+}  // namespace kith::cli
