@@ -45,9 +45,9 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
   require_weights(options);
   require_neighbors(options.k, points.rows(), points.rows(), queries.rows());
   Classified result;
-  const Index index = build_index(points, queries.rows(), options, result.work);
   make_room(result.labels, queries.rows(), 1, "labels");
   if (options.want_shares) make_room(result.shares, queries.rows(), labels.classes, "shares");
+  const Index index = build_index(points, queries.rows(), options, result.work);
   std::vector<ListVotes> votes = make_votes(runtime::resolve_threads(options.threads), labels.classes, options);
   search_in_order(index, queries, {}, options, "classifying", result.work,
                   [&](std::uint64_t first, const Neighbors& lists) {

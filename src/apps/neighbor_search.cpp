@@ -10,7 +10,7 @@ namespace kith::apps {
 namespace {
 
 /// Entries of lists in memory at one time.
-constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
+constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 22;
 
 }  // namespace
 

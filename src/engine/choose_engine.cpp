@@ -73,9 +73,8 @@ bool queries_are_few(const Wish& wish) {
 /// in so many that building takes long for little hope.
 bool is_doubtful(const Wish& wish) {
   constexpr std::uint32_t kMostDims = 64;
-  constexpr std::uint64_t kFewestPoints = 10000, kFewestOnGpu = 4000;
-  return wish.dims > kMostCertainDims && wish.dims <= kMostDims &&
-         wish.points >= (is_for_gpu(wish) ? kFewestOnGpu : kFewestPoints);
+  constexpr std::uint64_t kFewestPoints = 4000;
+  return wish.dims > kMostCertainDims && wish.dims <= kMostDims && wish.points >= kFewestPoints;
 }
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.

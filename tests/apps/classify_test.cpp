@@ -11,8 +11,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace kith::apps {
@@ -117,6 +120,227 @@ TEST(ClassifySequential, AsThePlainLoopOnRandomCases) {
     }
     if (HasFailure()) return;
   }
+}
+
+TEST(Classify, ATieGoesToTheLabelThatComesFirst) {
+  const std::vector<double> points = {1, 2, 3, 4, 5, 6};
+  const Codes codes = {2, 0, 1, 1, 0, 2};
+  const std::vector<double> queries = {0, 7};
+  const PointView train(points.data(), 6, 1), test(queries.data(), 2, 1);
+  const auto labels_with = [&](std::uint32_t k, Weights weights) {
+    ClassifyOptions options;
+    options.k = k;
+    options.weights = weights;
+    return classify(train, {codes, 3}, test, options).labels;
+  };
+  EXPECT_EQ(labels_with(2, Weights::uniform), (Codes{2, 2}));
+  EXPECT_EQ(labels_with(4, Weights::uniform), (Codes{1, 1}));
+  EXPECT_EQ(labels_with(6, Weights::uniform), (Codes{2, 2}));
+  // 1 for the nearest, then 1/2, 1/3, 1/4: the nearest alone has more than both of the other label.
+  EXPECT_EQ(labels_with(4, Weights::distance), (Codes{2, 2}));
+}
+
+TEST(Classify, AtDistanceZeroOnlyThoseCount) {
+  const std::vector<float> points = {5, 5, 5.5f, 5.5f, 5.5f};
+  const Codes codes = {3, 1, 0, 0, 0};
+  const float query = 5;
+  ClassifyOptions options;
+  options.k = 5;
+  options.weights = Weights::distance;
+  options.want_shares = true;
+  const Classified found = classify(PointView(points.data(), 5, 1), {codes, 4}, PointView(&query, 1, 1), options);
+  EXPECT_EQ(found.labels, (Codes{3}));
+  EXPECT_EQ(found.shares, (std::vector<double>{0, 0.5, 0, 0.5}));
+}
+
+TEST(Classify, ManyNeighborsOfManyClasses) {
+  std::mt19937_64 random(7);
+  const PointSet points = test::nasty_points(test::NastyShape::uniform, DType::f32, 3000, 2, random);
+  const PointSet queries = test::nasty_points(test::NastyShape::uniform, DType::f32, 5, 2, random);
+  for (const std::uint32_t classes : {2u, 5000u, 1000000u, 0xffffffffu}) {
+    SCOPED_TRACE(classes);
+    Codes codes(points.rows());
+    // Multiples of a number meet in many hash tables.
+    for (std::uint32_t& code : codes) code = static_cast<std::uint32_t>(random() % 700 * 65536 % classes);
+    codes[random() % codes.size()] = classes - 1;
+    for (const std::uint32_t k : {17u, 500u, 3000u}) {
+      for (const Weights weights : {Weights::uniform, Weights::distance}) {
+        ClassifyOptions options;
+        options.k = k;
+        options.weights = weights;
+        options.want_shares = classes <= 5000;
+        expect_equal(test::oracle_classify(points.view(), {codes, classes}, queries.view(), options),
+                     classify(points.view(), {codes, classes}, queries.view(), options));
+      }
+    }
+  }
+}
+
+/// Lists of more neighbours than are kept at a time are searched for part by part.
+TEST(Classify, AnswersOfPartsAreThoseOfTheWhole) {
+  std::mt19937_64 random(8);
+  const PointSet points = test::nasty_points(test::NastyShape::grid, DType::f32, 2500, 2, random);
+  const PointSet queries = test::nasty_points(test::NastyShape::grid, DType::f32, 2100, 2, random);
+  Codes codes(points.rows());
+  for (std::uint32_t& code : codes) code = static_cast<std::uint32_t>(random() % 9);
+  ClassifyOptions options;
+  options.k = 2200;  // 4.6 million entries
+  options.want_shares = true;
+  const Classified all = classify(points.view(), {codes, 9}, queries.view(), options);
+  const Classified few = classify(points.view(), {codes, 9}, queries.view().slice(1890, 20), options);
+  EXPECT_TRUE(std::equal(few.labels.begin(), few.labels.end(), all.labels.begin() + 1890));
+  // In order: all that come before one that is labelled by itself are points for it.
+  const Classified in_order = classify_sequential(points.view(), {codes, 9}, queries.view(), options);
+  for (const std::ptrdiff_t query : {0, 1905, 1906, 2099}) {
+    const PointSet before =
+        test::rows_behind(points.view(), queries.view().slice(0, static_cast<std::uint64_t>(query)));
+    Codes known = codes;
+    known.insert(known.end(), in_order.labels.begin(), in_order.labels.begin() + query);
+    const Classified one =
+        classify(before.view(), {known, 9}, queries.view().slice(static_cast<std::uint64_t>(query), 1), options);
+    EXPECT_EQ(one.labels[0], in_order.labels[static_cast<std::size_t>(query)]) << query;
+    EXPECT_TRUE(std::equal(one.shares.begin(), one.shares.end(), in_order.shares.begin() + 9 * query)) << query;
+  }
+}
+
+TEST(ClassifySequential, ALabelTravelsAlongALine) {
+  constexpr std::uint32_t kCount = 20000;
+  std::vector<double> line(kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) line[i] = i + 1;
+  const std::vector<double> points = {0, -1e9};
+  const Codes codes = {1, 0};
+  ClassifyOptions options;
+  options.k = 1;
+  for (const Engine engine : {Engine::automatic, Engine::brute_force, Engine::kd_tree, Engine::cover_tree}) {
+    options.engine = engine;
+    const std::uint64_t count = engine == Engine::brute_force ? 2000 : kCount;
+    const Classified found =
+        classify_sequential(PointView(points.data(), 2, 1), {codes, 2}, PointView(line.data(), count, 1), options);
+    EXPECT_EQ(found.labels, Codes(count, 1));
+    EXPECT_EQ(found.depth, count);
+    EXPECT_EQ(found.rounds, 1u);
+  }
+}
+
+TEST(ClassifySequential, NothingNewHasNoDepth) {
+  const std::vector<float> points = {1, 2, 3};
+  const Codes codes = {0, 1, 1};
+  ClassifyOptions options;
+  options.k = 3;
+  const Classified found = classify_sequential(PointView(points.data(), 3, 1), {codes, 2}, {}, options);
+  EXPECT_TRUE(found.labels.empty());
+  EXPECT_EQ(found.depth, 0u);
+  EXPECT_EQ(found.rounds, 0u);
+  const float far = 100;  // one that has no new neighbour
+  EXPECT_EQ(classify_sequential(PointView(points.data(), 3, 1), {codes, 2}, PointView(&far, 1, 1), options).depth, 1u);
+}
+
+TEST(Classify, TellsOfItsWork) {
+  std::mt19937_64 random(5);
+  const PointSet points = test::nasty_points(test::NastyShape::uniform, DType::f32, 2000, 3, random);
+  const Codes codes(2000, 0);
+  for (const bool in_order : {false, true}) {
+    ClassifyOptions options;
+    std::vector<std::string> stages;
+    std::uint64_t last = 0;
+    options.progress = [&](const Progress& progress) {
+      if (stages.empty() || stages.back() != progress.stage) {
+        stages.emplace_back(progress.stage);
+        last = 0;
+      }
+      EXPECT_GE(progress.done, last);
+      EXPECT_LE(progress.done, progress.total);
+      last = progress.done;
+      return true;
+    };
+    const auto run = [&] {
+      return in_order ? classify_sequential(points.view(), {codes, 1}, points.view(), options)
+                      : classify(points.view(), {codes, 1}, points.view(), options);
+    };
+    const Classified found = run();
+    EXPECT_EQ(found.work.engine, Engine::kd_tree);
+    EXPECT_EQ(found.work.device, Device::cpu());
+    EXPECT_NE(found.work.explanation.find("engine kdtree"), std::string::npos) << found.work.explanation;
+    EXPECT_GT(found.work.build_ms, 0);
+    EXPECT_GT(found.work.search_ms, 0);
+    EXPECT_GT(found.work.vote_ms, 0);
+    ASSERT_FALSE(stages.empty());
+    EXPECT_EQ(stages.back(), "classifying");
+    EXPECT_EQ(last, 2000u);
+    for (const std::string& stop : stages) {
+      options.progress = [&](const Progress& progress) { return progress.stage != stop; };
+      EXPECT_THROW(run(), Interrupted) << stop;
+    }
+  }
+}
+
+TEST(Classify, RefusesWhatMakesNoSense) {
+  const std::vector<double> points = {1, 2, 3};
+  const std::vector<double> wide = {1, 2, 3, 4};
+  const std::vector<float> single = {1, 2};
+  const Codes codes = {0, 1, 1};
+  const PointView train(points.data(), 3, 1), test(wide.data(), 4, 1), nothing(points.data(), 0, 1);
+  for (const auto run : {&classify, &classify_sequential}) {
+    const bool in_order = run == &classify_sequential;
+    const auto refused = [&](PointView from, LabelView labels, PointView to, const ClassifyOptions& options) {
+      return test::thrown_message<UsageError>([&] { run(from, labels, to, options); });
+    };
+    const auto with_k = [](std::uint32_t k) {
+      ClassifyOptions options;
+      options.k = k;
+      return options;
+    };
+    EXPECT_PRED2(test::holds, refused(train, {codes, 2}, test, with_k(0)), "k must be at least 1");
+    const std::uint32_t most = in_order ? 6 : 3;
+    EXPECT_EQ(run(train, {codes, 2}, test, with_k(most)).labels.size(), 4u);
+    EXPECT_PRED2(test::holds, refused(train, {codes, 2}, test, with_k(most + 1)), "choose a lower k");
+    EXPECT_PRED2(test::holds, refused(train, {codes, 2}, nothing, with_k(4)), "choose a lower k");
+    EXPECT_PRED2(test::holds, refused(train, {codes, 1}, test, with_k(1)), "point 1 (counted from 0) is 1");
+    const LabelView too_few{std::span(codes).first(2), 2};
+    EXPECT_PRED2(test::holds, refused(train, too_few, test, with_k(1)), "2 for 3 points");
+    EXPECT_THROW(run(nothing, {{}, 2}, test, with_k(1)), BadData);
+    EXPECT_THROW(run(nothing, {{}, 2}, nothing, with_k(1)), UsageError);
+    refused(train, {codes, 2}, PointView(wide.data(), 2, 2), with_k(1));
+    refused(train, {codes, 2}, PointView(single.data(), 2, 1), with_k(1));
+    refused(train, {codes, 2}, PointView(static_cast<const double*>(nullptr), 2, 1), with_k(1));
+    refused(PointView(static_cast<const double*>(nullptr), 3, 1), {codes, 2}, test, with_k(1));
+    refused(train, {codes, 2}, PointView(wide.data(), 2, 1, Device::automatic()), with_k(1));
+    ClassifyOptions options = with_k(1);
+    options.threads = -1;
+    refused(train, {codes, 2}, test, options);
+    options = with_k(1);
+    options.metric = Metric::inner_product();
+    EXPECT_EQ(run(train, {codes, 2}, test, options).labels.size(), 4u);
+    options.weights = Weights::distance;
+    EXPECT_PRED2(test::holds, refused(train, {codes, 2}, test, options), "weights by distance");
+    options = with_k(1);
+    options.want_shares = true;
+    EXPECT_THROW(run(train, {codes, 0xffffffff}, PointView(wide.data(), DType::f64, 100, 1, 0), options), OutOfMemory);
+  }
+}
+
+TEST(Classify, BadRowsAreNamedAsTheCallerNumbersThem) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> good = {1, 2, 3}, bad = {1, nan, nan};
+  const Codes codes = {0, 1, 1};
+  const PointView clean(good.data(), 3, 1), dirty(bad.data(), 3, 1);
+  ClassifyOptions options;
+  options.k = 1;
+  const auto message = [&](auto run, PointView from, PointView to) {
+    return test::thrown_message<BadData>([&] { run(from, LabelView{codes, 2}, to, options); });
+  };
+  EXPECT_PRED2(test::holds, message(&classify, dirty, clean), "points: row 1, column 0");
+  EXPECT_PRED2(test::holds, message(&classify, clean, dirty), "queries: row 1, column 0");
+  EXPECT_PRED2(test::holds, message(&classify_sequential, dirty, clean), "points: row 1, column 0");
+  EXPECT_PRED2(test::holds, message(&classify_sequential, clean, dirty), "new points: row 1, column 0");
+}
+
+TEST(Classify, WeightsHaveNames) {
+  for (const Weights weights : {Weights::uniform, Weights::distance}) {
+    EXPECT_EQ(parse_weights(name_of(weights)), weights);
+  }
+  EXPECT_EQ(name_of(Weights::distance), "distance");
+  EXPECT_PRED2(test::holds, test::thrown_message<UsageError>([] { parse_weights("none"); }), "choose uniform");
 }
 
 }  // namespace
