@@ -386,9 +386,24 @@ def read_csv():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def classify_cpu():
+    report = json.loads((RESULTS / "classify_cpu.json").read_text())
+    head = ["data", "dims", "train, test", "type", "threads", "kith, ms", "scikit-learn, ms", "times faster"]
+    head += ["right: kith, scikit-learn", "differ by a tie"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in report["rows"]:
+        ours, theirs = row["kith"], row["scikit-learn"]
+        cells = [row["data"], row["dims"], f"{row['train']:,}, {row['test']:,}", row["dtype"], row["threads"]]
+        cells += [f"**{milliseconds(ours['ms'])}**", milliseconds(theirs["ms"]), f"{theirs['ms'] / ours['ms']:.1f}"]
+        cells += [f"{ours['right']:,}, {theirs['right']:,}", f"{sum(row['differences'].values()):,}"]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
 TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "brute_force_short": brute_force_short,
+    "classify_cpu": classify_cpu,
     "cover_tree_cpu": cover_tree_cpu,
     "cover_tree_ratios": cover_tree_ratios,
     "gpu_bits": gpu_bits,

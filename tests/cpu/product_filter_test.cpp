@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <type_traits>
 #include <vector>
 
 namespace kith::test {
@@ -21,20 +23,28 @@ TYPED_TEST_SUITE(ProductFilter, Types);
 /// The filter's value of a pair, as the scan computes it, for a given centre.
 template <typename T>
 bool is_dismissed(const T* query, const T* point, const std::vector<T>& centre, std::uint32_t dims, T bound) {
-  std::vector<T> q(dims), p(dims);
+  std::vector<float> q(dims), p(dims);
   for (std::uint32_t d = 0; d < dims; ++d) {
-    q[d] = query[d] - centre[d];
-    p[d] = point[d] - centre[d];
+    q[d] = static_cast<float>(query[d] - centre[d]);
+    p[d] = static_cast<float>(point[d] - centre[d]);
   }
-  T query_term, point_term;
+  float query_term, point_term;
   cpu::filter_terms(q.data(), dims, 1, &query_term);
   cpu::filter_terms(p.data(), dims, 1, &point_term);
-  T value = point_term;
+  float value = point_term;
   for (std::uint32_t d = 0; d < dims; ++d) {
-    const T factor = std::isfinite(query_term) ? T(-2) * q[d] : T(0);
-    value = std::fma(std::isfinite(point_term) ? p[d] : T(0), factor, value);
+    const float factor = std::isfinite(query_term) ? -2 * q[d] : 0.0f;
+    value = std::fma(std::isfinite(point_term) ? p[d] : 0.0f, factor, value);
   }
   return value > cpu::filter_bound(bound, query_term);
+}
+
+/// f64 numbers of every size that f32 has, has as denormals only, or has not.
+void spread_sizes(PointSet& rows, std::mt19937_64& random) {
+  const int least = static_cast<int>(random() % 400) - 250, range = 1 + static_cast<int>(random() % 60);
+  for (double& value : rows.values<double>()) {
+    value = std::ldexp(value, least + static_cast<int>(random() % static_cast<std::uint64_t>(range)));
+  }
 }
 
 TYPED_TEST(ProductFilter, NeverDismissesAPairWithinTheBound) {
@@ -44,7 +54,8 @@ TYPED_TEST(ProductFilter, NeverDismissesAPairWithinTheBound) {
   for (int round = 0; round < 20000; ++round) {
     const std::uint32_t dims = round % 100 == 0 ? 1000 : static_cast<std::uint32_t>(1 + random() % 40);
     const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    const PointSet rows = nasty_points(shape, dtype_of<T>, 3, dims, random);
+    PointSet rows = nasty_points(shape, dtype_of<T>, 3, dims, random);
+    if (std::is_same_v<T, double> && shape != NastyShape::uniform && random() % 2 == 0) spread_sizes(rows, random);
     const T* query = rows.view().row<T>(0);
     const T* point = rows.view().row<T>(1);
     std::vector<T> centre(dims, T(0));

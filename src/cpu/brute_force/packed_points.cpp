@@ -23,16 +23,12 @@ bool filter_helps(Metric metric, bool is_periodic) {
 template <typename T>
 PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic,
                               int threads)
-    : count_(count), dims_(dims), width_(panel_width<T>()), has_filter_(filter_helps(metric, is_periodic)) {
-  const DType dtype = dtype_of<T>;
-  panels_ = PointSet(dtype, panels() * dims_, width_);
+    : count_(count), dims_(dims), width_(panel_width()), has_filter_(filter_helps(metric, is_periodic)) {
+  panels_ = PointSet(dtype_of<T>, panels() * dims_, width_);
   if (has_filter_) {
-    centred_ = PointSet(dtype, panels() * dims_, width_);
-    terms_ = PointSet(dtype, panels() * width_, 1);
+    centred_ = PointSet(DType::f32, panels() * dims_, width_);
+    terms_ = PointSet(DType::f32, panels() * width_, 1);
     find_centre(rows, threads);
-  } else {
-    centred_ = PointSet(dtype, 0, 0);
-    terms_ = PointSet(dtype, 0, 0);
   }
   const std::uint64_t tasks = (panels() + kPanelsPerTask - 1) / kPanelsPerTask;
   runtime::parallel_for(tasks, {.threads = threads}, [&](std::uint64_t task) {
@@ -46,8 +42,9 @@ PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t 
 
 template <typename T>
 std::uint64_t PackedPoints<T>::bytes_of(std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic) {
-  const std::uint64_t width = panel_width<T>(), padded = (count + width - 1) / width * width;
-  return sizeof(T) * padded * (filter_helps(metric, is_periodic) ? 2 * std::uint64_t{dims} + 1 : dims);
+  const std::uint64_t width = panel_width(), padded = (count + width - 1) / width * width;
+  const std::uint64_t filter_bytes = filter_helps(metric, is_periodic) ? sizeof(float) * (std::uint64_t{dims} + 1) : 0;
+  return padded * (sizeof(T) * dims + filter_bytes);
 }
 
 /// The mean of (a sample of) the points. Any value is right; one in the middle makes the filter sharp.
@@ -88,17 +85,19 @@ void PackedPoints<T>::pack_panel(const T* rows, std::uint64_t panel) {
 template <typename T>
 void PackedPoints<T>::centre_panel(std::uint64_t panel) {
   const T* in = panels_.template values<T>().data() + panel * dims_ * width_;
-  T* out = centred_.template values<T>().data() + panel * dims_ * width_;
-  T* terms = terms_.template values<T>().data() + panel * width_;
+  float* out = centred_.values<float>().data() + panel * dims_ * width_;
+  float* terms = terms_.values<float>().data() + panel * width_;
   for (std::uint32_t d = 0; d < dims_; ++d) {
-    for (std::uint32_t i = 0; i < width_; ++i) out[d * width_ + i] = in[d * width_ + i] - centre_[d];
+    for (std::uint32_t i = 0; i < width_; ++i) {
+      out[d * width_ + i] = static_cast<float>(in[d * width_ + i] - centre_[d]);
+    }
   }
   filter_terms(out, dims_, width_, terms);
   for (std::uint32_t i = 0; i < width_; ++i) {
     const bool is_padding = panel * width_ + i >= count_;
-    if (is_padding) terms[i] = std::numeric_limits<T>::infinity();
+    if (is_padding) terms[i] = std::numeric_limits<float>::infinity();
     if (std::isfinite(terms[i])) continue;
-    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = T(0);  // no infinity may meet a zero
+    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = 0;  // no infinity may meet a zero
   }
 }
 
@@ -147,16 +146,18 @@ void PackedQueries<T>::finish() {
   const std::vector<T>& centre = points_.centre();
   for (std::uint32_t group = 0; group < groups_; ++group) {
     const T* values = &values_[std::size_t{group} * dims_ * kGroup];
-    T* centred = &centred_[std::size_t{group} * dims_ * kGroup];
-    T* terms = &terms_[std::size_t{group} * kGroup];
+    float* centred = &centred_[std::size_t{group} * dims_ * kGroup];
+    float* terms = &terms_[std::size_t{group} * kGroup];
     for (std::uint32_t d = 0; d < dims_; ++d) {
-      for (std::uint32_t q = 0; q < kGroup; ++q) centred[d * kGroup + q] = values[d * kGroup + q] - centre[d];
+      for (std::uint32_t q = 0; q < kGroup; ++q) {
+        centred[d * kGroup + q] = static_cast<float>(values[d * kGroup + q] - centre[d]);
+      }
     }
     filter_terms(centred, dims_, kGroup, terms);
     for (std::uint32_t q = 0; q < kGroup; ++q) {
       const bool is_safe = std::isfinite(terms[q]);  // else no infinity may meet a zero
       for (std::uint32_t d = 0; d < dims_; ++d) {
-        centred[d * kGroup + q] = is_safe ? T(-2) * centred[d * kGroup + q] : T(0);
+        centred[d * kGroup + q] = is_safe ? -2 * centred[d * kGroup + q] : 0;
       }
     }
   }

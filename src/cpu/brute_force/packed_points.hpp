@@ -12,7 +12,7 @@ namespace kith::cpu {
 /// Points in panels of `width`, coordinate by coordinate; for L2 also a centred copy with the terms of the product
 /// filter, unless axes are periodic: the product form knows no way around.
 ///
-/// bytes per point: dims * sizeof(T) (any metric), 2 * dims * sizeof(T) + sizeof(T) (L2)
+/// bytes per point: dims * sizeof(T) (any metric), and 4 * dims + 4 for the filter, which is f32 (L2)
 template <typename T>
 class PackedPoints {
  public:
@@ -30,8 +30,8 @@ class PackedPoints {
   std::uint64_t memory_bytes() const { return panels_.bytes() + centred_.bytes() + terms_.bytes(); }
 
   const T* panel_values() const { return panels_.template values<T>().data(); }
-  const T* centred_values() const { return centred_.template values<T>().data(); }
-  const T* terms() const { return terms_.template values<T>().data(); }
+  const float* centred_values() const { return centred_.values<float>().data(); }
+  const float* terms() const { return terms_.values<float>().data(); }
   const std::vector<T>& centre() const { return centre_; }
   /// Copies point i to dims values that lie `stride` apart.
   void unpack(std::uint64_t i, T* out, std::uint32_t stride) const;
@@ -49,7 +49,7 @@ class PackedPoints {
   bool has_filter_;
   std::vector<T> centre_;
   PointSet panels_;   // panels * dims rows of `width`
-  PointSet centred_;  // the same, if has_filter_
+  PointSet centred_;  // the same in f32, if has_filter_
   PointSet terms_;    // one per point, padded
 };
 
@@ -76,10 +76,10 @@ class PackedQueries {
 
   std::uint32_t groups() const { return groups_; }
   T* bounds() { return bounds_.data(); }
-  T* filter_bounds() { return filter_bounds_.data(); }
+  float* filter_bounds() { return filter_bounds_.data(); }
   const T* values() const { return values_.data(); }
-  const T* centred() const { return centred_.data(); }
-  const T* terms() const { return terms_.data(); }
+  const float* centred() const { return centred_.data(); }
+  const float* terms() const { return terms_.data(); }
 
  private:
   static constexpr std::uint32_t kStride = 4;  // kGroup of scan.hpp
@@ -94,11 +94,11 @@ class PackedQueries {
   std::uint32_t dims_;
   std::uint32_t count_ = 0;
   std::uint32_t groups_ = 0;
-  std::vector<T> values_;   // [group][dimension][kStride]
-  std::vector<T> centred_;  // -2 (query - centre)
-  std::vector<T> terms_;
+  std::vector<T> values_;       // [group][dimension][kStride]
+  std::vector<float> centred_;  // -2 (query - centre)
+  std::vector<float> terms_;
   std::vector<T> bounds_;
-  std::vector<T> filter_bounds_;
+  std::vector<float> filter_bounds_;
 };
 
 }  // namespace kith::cpu

@@ -37,35 +37,40 @@ HWY_INLINE hn::Vec<D> in_every_lane(D lanes, const T* group) {
 #endif
 }
 
-/// Hands the distances of one query to one panel to the caller if one of them is within the bound.
+constexpr std::size_t kPanel = kVectors * hn::MaxLanes(hn::ScalableTag<float>());
+
+/// The chain takes so many points of a panel at a time: all of them in f32, half of them in f64.
+template <class D>
+constexpr std::size_t kPart = kVectors* hn::MaxLanes(D());
+
+/// Hands the distances of one query to one part of a panel to the caller if one of them is within the bound.
 template <class D, typename T>
-HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::uint64_t panel,
+HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::uint64_t first_point,
                        const hn::Vec<D> (&sums)[kVectors]) {
   const auto bound = hn::Set(lanes, scan.bounds[query]);
   auto nearest = sums[0];
   for (std::size_t v = 1; v < kVectors; ++v) nearest = hn::Min(nearest, sums[v]);
   if (hn::AllFalse(lanes, hn::Le(nearest, bound))) return;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
-  constexpr std::size_t kWidth = kVectors * kLanes;
-  static_assert(kWidth <= kWidestPanel, "one bit per point");
-  HWY_ALIGN T chains[kWidth];
+  static_assert(kPanel <= kWidestPanel, "one bit per point");
+  HWY_ALIGN T chains[kPart<D>];
   std::uint64_t hits = 0;
   for (std::size_t v = 0; v < kVectors; ++v) {
     hn::Store(sums[v], lanes, chains + v * kLanes);
     hits |= bits_of(lanes, hn::Le(sums[v], bound)) << (v * kLanes);
   }
-  scan.bounds[query] = scan.on_hit(scan.context, query, panel * kWidth, chains, hits);
+  scan.bounds[query] = scan.on_hit(scan.context, query, first_point, chains, hits);
 }
 
-/// Up to kGroup queries of any groups against one panel by the chain, all at once to keep the pipelines full.
+/// Up to kGroup queries of any groups against one part of a panel by the chain, all at once to keep the pipelines full.
 template <class D, typename T, std::uint32_t kDims>
-HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, const std::uint32_t* queries,
-                                std::uint32_t count, std::integral_constant<std::uint32_t, kDims>) {
+HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, std::size_t part,
+                                const std::uint32_t* queries, std::uint32_t count,
+                                std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
-  constexpr std::size_t kWidth = kVectors * kLanes;
   const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
-  const T* points = scan.panels + panel * dims * kWidth;
+  const T* points = scan.panels + panel * dims * kPanel + part;
   const T* coordinates[kGroup];
   for (std::uint32_t q = 0; q < kGroup; ++q) {  // places without a query repeat the last one
     const std::uint32_t query = queries[q < count ? q : count - 1];
@@ -80,12 +85,12 @@ HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, const 
     const hn::Vec<D> query[kGroup] = {hn::Set(lanes, coordinates[0][place]), hn::Set(lanes, coordinates[1][place]),
                                       hn::Set(lanes, coordinates[2][place]), hn::Set(lanes, coordinates[3][place])};
     for (std::size_t v = 0; v < kVectors; ++v) {
-      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = L2Step{}(sums[q][v], hn::Sub(query[q], point));
     }
   }
   for (std::uint32_t q = 0; q < count; ++q) {
-    report(lanes, scan, queries[q], panel, sums[q]);
+    report(lanes, scan, queries[q], panel * kPanel + part, sums[q]);
     scan.filter_bounds[queries[q]] = filter_bound(scan.bounds[queries[q]], scan.query_terms[queries[q]]);
   }
 }
@@ -95,19 +100,20 @@ template <class D, typename T, std::uint32_t kDims>
 HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const std::uint32_t* queries, std::uint32_t count,
                           std::integral_constant<std::uint32_t, kDims> constant_dims) {
   for (std::uint32_t first = 0; first < count; first += kGroup) {
-    recheck_queries<D>(scan, panel, queries + first, HWY_MIN(kGroup, count - first), constant_dims);
+    for (std::size_t part = 0; part < kPanel; part += kPart<D>) {
+      recheck_queries<D>(scan, panel, part, queries + first, HWY_MIN(kGroup, count - first), constant_dims);
+    }
   }
 }
 
-/// A group of queries against one panel by the chain.
+/// A group of queries against one part of a panel by the chain.
 template <class D, typename T, class Step, class Axes, std::uint32_t kDims>
 HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& axes, std::uint64_t panel,
-                           std::uint32_t group, std::integral_constant<std::uint32_t, kDims>) {
+                           std::size_t part, std::uint32_t group, std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
-  constexpr std::size_t kWidth = kVectors * kLanes;
   const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
-  const T* points = scan.panels + panel * dims * kWidth;
+  const T* points = scan.panels + panel * dims * kPanel + part;
   const T* queries = scan.queries + std::size_t{group} * dims * kGroup;
   hn::Vec<D> sums[kGroup][kVectors];
   for (auto& row : sums) {
@@ -118,7 +124,7 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
     const hn::Vec<D> query[kGroup] = {in_every_lane<0>(lanes, coordinates), in_every_lane<1>(lanes, coordinates),
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
     for (std::size_t v = 0; v < kVectors; ++v) {
-      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(step, axes, d, sums[q][v], query[q], point);
     }
   }
@@ -127,39 +133,43 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
     for (std::size_t q = 0; q < kGroup; ++q) {
       for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = end_of_chain(step, sums[q][v]);
     }
-    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, ends[q]);
+    for (std::uint32_t q = 0; q < kGroup; ++q) {
+      report(lanes, scan, group * kGroup + q, panel * kPanel + part, ends[q]);
+    }
   } else {
-    for (std::uint32_t q = 0; q < kGroup; ++q) report(lanes, scan, group * kGroup + q, panel, sums[q]);
+    for (std::uint32_t q = 0; q < kGroup; ++q) {
+      report(lanes, scan, group * kGroup + q, panel * kPanel + part, sums[q]);
+    }
   }
 }
 
 /// A group of queries against one panel by the product filter. Appends those that need the chain to
 /// `passed` and returns its new length.
-template <class D, typename T, std::uint32_t kDims>
+template <typename T, std::uint32_t kDims>
 HWY_INLINE std::uint32_t filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group,
                                       std::uint32_t* passed, std::uint32_t count,
                                       std::integral_constant<std::uint32_t, kDims>) {
+  using D = hn::ScalableTag<float>;
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
-  constexpr std::size_t kWidth = kVectors * kLanes;
   const std::uint32_t dims = kDims == core::kRuntimeDims ? scan.dims : kDims;
-  const T* points = scan.centred_panels + panel * dims * kWidth;
-  const T* queries = scan.centred_queries + std::size_t{group} * dims * kGroup;
+  const float* points = scan.centred_panels + panel * dims * kPanel;
+  const float* queries = scan.centred_queries + std::size_t{group} * dims * kGroup;
   hn::Vec<D> sums[kGroup][kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) {
-    const auto term = hn::Load(lanes, scan.point_terms + panel * kWidth + v * kLanes);
+    const auto term = hn::Load(lanes, scan.point_terms + panel * kPanel + v * kLanes);
     for (auto& row : sums) row[v] = term;
   }
   for (std::uint32_t d = 0; d < dims; ++d) {
-    const T* coordinates = queries + d * kGroup;
+    const float* coordinates = queries + d * kGroup;
     const hn::Vec<D> query[kGroup] = {in_every_lane<0>(lanes, coordinates), in_every_lane<1>(lanes, coordinates),
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
     for (std::size_t v = 0; v < kVectors; ++v) {
-      const auto point = hn::Load(lanes, points + d * kWidth + v * kLanes);
+      const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = fused(point, query[q], sums[q][v]);
     }
   }
-  const T* bounds = scan.filter_bounds + std::size_t{group} * kGroup;
+  const float* bounds = scan.filter_bounds + std::size_t{group} * kGroup;
   hn::Mask<D> passes[kGroup];
   for (std::size_t q = 0; q < kGroup; ++q) {
     auto least = sums[q][0];
@@ -186,7 +196,7 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         std::uint32_t count = 0;
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
-          count = filter_group<D>(scan, panel, group, queries, count, constant_dims);
+          count = filter_group(scan, panel, group, queries, count, constant_dims);
         }
         if (count > 0) recheck<D>(scan, panel, queries, count, constant_dims);
         passed += count;
@@ -199,7 +209,9 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     const auto over_panels = [&](const auto& axes, auto constant_dims) HWY_ATTR {
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
-          scan_group<D>(scan, step, axes, panel, group, constant_dims);
+          for (std::size_t part = 0; part < kPanel; part += kPart<D>) {
+            scan_group<D>(scan, step, axes, panel, part, group, constant_dims);
+          }
         }
       }
     };
@@ -221,8 +233,7 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
 
 std::uint64_t scan_f32(const Scan<float>& scan) { return scan_panels_of(scan); }
 std::uint64_t scan_f64(const Scan<double>& scan) { return scan_panels_of(scan); }
-std::uint32_t width_f32() { return kVectors * hn::MaxLanes(hn::ScalableTag<float>()); }
-std::uint32_t width_f64() { return kVectors * hn::MaxLanes(hn::ScalableTag<double>()); }
+std::uint32_t width() { return kPanel; }
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace HWY_NAMESPACE
@@ -234,19 +245,10 @@ namespace kith::cpu {
 
 HWY_EXPORT(scan_f32);
 HWY_EXPORT(scan_f64);
-HWY_EXPORT(width_f32);
-HWY_EXPORT(width_f64);
+HWY_EXPORT(width);
 HWY_EXPORT(target_name);
 
-template <>
-std::uint32_t panel_width<float>() {
-  return HWY_DYNAMIC_DISPATCH(width_f32)();
-}
-
-template <>
-std::uint32_t panel_width<double>() {
-  return HWY_DYNAMIC_DISPATCH(width_f64)();
-}
+std::uint32_t panel_width() { return HWY_DYNAMIC_DISPATCH(width)(); }
 
 template <>
 std::uint64_t scan_panels<float>(const Scan<float>& scan) {

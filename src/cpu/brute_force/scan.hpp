@@ -35,18 +35,17 @@ struct Scan {
   T* bounds = nullptr;  ///< per query
 
   /// L2 without periodic axes only; null scans without the product filter (see product_filter.hpp).
-  const T* centred_panels = nullptr;   ///< like `panels`, moved to the centre of the points
-  const T* point_terms = nullptr;      ///< per point, panels padded
-  const T* centred_queries = nullptr;  ///< like `queries`: -2 (query - centre)
-  const T* query_terms = nullptr;      ///< per query
-  T* filter_bounds = nullptr;          ///< per query: kept equal to bound - query term
+  const float* centred_panels = nullptr;   ///< like `panels`, moved to the centre of the points
+  const float* point_terms = nullptr;      ///< per point, panels padded
+  const float* centred_queries = nullptr;  ///< like `queries`: -2 (query - centre)
+  const float* query_terms = nullptr;      ///< per query
+  float* filter_bounds = nullptr;          ///< per query: kept equal to bound - query term
 
   HitFunction<T> on_hit = nullptr;
   void* context = nullptr;
 };
 
-/// The points of one panel on this machine: a few vectors' worth.
-template <typename T>
+/// The points of one panel on this machine, whatever their type: a few vectors' worth of f32.
 std::uint32_t panel_width();
 
 /// Returns how many (query, panel) pairs the filter let through, to tell whether it pays; 0 without a filter.
