@@ -5,6 +5,7 @@
 #include <kith/cover_tree/store.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +57,7 @@ class Checker {
         }
         slots_.push_back(child.slot);
       }
-      for (const Slot first : {store_[slot].first_same, store_[slot].first_near}) {
+      for (const Slot first : std::array{store_[slot].first_same, store_[slot].first_near}) {
         Slot before = kNone;
         for (Slot twin = first; twin != kNone; before = twin, twin = store_[twin].next) {
           const Node<Object>& node = store_[twin];
@@ -96,7 +97,7 @@ class Checker {
       }
       if (child.lowest > id(child.slot)) return "bounds: " + name(child.slot) + " has a lower number than it says";
     }
-    for (const Slot first : {store_[slot].first_same, store_[slot].first_near}) {
+    for (const Slot first : std::array{store_[slot].first_same, store_[slot].first_near}) {
       for (Slot twin = first; twin != kNone; twin = store_[twin].next) {
         const double distance = measure(twin, slot);
         if (distance != 0) {
