@@ -1,7 +1,8 @@
 """Compares kith's classification on the CPU with scikit-learn's KNeighborsClassifier in one run, times as JSON.
 
 Both get the same arrays, k and threads, each in a process of its own, and take turns: one run of the one, one of the other. A
-run is everything from arrays in memory to labels (fit and predict); reading files is not in it. Times are medians.
+run is everything from arrays in memory to labels (fit and predict); reading files is not in it. Times are medians, by the clock
+and of the processor (all threads together), to which other programs mean less.
 
 Where labels differ, the run looks at the neighbours itself and fails unless they allow both: two classes have the most votes
 (scikit-learn takes the lower class, kith the one whose nearest member comes first), or others at the same distance could be
@@ -132,6 +133,16 @@ def take_turns(processes, repeats):
     return figures
 
 
+def can_have_most(sure, unsure, places, label):
+    """Whether so many of the unsure votes can be chosen that no class has more than this one."""
+    import numpy as np
+
+    own = sure[label] + min(places, unsure[label])
+    others = np.arange(len(sure)) != label
+    room = np.minimum(unsure, own - sure)[others]  # of the other classes, until they have as many
+    return own > 0 and room.min() >= 0 and room.sum() >= places - (own - sure[label])
+
+
 def explain(train, codes, query, ours, theirs):
     """Why two labels of a query differ: "votes", "distance", or None if they must not."""
     import numpy as np
@@ -141,16 +152,10 @@ def explain(train, codes, query, ours, theirs):
     last = distances[order[K - 1]]
     near = 1e-12 * last  # how far rounding can move a distance
     if distances[order[K]] - last <= near:
-        sure = codes[distances < last - near]
-        open_places = K - len(sure)
-        unsure = codes[np.abs(distances - last) <= near]
-
-        def could_win(label):
-            votes = np.bincount(sure, minlength=codes.max() + 1)
-            votes[label] += min(open_places, np.count_nonzero(unsure == label))
-            return votes[label] >= votes.max() or open_places == K
-
-        return "distance" if could_win(ours) and could_win(theirs) else None
+        sure = np.bincount(codes[distances < last - near], minlength=codes.max() + 1)
+        unsure = np.bincount(codes[np.abs(distances - last) <= near], minlength=codes.max() + 1)
+        could_win = (can_have_most(sure, unsure, K - sure.sum(), label) for label in (ours, theirs))
+        return "distance" if all(could_win) else None
     votes = np.bincount(codes[order[:K]])
     return "votes" if votes[ours] == votes[theirs] == votes.max() else None
 

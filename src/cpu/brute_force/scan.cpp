@@ -41,7 +41,7 @@ constexpr std::size_t kPanel = kVectors * hn::MaxLanes(hn::ScalableTag<float>())
 
 /// The chain takes so many points of a panel at a time: all of them in f32, half of them in f64.
 template <class D>
-constexpr std::size_t kPart = kVectors* hn::MaxLanes(D());
+constexpr std::size_t kPart = hn::MaxLanes(D()) * kVectors;
 
 /// Hands the distances of one query to one part of a panel to the caller if one of them is within the bound.
 template <class D, typename T>
