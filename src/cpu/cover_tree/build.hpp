@@ -120,7 +120,7 @@ class CoverBuilder {
     close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
     CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
     if (std::any_of(state_.cells.begin(), state_.cells.end(), [](const CoverCell& cell) { return cell.open; })) {
-      arrange_objects();
+      if constexpr (!MeasuresFew<S>) arrange_objects();
       find_neighbors(2 * radius);
       choice.run();
     }

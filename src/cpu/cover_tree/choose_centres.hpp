@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/build_state.hpp"
+#include "cpu/cover_tree/contest.hpp"
 #include "cpu/cover_tree/neighbor_cells.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/time_spent.hpp"
@@ -41,6 +42,7 @@ class CentreChoice {
     const std::size_t objects = state_.numbers.size();
     owners.assign(objects, kNone);
     limits_.resize(objects);
+    from_owner_ = state_.distances;
     worst_.resize(objects);
     for (std::size_t i = 0; i < objects; ++i) {
       limits_[i] = value_not_below(state_.values[i]);
@@ -89,9 +91,11 @@ class CentreChoice {
     std::uint32_t cell = 0;
     std::uint32_t centre = 0;
     std::uint32_t count = 0;
+    double distance = 0;  ///< between the two
   };
 
   static constexpr std::uint32_t kChunk = 256;
+  static constexpr std::uint32_t kContested = 1024;
   static constexpr std::uint32_t kGap = 4;         ///< cells between two near ones are measured too
   static constexpr std::uint64_t kSortAfter = 64;  ///< distances per object, then twice as many
   static constexpr std::size_t kFewestTaken = 32;
@@ -171,8 +175,9 @@ class CentreChoice {
           state_.centres.measure(query, first, count, std::numeric_limits<Value>::max(), values.data());
           evaluations += count;
           for (; i < past; ++i) {
-            const std::uint32_t objects = how_many(near_cells[i], space_.metric(values[near_cells[i] - first]));
-            if (objects > 0) found[block].push_back({near_cells[i], static_cast<std::uint32_t>(c), objects});
+            const double distance = space_.metric(values[near_cells[i] - first]);
+            const std::uint32_t objects = how_many(near_cells[i], distance);
+            if (objects > 0) found[block].push_back({near_cells[i], static_cast<std::uint32_t>(c), objects, distance});
           }
         }
       }
@@ -236,9 +241,10 @@ class CentreChoice {
     take(state_.distances, from);
     take(owners, from);
     take(limits_, from);
+    take(from_owner_, from);
     for (std::uint32_t& at : state_.by_rank) at = now_at[at];
     for (std::uint32_t& at : candidates_) at = now_at[at];
-    state_.rows = space_.arrange(state_.numbers, threads_);
+    if constexpr (!MeasuresFew<S>) state_.rows = space_.arrange(state_.numbers, threads_);
   }
 
   template <typename T>
@@ -248,21 +254,69 @@ class CentreChoice {
     values.swap(taken);
   }
 
-  /// Returns how many distances it took.
-  std::uint64_t measure_targets() {
-    const std::uint64_t evaluations_before = state_.work->objects.evaluations;
-    const runtime::TimeSpent time(&state_.work->objects.milliseconds);
-    struct Task {
-      std::uint32_t cell, first, count;
-    };
+  struct Task {
+    std::uint32_t cell, first, count;
+  };
+
+  /// Objects that some centre may win, at most `chunk` in a task.
+  std::vector<Task> find_tasks(std::uint32_t chunk) const {
     std::vector<Task> tasks;
     for (std::uint32_t c = 0; c < state_.cells.size(); ++c) {
       std::uint32_t longest = 0;
       for (std::uint32_t t = batch_members_[c]; t < batch_members_[c + 1]; ++t) {
         longest = std::max(longest, targets_[t].count);
       }
-      for (std::uint32_t at = 0; at < longest; at += kChunk) tasks.push_back({c, at, std::min(kChunk, longest - at)});
+      for (std::uint32_t at = 0; at < longest; at += chunk) tasks.push_back({c, at, std::min(chunk, longest - at)});
     }
+    return tasks;
+  }
+
+  /// Returns how many distances it took.
+  std::uint64_t measure_targets() {
+    const std::uint64_t evaluations_before = state_.work->objects.evaluations;
+    const runtime::TimeSpent time(&state_.work->objects.milliseconds);
+    if constexpr (MeasuresFew<S>) {
+      contest_targets();
+    } else {
+      measure_all_targets();
+    }
+    return state_.work->objects.evaluations - evaluations_before;
+  }
+
+  void contest_targets() requires MeasuresFew<S> {
+    const std::vector<Task> tasks = find_tasks(kContested);
+    contests_.resize(static_cast<std::size_t>(runtime::resolve_threads(threads_)));
+    const Contested<Value> all = {state_.numbers.data(), state_.distances.data(), from_owner_.data(), limits_.data(),
+                                  owners.data()};
+    runtime::parallel_for_workers(tasks.size(), {.threads = threads_}, [&](std::uint64_t t, runtime::Worker& worker) {
+      const Task& task = tasks[t];
+      std::vector<typename Contest<S>::Rival> rivals;
+      std::vector<Target> targets;
+      for (std::uint32_t i = batch_members_[task.cell]; i < batch_members_[task.cell + 1]; ++i) {
+        if (targets_[i].count > task.first) targets.push_back(targets_[i]);
+      }
+      std::stable_sort(targets.begin(), targets.end(),
+                       [](const Target& a, const Target& b) { return a.count > b.count; });
+      for (const Target& target : targets) {
+        rivals.push_back({centres[target.centre].number, target.centre, target.distance});
+      }
+      Contest<S>& contest = contests_[static_cast<std::size_t>(worker.thread())];
+      contest.start(space_, all, state_.cells[task.cell].first + task.first, task.count,
+                    [&](std::uint32_t centre) { return centres[centre].number; });
+      std::uint64_t evaluations = 0;
+      for (std::size_t i = 0; i < rivals.size(); i += kFew) {
+        evaluations += contest.run(std::span(rivals).subspan(i, std::min<std::size_t>(kFew, rivals.size() - i)),
+                                   std::min(task.count, targets[i].count - task.first),
+                                   [&](std::uint32_t at, std::uint32_t centre, Value value) {
+                                     return offer(at, centre, value);
+                                   });
+      }
+      state_.work->objects.evaluations += evaluations;
+    });
+  }
+
+  void measure_all_targets() {
+    const std::vector<Task> tasks = find_tasks(kChunk);
     runtime::parallel_for(tasks.size(), {.threads = threads_}, [&](std::uint64_t t) {
       const Task& task = tasks[t];
       const std::uint32_t first = state_.cells[task.cell].first + task.first;
@@ -281,7 +335,6 @@ class CentreChoice {
       }
       state_.work->objects.evaluations += evaluations;
     });
-    return state_.work->objects.evaluations - evaluations_before;
   }
 
   void offer_all(std::uint32_t first, std::uint32_t count, std::uint32_t centre, const Value* values) {
@@ -301,14 +354,16 @@ class CentreChoice {
     }
   }
 
-  void offer(std::uint32_t at, std::uint32_t centre, Value value) {
+  bool offer(std::uint32_t at, std::uint32_t centre, Value value) {
     const double present = space_.metric(state_.values[at]), offered = space_.metric(value);
     const bool wins = offered < present || (offered == present && owners[at] != kNone &&
                                             centres[centre].number < centres[owners[at]].number);
-    if (!wins) return;
+    if (!wins) return false;
     owners[at] = centre;
     state_.values[at] = value;
     limits_[at] = value_not_below(value);
+    from_owner_[at] = offered;
+    return true;
   }
 
   const S& space_;
@@ -321,9 +376,20 @@ class CentreChoice {
   std::vector<std::uint32_t> candidates_;     ///< positions by rank
   std::vector<double> worst_;                 ///< by position, see may_win; descending in a cell, since it was sorted
   std::vector<Value> limits_;                 ///< by position: values above it do not win
+  std::vector<double> from_owner_;            ///< by position: distances
   std::vector<std::uint32_t> batch_;          ///< positions by rank
   std::vector<std::uint32_t> batch_members_;  ///< by cell: where its members, or targets, begin
   std::vector<Target> targets_;               ///< by cell
+  struct Nothing {};
+  template <typename Of>
+  static auto contest_of() {
+    if constexpr (MeasuresFew<Of>) {
+      return Contest<Of>();
+    } else {
+      return Nothing();
+    }
+  }
+  std::vector<decltype(contest_of<S>())> contests_;  ///< by thread
 };
 
 }  // namespace kith::cpu

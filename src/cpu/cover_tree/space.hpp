@@ -9,6 +9,9 @@
 
 namespace kith::cpu {
 
+/// So many objects are measured with others at once, see `MeasuresFew`.
+inline constexpr std::uint32_t kFew = 8;
+
 /// Objects numbered from 0, and a metric. A `Value` orders objects by their distance from a query (squared for L2);
 /// `metric` makes the true distance of it, rising with it. A `Query` is an object prepared to be measured from; it owns
 /// memory and is used again. `Rows` are objects, possibly copied, in an order that is good for measuring many:
@@ -32,6 +35,16 @@ concept Space = requires(const S& space, typename S::Query& query, const typenam
   { space.rounding() } -> std::same_as<core::CoverRounding>;
   /// Whether two objects are the same, so that every query is equally far from both.
   { space.same(number, number) } -> std::same_as<bool>;
+};
+
+/// A space that can measure a few objects with many wherever they lie, so that no Rows of the many are needed.
+template <typename S>
+concept MeasuresFew = Space<S> && requires(const S& space, typename S::Few& few, std::span<const std::uint32_t> numbers,
+                                           std::uint32_t count, typename S::Value* values, std::uint32_t* found) {
+  /// The few, at most kFew.
+  few.set(space, numbers);
+  /// Which of the objects, each with a limit, are not beyond it from all of the few; see MeasureFew.
+  { few.measure(numbers.data(), /*limits=*/values, count, found, values) } -> std::same_as<std::uint32_t>;
 };
 
 }  // namespace kith::cpu

@@ -3,6 +3,7 @@
 
 #include "core/arithmetic.hpp"
 #include "core/cover_geometry.hpp"
+#include "cpu/cover_tree/few_vectors.hpp"
 #include "cpu/cover_tree/space.hpp"
 
 #include <kith/metric.hpp>
@@ -60,6 +61,21 @@ class VectorSpace {
     MeasureVectors<T> measure_ = nullptr;
   };
 
+  class Few {
+   public:
+    void set(const VectorSpace& space, std::span<const std::uint32_t> numbers);
+    std::uint32_t measure(const std::uint32_t* numbers, const T* limits, std::uint32_t count, std::uint32_t* found,
+                          T* values) const {
+      return space_->measure_few_(
+          {space_->rows_, space_->dims_, block_.data(), few_, numbers, limits, count}, found, values);
+    }
+
+   private:
+    const VectorSpace* space_ = nullptr;
+    std::vector<T> block_;  // [dimension][kFew]
+    std::uint32_t few_ = 0;
+  };
+
   /// `rows` are count x dims.
   VectorSpace(const T* rows, std::uint32_t count, std::uint32_t dims, Metric metric);
 
@@ -90,8 +106,9 @@ class VectorSpace {
   std::uint32_t dims_;
   bool is_squared_;
   MeasureVectors<T> measure_;
+  MeasureFew<T> measure_few_;
 };
 
-static_assert(Space<VectorSpace<float>> && Space<VectorSpace<double>>);
+static_assert(MeasuresFew<VectorSpace<float>> && MeasuresFew<VectorSpace<double>>);
 
 }  // namespace kith::cpu
