@@ -74,7 +74,7 @@ class CentreChoice {
         most = std::max(most / 2, kFewestTaken);
       }
       since_sorted += among_objects;
-      if (since_sorted > before_sorting && next < candidates.size()) {
+      if (!state_.by_few && since_sorted > before_sorting && next < candidates.size()) {
         sort_again();
         since_sorted = 0;
         before_sorting *= 2;
@@ -95,7 +95,7 @@ class CentreChoice {
   };
 
   static constexpr std::uint32_t kChunk = 256;
-  static constexpr std::uint32_t kContested = 1024;
+  static constexpr std::uint32_t kFewestContested = 128, kMostContested = 1024;
   static constexpr std::uint32_t kGap = 4;         ///< cells between two near ones are measured too
   static constexpr std::uint64_t kSortAfter = 64;  ///< distances per object, then twice as many
   static constexpr std::size_t kFewestTaken = 32;
@@ -202,6 +202,7 @@ class CentreChoice {
   std::uint32_t how_many(std::uint32_t of_cell, double distance) const {
     const CoverCell& cell = state_.cells[of_cell];
     if (!may_win(distance, 2 * cell.largest)) return 0;
+    if (state_.by_few) return cell.count;
     const double* worst = worst_.data() + cell.first;
     const double* last =
         std::partition_point(worst, worst + cell.count, [&](double of) { return may_win(distance, of); });
@@ -244,7 +245,7 @@ class CentreChoice {
     take(from_owner_, from);
     for (std::uint32_t& at : state_.by_rank) at = now_at[at];
     for (std::uint32_t& at : candidates_) at = now_at[at];
-    if constexpr (!MeasuresFew<S>) state_.rows = space_.arrange(state_.numbers, threads_);
+    state_.rows = space_.arrange(state_.numbers, threads_);
   }
 
   template <typename T>
@@ -276,16 +277,18 @@ class CentreChoice {
     const std::uint64_t evaluations_before = state_.work->objects.evaluations;
     const runtime::TimeSpent time(&state_.work->objects.milliseconds);
     if constexpr (MeasuresFew<S>) {
-      contest_targets();
-    } else {
-      measure_all_targets();
+      if (state_.by_few) contest_targets();
     }
+    if (!state_.by_few) measure_all_targets();
     return state_.work->objects.evaluations - evaluations_before;
   }
 
+  /// Where objects have no rows: kFew centres at a time against the objects of a cell, the nearest to the cell first.
   void contest_targets() requires MeasuresFew<S> {
-    const std::vector<Task> tasks = find_tasks(kContested);
-    contests_.resize(static_cast<std::size_t>(runtime::resolve_threads(threads_)));
+    const std::vector<Task> tasks = find_tasks(std::clamp(space_.objects_at_hand(), kFewestContested, kMostContested));
+    for (int i = static_cast<int>(contests_.size()); i < runtime::resolve_threads(threads_); ++i) {
+      contests_.emplace_back(space_);
+    }
     const Contested<Value> all = {state_.numbers.data(), state_.distances.data(), from_owner_.data(), limits_.data(),
                                   owners.data()};
     runtime::parallel_for_workers(tasks.size(), {.threads = threads_}, [&](std::uint64_t t, runtime::Worker& worker) {
@@ -301,15 +304,14 @@ class CentreChoice {
         rivals.push_back({centres[target.centre].number, target.centre, target.distance});
       }
       Contest<S>& contest = contests_[static_cast<std::size_t>(worker.thread())];
-      contest.start(space_, all, state_.cells[task.cell].first + task.first, task.count,
+      contest.start(all, state_.cells[task.cell].first + task.first, task.count,
                     [&](std::uint32_t centre) { return centres[centre].number; });
       std::uint64_t evaluations = 0;
       for (std::size_t i = 0; i < rivals.size(); i += kFew) {
-        evaluations += contest.run(std::span(rivals).subspan(i, std::min<std::size_t>(kFew, rivals.size() - i)),
-                                   std::min(task.count, targets[i].count - task.first),
-                                   [&](std::uint32_t at, std::uint32_t centre, Value value) {
-                                     return offer(at, centre, value);
-                                   });
+        evaluations +=
+            contest.run(std::span(rivals).subspan(i, std::min<std::size_t>(kFew, rivals.size() - i)),
+                        std::min(task.count, targets[i].count - task.first),
+                        [&](std::uint32_t at, std::uint32_t centre, Value value) { return offer(at, centre, value); });
       }
       state_.work->objects.evaluations += evaluations;
     });
@@ -380,16 +382,7 @@ class CentreChoice {
   std::vector<std::uint32_t> batch_;          ///< positions by rank
   std::vector<std::uint32_t> batch_members_;  ///< by cell: where its members, or targets, begin
   std::vector<Target> targets_;               ///< by cell
-  struct Nothing {};
-  template <typename Of>
-  static auto contest_of() {
-    if constexpr (MeasuresFew<Of>) {
-      return Contest<Of>();
-    } else {
-      return Nothing();
-    }
-  }
-  std::vector<decltype(contest_of<S>())> contests_;  ///< by thread
+  std::vector<typename ContestOf<S>::type> contests_;  ///< by thread
 };
 
 }  // namespace kith::cpu

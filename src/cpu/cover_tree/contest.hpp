@@ -16,10 +16,10 @@ namespace kith::cpu {
 template <typename Value>
 struct Contested {
   const std::uint32_t* numbers;
-  const double* from_cell;       ///< distances from the centre of the cell
-  const double* from_owner;      ///< the same as long as that owns the object
-  const Value* limits;           ///< values above it do not win
-  const std::uint32_t* owners;   ///< centres of this level, or kNone
+  const double* from_cell;      ///< distances from the centre of the cell
+  const double* from_owner;     ///< the same as long as that owns the object
+  const Value* limits;          ///< values above it do not win
+  const std::uint32_t* owners;  ///< centres of this level, or kNone
 };
 
 /// Used again for other objects; one for each thread.
@@ -31,6 +31,8 @@ class Contest {
  public:
   using Value = typename S::Value;
 
+  explicit Contest(const S& space) : space_(&space) {}
+
   struct Rival {
     std::uint32_t number;  ///< of the object
     std::uint32_t centre;
@@ -39,9 +41,7 @@ class Contest {
 
   /// For the objects from position `first` on. `number_of(centre)` is the number of a centre's object.
   template <typename NumberOf>
-  void start(const S& space, const Contested<Value>& all, std::uint32_t first, std::uint32_t count,
-             NumberOf&& number_of) {
-    space_ = &space;
+  void start(const Contested<Value>& all, std::uint32_t first, std::uint32_t count, NumberOf&& number_of) {
     all_ = all;
     first_ = first;
     owners_.assign(1, 0);
@@ -143,7 +143,7 @@ class Contest {
     std::uint32_t slot;
   };
 
-  const S* space_ = nullptr;
+  const S* space_;
   Contested<Value> all_ = {};
   std::uint32_t first_ = 0;
   typename S::Few few_;
@@ -153,6 +153,16 @@ class Contest {
   std::vector<Entry> table_;           ///< slots of owners
   std::vector<std::uint32_t> kept_, numbers_, found_;
   std::vector<Value> limits_, no_limits_, values_;
+};
+
+/// Contest<S>, where there is one.
+template <Space S>
+struct ContestOf {
+  struct type {};
+};
+template <MeasuresFew S>
+struct ContestOf<S> {
+  using type = Contest<S>;
 };
 
 }  // namespace kith::cpu

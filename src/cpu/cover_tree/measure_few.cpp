@@ -1,6 +1,6 @@
 // A few vectors against many rows that lie anywhere. Written once, compiled for each instruction set, chosen at run
-// time. A lane is one of the few, so the chain of a pair is the same whatever the width of the vectors: differences have
-// the other sign than where a lane is a row, and no chain sees it.
+// time. A lane is one of the few, so the chain of a pair is the same whatever the width of the vectors: differences
+// have the other sign than where a lane is a row, and no chain sees it.
 #include "cpu/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -25,6 +25,8 @@ namespace HWY_NAMESPACE {
 template <typename T>
 using FewLanes = hn::CappedTag<T, kFew>;
 
+/// So many sums at a time hide the latency of a step, if there are registers for them.
+constexpr std::uint32_t kMostFewSums = HWY_TARGET == HWY_AVX2 ? 8 : 16;
 /// From this many dimensions on it pays to ask now and then whether all pairs are beyond their limits.
 constexpr std::uint32_t kLongFewChain = 64;
 constexpr std::uint32_t kFewDimsBetweenLooks = 32;
@@ -35,23 +37,27 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
   const FewLanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(FewLanes<T>());
   constexpr std::uint32_t kPerLine = 64 / sizeof(T);
-  constexpr std::uint32_t kAhead = 2 * kRows;  // rows that are fetched early: their first lines, the rest follows
+  constexpr std::uint32_t kAhead =
+      kRows < 8 ? 8 : kRows;  // rows that are fetched early: their first lines, the rest follows
   constexpr std::uint32_t kLinesAhead = 8;
   const std::uint32_t fetched = std::min(many.dims, kLinesAhead * kPerLine);
   const auto row_of = [&](std::uint32_t i) { return many.rows + std::size_t{many.numbers[i]} * many.dims; };
+  const auto fetch = [&](std::uint32_t i) {
+    for (const std::uint32_t end = std::min(i + kRows, many.count); i < end; ++i) {
+      const T* row = row_of(i);
+      for (std::uint32_t d = 0; d < fetched; d += kPerLine) hwy::Prefetch(row + d);
+    }
+  };
   std::uint32_t hits = 0;
   for (std::uint32_t first = 0; first < many.count; first += kRows) {
+    fetch(first + kAhead);
     const T* rows[kRows];
     hn::Vec<FewLanes<T>> sums[kRows][kVectors], limits[kRows];
     for (std::uint32_t r = 0; r < kRows; ++r) {
       const std::uint32_t i = std::min(first + r, many.count - 1);
       rows[r] = row_of(i);
       limits[r] = hn::Set(lanes, many.limits[i]);
-      for (auto& sum : sums[r]) sum = hn::Zero(lanes);
-      if (first + kAhead + r < many.count) {
-        const T* later = row_of(first + kAhead + r);
-        for (std::uint32_t d = 0; d < fetched; d += kPerLine) hwy::Prefetch(later + d);
-      }
+      for (std::uint32_t v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(lanes);
     }
     const auto add_dims = [&](std::uint32_t d, std::uint32_t end) HWY_ATTR {
       for (; d < end; ++d) {
@@ -83,8 +89,8 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
     } else {
       add_dims(0, many.dims);
     }
-    for (std::uint32_t r = 0; r < std::min(kRows, many.count - first); ++r) {
-      if (hn::AllTrue(lanes, beyond(r))) continue;
+    for (std::uint32_t r = 0; r < kRows; ++r) {
+      if (first + r >= many.count || hn::AllTrue(lanes, beyond(r))) continue;
       for (std::uint32_t v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], lanes, values + hits * kFew + v * kLanes);
       found[hits++] = first + r;
     }
@@ -92,7 +98,7 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
   return hits;
 }
 
-/// Only the vectors that have some of the few. About eight sums at a time hide the latency of a step.
+/// Only the vectors that have some of the few.
 template <bool kLooks, typename T, class Chain>
 std::uint32_t measure_few_rows(const ManyVectors<T>& many, std::uint32_t* found, T* values) {
   constexpr std::uint32_t kLanes = hn::MaxLanes(FewLanes<T>());
@@ -104,11 +110,11 @@ std::uint32_t measure_few_rows(const ManyVectors<T>& many, std::uint32_t* found,
   } else {
     if (vectors == 1) return measure_few_of<8, 1, kLooks>(many, chain, found, values);
     if constexpr (kVectors >= 2) {
-      if (vectors == 2) return measure_few_of<4, 2, kLooks>(many, chain, found, values);
+      if (vectors == 2) return measure_few_of<kMostFewSums / 2, 2, kLooks>(many, chain, found, values);
     }
     if constexpr (kVectors >= 4) {
-      if (vectors == 3) return measure_few_of<3, 3, kLooks>(many, chain, found, values);
-      return measure_few_of<2, 4, kLooks>(many, chain, found, values);
+      if (vectors == 3) return measure_few_of<kMostFewSums / 4, 3, kLooks>(many, chain, found, values);
+      return measure_few_of<kMostFewSums / 4, 4, kLooks>(many, chain, found, values);
     }
     return 0;
   }

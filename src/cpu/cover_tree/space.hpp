@@ -41,10 +41,35 @@ concept Space = requires(const S& space, typename S::Query& query, const typenam
 template <typename S>
 concept MeasuresFew = Space<S> && requires(const S& space, typename S::Few& few, std::span<const std::uint32_t> numbers,
                                            std::uint32_t count, typename S::Value* values, std::uint32_t* found) {
-  /// The few, at most kFew.
+  /// Whether that pays: short objects are measured faster side by side.
+  { space.prefers_few() } -> std::same_as<bool>;
+  /// How many objects fit into a fast memory.
+  { space.objects_at_hand() } -> std::same_as<std::uint32_t>;
+  /// The few, at least one and at most kFew.
   few.set(space, numbers);
-  /// Which of the objects, each with a limit, are not beyond it from all of the few; see MeasureFew.
+  /// Finds those of `count` objects, each with a limit, that one of the few is not beyond. Writes which they are,
+  /// ascending, and for each of them kFew values; in place of one above the limit any other above it may come. Returns
+  /// how many there are.
   { few.measure(numbers.data(), /*limits=*/values, count, found, values) } -> std::same_as<std::uint32_t>;
 };
+
+/// S::Few, where there is one.
+template <Space S>
+struct FewOf {
+  struct Few {};
+};
+template <MeasuresFew S>
+struct FewOf<S> {
+  using Few = typename S::Few;
+};
+
+template <Space S>
+bool prefers_few(const S& space) {
+  if constexpr (MeasuresFew<S>) {
+    return space.prefers_few();
+  } else {
+    return false;
+  }
+}
 
 }  // namespace kith::cpu
