@@ -39,7 +39,7 @@ struct CoverBuildOptions {
 ///
 /// | per object                    | clusters, 50 000 x 55 | words, 104 000, by edits |
 /// |-------------------------------|----------------------:|-------------------------:|
-/// | distances from new centres    |                    64 |                    2 350 |
+/// | distances from new centres    |                    63 |                    2 350 |
 /// | all other distances           |                    10 |                      105 |
 ///
 /// Memory beyond the tree: a copy of the objects that are in open cells, unless they are measured where they lie, about

@@ -299,7 +299,7 @@ class CentreChoice {
         if (targets_[i].count > task.first) targets.push_back(targets_[i]);
       }
       std::stable_sort(targets.begin(), targets.end(),
-                       [](const Target& a, const Target& b) { return a.count > b.count; });
+                       [](const Target& a, const Target& b) { return a.distance < b.distance; });
       for (const Target& target : targets) {
         rivals.push_back({centres[target.centre].number, target.centre, target.distance});
       }
