@@ -5,6 +5,7 @@
 #include "cpu/cover_tree/choose_centres.hpp"
 #include "cpu/cover_tree/finish_tree.hpp"
 #include "cpu/cover_tree/neighbor_cells.hpp"
+#include "cpu/cover_tree/one_with_many.hpp"
 #include "cpu/cover_tree/regroup_cells.hpp"
 #include "cpu/cover_tree/split_test.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
@@ -38,11 +39,11 @@ struct CoverBuildOptions {
 ///
 /// | per object                    | clusters, 50 000 x 55 | words, 104 000, by edits |
 /// |-------------------------------|----------------------:|-------------------------:|
-/// | distances from new centres    |                    90 |                    2 350 |
+/// | distances from new centres    |                    63 |                    2 350 |
 /// | all other distances           |                    10 |                      105 |
 ///
-/// Memory beyond the tree: a copy of the objects that are in open cells, about 60 bytes for each of them, and 8 bytes
-/// for each pair of cells that are near each other.
+/// Memory beyond the tree: a copy of the objects that are in open cells, unless they are measured where they lie, about
+/// 60 bytes for each of them, and 8 bytes for each pair of cells that are near each other.
 template <Space S>
 class CoverBuilder {
  public:
@@ -87,17 +88,22 @@ class CoverBuilder {
     const std::uint32_t centre = state_.by_rank[0];
     state_.numbers.resize(objects);
     std::iota(state_.numbers.begin(), state_.numbers.end(), 0u);
-    state_.rows = space_.arrange(state_.numbers, threads_);
+    if (!state_.by_few) state_.rows = space_.arrange(state_.numbers, threads_);
     state_.cell_at.assign(objects, 0);
     state_.values.resize(objects);
     state_.distances.resize(objects);
     constexpr std::uint32_t kBlock = 1 << 12;
     runtime::parallel_for((objects + kBlock - 1) / kBlock, {.threads = threads_}, [&](std::uint64_t block) {
-      typename S::Query query;
-      space_.ask(query, centre);
       const auto first = static_cast<std::uint32_t>(block * kBlock);
       const std::uint32_t count = std::min(kBlock, objects - first);
-      state_.rows.measure(query, first, count, std::numeric_limits<Value>::infinity(), state_.values.data() + first);
+      Value* values = state_.values.data() + first;
+      if (state_.by_few) {
+        OneWithMany<S>().measure(space_, centre, state_.numbers.data() + first, count, values);
+      } else {
+        typename S::Query query;
+        space_.ask(query, centre);
+        state_.rows.measure(query, first, count, std::numeric_limits<Value>::infinity(), values);
+      }
       for (std::uint32_t i = first; i < first + count; ++i) {
         if (i == centre) state_.values[i] = 0;
         state_.distances[i] = space_.metric(state_.values[i]);
@@ -120,7 +126,7 @@ class CoverBuilder {
     close_where_splits_do_not_pay(space_, state_, radius, within, threads_);
     CentreChoice<S> choice(space_, state_, neighbors_, radius, within, threads_);
     if (std::any_of(state_.cells.begin(), state_.cells.end(), [](const CoverCell& cell) { return cell.open; })) {
-      arrange_objects();
+      if (!state_.by_few) arrange_objects();
       find_neighbors(2 * radius);
       choice.run();
     }

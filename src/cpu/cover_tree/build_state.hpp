@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 template <typename Value>
 inline constexpr double kFarthestTold = std::is_same_v<Value, float> ? 0x1p62 : 0x1p510;
 
-/// The objects of one centre: positions first .. first + count, the farthest first.
+/// The objects of one centre: positions first .. first + count, the farthest first where there are rows.
 struct CoverCell {
   std::uint32_t centre = 0;
   std::uint32_t node = 0;
@@ -68,7 +68,8 @@ template <Space S>
 struct CoverState {
   using Value = typename S::Value;
 
-  CoverState(const S& space, CoverWork& of) : rows(space.arrange({}, 1)), centres(space.arrange({}, 1)), work(&of) {}
+  CoverState(const S& space, CoverWork& of)
+      : rows(space.arrange({}, 1)), centres(space.arrange({}, 1)), work(&of), by_few(prefers_few(space)) {}
 
   std::vector<CoverCell> cells;
   std::vector<std::uint32_t> numbers;
@@ -81,6 +82,7 @@ struct CoverState {
   std::vector<engine::CoverNode> nodes;
   CoverLeaves leaves;
   CoverWork* work = nullptr;
+  bool by_few = false;  ///< objects are measured where they lie: no rows, and cells by ascending number
 };
 
 /// The largest value whose distance is not above `distance`, which is positive.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/build_state.hpp"
+#include "cpu/cover_tree/contest.hpp"
 #include "cpu/cover_tree/neighbor_cells.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/time_spent.hpp"
@@ -41,6 +42,7 @@ class CentreChoice {
     const std::size_t objects = state_.numbers.size();
     owners.assign(objects, kNone);
     limits_.resize(objects);
+    from_owner_ = state_.distances;
     worst_.resize(objects);
     for (std::size_t i = 0; i < objects; ++i) {
       limits_[i] = value_not_below(state_.values[i]);
@@ -72,7 +74,7 @@ class CentreChoice {
         most = std::max(most / 2, kFewestTaken);
       }
       since_sorted += among_objects;
-      if (since_sorted > before_sorting && next < candidates.size()) {
+      if (!state_.by_few && since_sorted > before_sorting && next < candidates.size()) {
         sort_again();
         since_sorted = 0;
         before_sorting *= 2;
@@ -89,9 +91,11 @@ class CentreChoice {
     std::uint32_t cell = 0;
     std::uint32_t centre = 0;
     std::uint32_t count = 0;
+    double distance = 0;  ///< between the two
   };
 
   static constexpr std::uint32_t kChunk = 256;
+  static constexpr std::uint32_t kFewestContested = 128, kMostContested = 1024;
   static constexpr std::uint32_t kGap = 4;         ///< cells between two near ones are measured too
   static constexpr std::uint64_t kSortAfter = 64;  ///< distances per object, then twice as many
   static constexpr std::size_t kFewestTaken = 32;
@@ -171,8 +175,9 @@ class CentreChoice {
           state_.centres.measure(query, first, count, std::numeric_limits<Value>::max(), values.data());
           evaluations += count;
           for (; i < past; ++i) {
-            const std::uint32_t objects = how_many(near_cells[i], space_.metric(values[near_cells[i] - first]));
-            if (objects > 0) found[block].push_back({near_cells[i], static_cast<std::uint32_t>(c), objects});
+            const double distance = space_.metric(values[near_cells[i] - first]);
+            const std::uint32_t objects = how_many(near_cells[i], distance);
+            if (objects > 0) found[block].push_back({near_cells[i], static_cast<std::uint32_t>(c), objects, distance});
           }
         }
       }
@@ -197,6 +202,7 @@ class CentreChoice {
   std::uint32_t how_many(std::uint32_t of_cell, double distance) const {
     const CoverCell& cell = state_.cells[of_cell];
     if (!may_win(distance, 2 * cell.largest)) return 0;
+    if (state_.by_few) return cell.count;
     const double* worst = worst_.data() + cell.first;
     const double* last =
         std::partition_point(worst, worst + cell.count, [&](double of) { return may_win(distance, of); });
@@ -236,6 +242,7 @@ class CentreChoice {
     take(state_.distances, from);
     take(owners, from);
     take(limits_, from);
+    take(from_owner_, from);
     for (std::uint32_t& at : state_.by_rank) at = now_at[at];
     for (std::uint32_t& at : candidates_) at = now_at[at];
     state_.rows = space_.arrange(state_.numbers, threads_);
@@ -248,21 +255,70 @@ class CentreChoice {
     values.swap(taken);
   }
 
-  /// Returns how many distances it took.
-  std::uint64_t measure_targets() {
-    const std::uint64_t evaluations_before = state_.work->objects.evaluations;
-    const runtime::TimeSpent time(&state_.work->objects.milliseconds);
-    struct Task {
-      std::uint32_t cell, first, count;
-    };
+  struct Task {
+    std::uint32_t cell, first, count;
+  };
+
+  /// Objects that some centre may win, at most `chunk` in a task.
+  std::vector<Task> find_tasks(std::uint32_t chunk) const {
     std::vector<Task> tasks;
     for (std::uint32_t c = 0; c < state_.cells.size(); ++c) {
       std::uint32_t longest = 0;
       for (std::uint32_t t = batch_members_[c]; t < batch_members_[c + 1]; ++t) {
         longest = std::max(longest, targets_[t].count);
       }
-      for (std::uint32_t at = 0; at < longest; at += kChunk) tasks.push_back({c, at, std::min(kChunk, longest - at)});
+      for (std::uint32_t at = 0; at < longest; at += chunk) tasks.push_back({c, at, std::min(chunk, longest - at)});
     }
+    return tasks;
+  }
+
+  /// Returns how many distances it took.
+  std::uint64_t measure_targets() {
+    const std::uint64_t evaluations_before = state_.work->objects.evaluations;
+    const runtime::TimeSpent time(&state_.work->objects.milliseconds);
+    if constexpr (MeasuresFew<S>) {
+      if (state_.by_few) contest_targets();
+    }
+    if (!state_.by_few) measure_all_targets();
+    return state_.work->objects.evaluations - evaluations_before;
+  }
+
+  /// Where objects have no rows: kFew centres at a time against the objects of a cell, the nearest to the cell first.
+  void contest_targets() requires MeasuresFew<S> {
+    const std::vector<Task> tasks = find_tasks(std::clamp(space_.objects_at_hand(), kFewestContested, kMostContested));
+    for (int i = static_cast<int>(contests_.size()); i < runtime::resolve_threads(threads_); ++i) {
+      contests_.emplace_back(space_);
+    }
+    const Contested<Value> all = {state_.numbers.data(), state_.distances.data(), from_owner_.data(), limits_.data(),
+                                  owners.data()};
+    runtime::parallel_for_workers(tasks.size(), {.threads = threads_}, [&](std::uint64_t t, runtime::Worker& worker) {
+      const Task& task = tasks[t];
+      std::vector<typename Contest<S>::Rival> rivals;
+      std::vector<Target> targets;
+      for (std::uint32_t i = batch_members_[task.cell]; i < batch_members_[task.cell + 1]; ++i) {
+        if (targets_[i].count > task.first) targets.push_back(targets_[i]);
+      }
+      std::stable_sort(targets.begin(), targets.end(),
+                       [](const Target& a, const Target& b) { return a.distance < b.distance; });
+      for (const Target& target : targets) {
+        rivals.push_back({centres[target.centre].number, target.centre, target.distance});
+      }
+      Contest<S>& contest = contests_[static_cast<std::size_t>(worker.thread())];
+      contest.start(all, state_.cells[task.cell].first + task.first, task.count,
+                    [&](std::uint32_t centre) { return centres[centre].number; });
+      std::uint64_t evaluations = 0;
+      for (std::size_t i = 0; i < rivals.size(); i += kFew) {
+        evaluations +=
+            contest.run(std::span(rivals).subspan(i, std::min<std::size_t>(kFew, rivals.size() - i)),
+                        std::min(task.count, targets[i].count - task.first),
+                        [&](std::uint32_t at, std::uint32_t centre, Value value) { return offer(at, centre, value); });
+      }
+      state_.work->objects.evaluations += evaluations;
+    });
+  }
+
+  void measure_all_targets() {
+    const std::vector<Task> tasks = find_tasks(kChunk);
     runtime::parallel_for(tasks.size(), {.threads = threads_}, [&](std::uint64_t t) {
       const Task& task = tasks[t];
       const std::uint32_t first = state_.cells[task.cell].first + task.first;
@@ -281,7 +337,6 @@ class CentreChoice {
       }
       state_.work->objects.evaluations += evaluations;
     });
-    return state_.work->objects.evaluations - evaluations_before;
   }
 
   void offer_all(std::uint32_t first, std::uint32_t count, std::uint32_t centre, const Value* values) {
@@ -301,14 +356,16 @@ class CentreChoice {
     }
   }
 
-  void offer(std::uint32_t at, std::uint32_t centre, Value value) {
+  bool offer(std::uint32_t at, std::uint32_t centre, Value value) {
     const double present = space_.metric(state_.values[at]), offered = space_.metric(value);
     const bool wins = offered < present || (offered == present && owners[at] != kNone &&
                                             centres[centre].number < centres[owners[at]].number);
-    if (!wins) return;
+    if (!wins) return false;
     owners[at] = centre;
     state_.values[at] = value;
     limits_[at] = value_not_below(value);
+    from_owner_[at] = offered;
+    return true;
   }
 
   const S& space_;
@@ -321,9 +378,11 @@ class CentreChoice {
   std::vector<std::uint32_t> candidates_;     ///< positions by rank
   std::vector<double> worst_;                 ///< by position, see may_win; descending in a cell, since it was sorted
   std::vector<Value> limits_;                 ///< by position: values above it do not win
+  std::vector<double> from_owner_;            ///< by position: distances
   std::vector<std::uint32_t> batch_;          ///< positions by rank
   std::vector<std::uint32_t> batch_members_;  ///< by cell: where its members, or targets, begin
   std::vector<Target> targets_;               ///< by cell
+  std::vector<typename ContestOf<S>::type> contests_;  ///< by thread
 };
 
 }  // namespace kith::cpu

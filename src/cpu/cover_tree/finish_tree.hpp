@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/build_state.hpp"
+#include "cpu/cover_tree/one_with_many.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
@@ -77,7 +78,8 @@ class FarthestObjects {
       has_inner |= !node.is_leaf();
     }
     if (!has_inner) return;
-    const typename S::Rows rows = space_.arrange(storage_.order, threads_);
+    const bool by_few = prefers_few(space_);
+    const typename S::Rows rows = space_.arrange(by_few ? std::span<const std::uint32_t>() : storage_.order, threads_);
     std::vector<std::uint32_t> centre_numbers(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) centre_numbers[i] = nodes[i].centre;
     const typename S::Rows centres = space_.arrange(centre_numbers, threads_);
@@ -107,6 +109,7 @@ class FarthestObjects {
   };
   struct Walk {
     typename S::Query query;
+    OneWithMany<S> one;
     std::vector<Step> steps;  ///< a heap, the farthest on top
     std::vector<typename S::Value> values;
     std::uint64_t evaluations = 0;
@@ -150,7 +153,11 @@ class FarthestObjects {
           distances);
       const std::uint32_t count = node.count - skipped;
       walk.values.resize(count);
-      rows.measure(walk.query, node.first + skipped, count, kNoLimit, walk.values.data());
+      if (prefers_few(space_)) {
+        walk.one.measure(space_, of.centre, storage_.order.data() + node.first + skipped, count, walk.values.data());
+      } else {
+        rows.measure(walk.query, node.first + skipped, count, kNoLimit, walk.values.data());
+      }
       walk.evaluations += count;
       best = std::max(best, space_.metric(*std::max_element(walk.values.begin(), walk.values.end())));
     }

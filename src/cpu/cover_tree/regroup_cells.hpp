@@ -163,7 +163,7 @@ class Regrouping {
     std::vector<double> distances(open_objects);
     runtime::parallel_for(state_.cells.size(), {.threads = threads_}, [&](std::uint64_t c) {
       const CoverCell& cell = state_.cells[c];
-      std::sort(placed.begin() + cell.first, placed.begin() + cell.first + cell.count);
+      if (!state_.by_few) std::sort(placed.begin() + cell.first, placed.begin() + cell.first + cell.count);
       for (std::uint32_t at = cell.first; at < cell.first + cell.count; ++at) {
         const std::uint32_t from = placed[at].from();
         numbers[at] = state_.numbers[from];

@@ -9,6 +9,9 @@
 
 namespace kith::cpu {
 
+/// So many objects are measured with others at once, see `MeasuresFew`.
+inline constexpr std::uint32_t kFew = 8;
+
 /// Objects numbered from 0, and a metric. A `Value` orders objects by their distance from a query (squared for L2);
 /// `metric` makes the true distance of it, rising with it. A `Query` is an object prepared to be measured from; it owns
 /// memory and is used again. `Rows` are objects, possibly copied, in an order that is good for measuring many:
@@ -33,5 +36,40 @@ concept Space = requires(const S& space, typename S::Query& query, const typenam
   /// Whether two objects are the same, so that every query is equally far from both.
   { space.same(number, number) } -> std::same_as<bool>;
 };
+
+/// A space that can measure a few objects with many wherever they lie, so that no Rows of the many are needed.
+template <typename S>
+concept MeasuresFew = Space<S> && requires(const S& space, typename S::Few& few, std::span<const std::uint32_t> numbers,
+                                           std::uint32_t count, typename S::Value* values, std::uint32_t* found) {
+  /// Whether that pays: short objects are measured faster side by side.
+  { space.prefers_few() } -> std::same_as<bool>;
+  /// How many objects fit into a fast memory.
+  { space.objects_at_hand() } -> std::same_as<std::uint32_t>;
+  /// The few, at least one and at most kFew.
+  few.set(space, numbers);
+  /// Finds those of `count` objects, each with a limit, that one of the few is not beyond. Writes which they are,
+  /// ascending, and for each of them kFew values; in place of one above the limit any other above it may come. Returns
+  /// how many there are.
+  { few.measure(numbers.data(), /*limits=*/values, count, found, values) } -> std::same_as<std::uint32_t>;
+};
+
+/// S::Few, where there is one.
+template <Space S>
+struct FewOf {
+  struct Few {};
+};
+template <MeasuresFew S>
+struct FewOf<S> {
+  using Few = typename S::Few;
+};
+
+template <Space S>
+bool prefers_few(const S& space) {
+  if constexpr (MeasuresFew<S>) {
+    return space.prefers_few();
+  } else {
+    return false;
+  }
+}
 
 }  // namespace kith::cpu

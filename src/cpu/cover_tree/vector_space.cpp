@@ -18,7 +18,8 @@ VectorSpace<T>::VectorSpace(const T* rows, std::uint32_t count, std::uint32_t di
       count_(count),
       dims_(dims),
       is_squared_(metric.kind() == Metric::Kind::l2 || metric.is_of_directions()),
-      measure_(measure_vectors_by<T>(metric)) {}
+      measure_(measure_vectors_by<T>(metric)),
+      measure_few_(measure_few_by<T>(metric)) {}
 
 template <typename T>
 auto VectorSpace<T>::arrange(std::span<const std::uint32_t> numbers, int threads) const -> Rows {
@@ -54,6 +55,19 @@ void VectorSpace<T>::fill_block(std::span<const std::uint32_t> numbers, std::uin
   }
   for (std::uint32_t d = 0; d < dims_; ++d) {
     for (std::uint32_t i = 0; i < kBlock; ++i) out[std::size_t{d} * kBlock + i] = rows[i][d];
+  }
+}
+
+/// Places behind the last one repeat it.
+template <typename T>
+void VectorSpace<T>::Few::set(const VectorSpace& space, std::span<const std::uint32_t> numbers) {
+  space_ = &space;
+  few_ = static_cast<std::uint32_t>(numbers.size());
+  block_.resize(std::size_t{space.dims_} * kFew);
+  const T* rows[kFew];
+  for (std::uint32_t i = 0; i < kFew; ++i) rows[i] = space.row(numbers[std::min(i, few_ - 1)]);
+  for (std::uint32_t d = 0; d < space.dims_; ++d) {
+    for (std::uint32_t i = 0; i < kFew; ++i) block_[std::size_t{d} * kFew + i] = rows[i][d];
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/arithmetic.hpp"
 #include "core/cover_geometry.hpp"
+#include "cpu/cover_tree/few_vectors.hpp"
 #include "cpu/cover_tree/space.hpp"
 
 #include <kith/metric.hpp>
@@ -60,11 +61,28 @@ class VectorSpace {
     MeasureVectors<T> measure_ = nullptr;
   };
 
+  class Few {
+   public:
+    void set(const VectorSpace& space, std::span<const std::uint32_t> numbers);
+    std::uint32_t measure(const std::uint32_t* numbers, const T* limits, std::uint32_t count, std::uint32_t* found,
+                          T* values) const {
+      return space_->measure_few_({space_->rows_, space_->dims_, block_.data(), few_, numbers, limits, count}, found,
+                                  values);
+    }
+
+   private:
+    const VectorSpace* space_ = nullptr;
+    std::vector<T> block_;  // [dimension][kFew]
+    std::uint32_t few_ = 0;
+  };
+
   /// `rows` are count x dims.
   VectorSpace(const T* rows, std::uint32_t count, std::uint32_t dims, Metric metric);
 
   std::uint32_t size() const { return count_; }
   std::uint32_t dims() const { return dims_; }
+  bool prefers_few() const { return std::uint64_t{dims_} * sizeof(T) >= kLongRow; }
+  std::uint32_t objects_at_hand() const { return static_cast<std::uint32_t>(kFastBytes / (dims_ * sizeof(T) + 1)); }
 
   void ask(Query& query, std::uint32_t number) const { query.values_ = row(number); }
   void ask_outside(Query& query, const Outside& outside) const {
@@ -82,6 +100,9 @@ class VectorSpace {
   bool same(std::uint32_t a, std::uint32_t b) const;
 
  private:
+  static constexpr std::uint64_t kLongRow = 192;         // bytes; fewer are better copied
+  static constexpr std::uint64_t kFastBytes = 1u << 19;  // of the memory that a core has for itself
+
   const T* row(std::uint32_t number) const { return rows_ + std::uint64_t{number} * dims_; }
   void fill_block(std::span<const std::uint32_t> numbers, std::uint64_t block, T* out) const;
 
@@ -90,8 +111,9 @@ class VectorSpace {
   std::uint32_t dims_;
   bool is_squared_;
   MeasureVectors<T> measure_;
+  MeasureFew<T> measure_few_;
 };
 
-static_assert(Space<VectorSpace<float>> && Space<VectorSpace<double>>);
+static_assert(MeasuresFew<VectorSpace<float>> && MeasuresFew<VectorSpace<double>>);
 
 }  // namespace kith::cpu

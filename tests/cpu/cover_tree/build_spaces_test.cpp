@@ -28,6 +28,21 @@ TEST(CoverTreeBuildOverSpaces, VectorsAsDefined) {
   }
 }
 
+/// Long rows are measured where they lie, and owners tell which of them need not be. Enough objects that they do.
+TEST(CoverTreeBuildOverSpaces, LongVectorsAsDefined) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<Shape>(seed);
+    const Metric metric = seed == 2 ? Metric::l1() : seed == 4 ? Metric::linf() : Metric::l2();
+    const std::vector<float> floats = random_rows<float>(shape, 900, 50, random);
+    ASSERT_TRUE(cpu::VectorSpace<float>(floats.data(), 900, 50, metric).prefers_few());
+    ASSERT_NO_FATAL_FAILURE(check_space(cpu::VectorSpace<float>(floats.data(), 900, 50, metric), 8));
+    const std::vector<double> doubles = random_rows<double>(shape, 900, 25, random);
+    ASSERT_NO_FATAL_FAILURE(check_space(cpu::VectorSpace<double>(doubles.data(), 900, 25, metric), 8));
+  }
+}
+
 TEST(CoverTreeBuildOverSpaces, SequencesAsDefined) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
