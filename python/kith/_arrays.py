@@ -29,7 +29,7 @@ class DataConversionNote(UserWarning):
 
 def note(message: str) -> None:
     """Warn at the line outside of this package that led here."""
-    level = 1
+    level = 2
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
@@ -91,6 +91,8 @@ def _to_numpy(array: Any, name: str) -> np.ndarray:
         raise TypeError(f"{name} is a sparse matrix, which kith does not search; use {name}.toarray()")
     if hasattr(array, "detach") and hasattr(array, "requires_grad"):
         array = array.detach()
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
     try:
         return np.asarray(array)
     except ValueError as error:

@@ -21,6 +21,23 @@ DType dtype_from(nb::dlpack::dtype dtype, std::string_view what) {
   throw nb::type_error(fmt::format("{} must be float32 or float64", what).c_str());
 }
 
+template <typename T>
+constexpr const char* kNumpyName = nullptr;
+template <>
+constexpr const char* kNumpyName<float> = "float32";
+template <>
+constexpr const char* kNumpyName<double> = "float64";
+template <>
+constexpr const char* kNumpyName<std::int64_t> = "int64";
+template <>
+constexpr const char* kNumpyName<bool> = "bool_";
+
+/// Something of NumPy's, looked up once and never let go.
+PyObject* from_numpy(const char* name) {
+  nb::object found = nb::module_::import_("numpy").attr(name);
+  return found.release().ptr();
+}
+
 void widen(std::span<const std::uint32_t> numbers, std::int64_t* wide, int threads) {
   const std::size_t most = std::max<std::size_t>(1, numbers.size() / kNumbersPerThread);
   const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
@@ -53,7 +70,7 @@ Rows::Rows(nb::handle array, std::string_view what) {
   const std::size_t rows = array_.shape(0);
   const std::size_t dims = array_.shape(1);
   if (dims > UINT32_MAX) throw nb::value_error(fmt::format("{}: {} columns are too many", what, dims).c_str());
-  if (dims > 1 && array_.stride(1) != 1) {
+  if (rows > 0 && dims > 1 && array_.stride(1) != 1) {
     throw nb::value_error(fmt::format("{}: the numbers of a row must lie side by side", what).c_str());
   }
   const std::int64_t stride = rows > 1 ? array_.stride(0) : static_cast<std::int64_t>(dims);
@@ -76,36 +93,45 @@ nb::object numpy_of(PointSet points) {
   return numpy_over(kept->values<double>().data(), {kept->rows(), kept->dims()}, owner);
 }
 
-nb::object numpy_of(std::vector<std::uint8_t> bytes) {
-  std::vector<std::uint8_t>* kept = nullptr;
-  const nb::capsule owner = keep(std::move(bytes), &kept);
-  return numpy_over(kept->data(), {kept->size()}, owner);
+template <typename T>
+FreshArray<T>::FreshArray(std::initializer_list<std::size_t> shape) {
+  static PyObject* const empty = from_numpy("empty");
+  static PyObject* const dtype = from_numpy(kNumpyName<T>);
+  nb::object extents = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  Py_ssize_t axis = 0;
+  for (const std::size_t extent : shape) PyTuple_SET_ITEM(extents.ptr(), axis++, PyLong_FromSize_t(extent));
+  array = nb::handle(empty)(extents, nb::handle(dtype));
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) throw nb::python_error();
+  values = static_cast<T*>(buffer.buf);
+  PyBuffer_Release(&buffer);
 }
 
+template struct FreshArray<float>;
+template struct FreshArray<double>;
+template struct FreshArray<std::int64_t>;
+
 nb::object numpy_bools(std::span<const std::uint8_t> flags) {
-  auto* values = new bool[flags.size()];
-  const nb::capsule owner(values, [](void* held) noexcept { delete[] static_cast<bool*>(held); });
-  std::transform(flags.begin(), flags.end(), values, [](std::uint8_t flag) { return flag != 0; });
-  return numpy_over(values, {flags.size()}, owner);
+  const FreshArray<bool> copy({flags.size()});
+  std::transform(flags.begin(), flags.end(), copy.values, [](std::uint8_t flag) { return flag != 0; });
+  return copy.array;
 }
 
 nb::object numpy_int64(std::span<const std::uint32_t> numbers, std::initializer_list<std::size_t> shape, int threads) {
-  auto* wide = new std::int64_t[numbers.size()];
-  const nb::capsule owner(wide, [](void* held) noexcept { delete[] static_cast<std::int64_t*>(held); });
+  const FreshArray<std::int64_t> wide(shape);
   if (numbers.size() < kNumbersPerThread) {
-    std::copy(numbers.begin(), numbers.end(), wide);
+    std::copy(numbers.begin(), numbers.end(), wide.values);
   } else {
     const nb::gil_scoped_release released;
-    widen(numbers, wide, threads);
+    widen(numbers, wide.values, threads);
   }
-  return numpy_over(wide, shape, owner);
+  return wide.array;
 }
 
 nb::object numpy_int64(std::span<const std::uint64_t> numbers) {
-  auto* copy = new std::int64_t[numbers.size()];
-  const nb::capsule owner(copy, [](void* held) noexcept { delete[] static_cast<std::int64_t*>(held); });
-  std::copy(numbers.begin(), numbers.end(), copy);
-  return numpy_over(copy, {numbers.size()}, owner);
+  const FreshArray<std::int64_t> copy({numbers.size()});
+  std::copy(numbers.begin(), numbers.end(), copy.values);
+  return copy.array;
 }
 
 void bind_device_rows(nb::module_& module) {

@@ -44,6 +44,15 @@ std::span<const T> span_of(const Values<T>& values) {
   return {values.data(), values.size()};
 }
 
+/// A new array that NumPy owns, not initialised, and where its numbers lie. T is float, double, int64_t or bool.
+template <typename T>
+struct FreshArray {
+  explicit FreshArray(std::initializer_list<std::size_t> shape);
+
+  nb::object array;
+  T* values;
+};
+
 /// A NumPy array over memory that `owner`, a capsule, frees.
 template <typename T>
 nb::object numpy_over(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
@@ -63,7 +72,6 @@ nb::capsule keep(Value value, Value** kept) {
 nb::object numpy_of(Distances distances, std::initializer_list<std::size_t> shape);
 /// A matrix of rows x dims.
 nb::object numpy_of(PointSet points);
-nb::object numpy_of(std::vector<std::uint8_t> bytes);
 /// A copy as bool.
 nb::object numpy_bools(std::span<const std::uint8_t> flags);
 /// A copy as int64, which Python code uses as index. By `threads` threads (0: all cores), the GIL released.

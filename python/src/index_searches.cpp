@@ -7,6 +7,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/variant.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -40,10 +42,14 @@ nb::tuple knn(const Index& index, const nb::object& queries, std::uint32_t k, co
 template <typename T>
 nb::tuple nearest_of_one(const Index& index, const T* query, std::size_t dims, std::uint32_t k,
                          const SearchOptions& options) {
-  std::vector<std::uint32_t> indices(k);
-  std::vector<T> distances(k);
-  index.knn_one(std::span<const T>(query, dims), indices, distances, options);
-  return nb::make_tuple(numpy_of(Distances(std::move(distances)), {k}), numpy_int64(indices, {k}, 1));
+  const FreshArray<T> distances({k});
+  const FreshArray<std::int64_t> wide({k});
+  std::array<std::uint32_t, 64> few;
+  std::vector<std::uint32_t> many(k > few.size() ? k : 0);
+  const std::span<std::uint32_t> indices(many.empty() ? few.data() : many.data(), k);
+  index.knn_one(std::span<const T>(query, dims), indices, {distances.values, k}, options);
+  std::copy(indices.begin(), indices.end(), wide.values);
+  return nb::make_tuple(distances.array, wide.array);
 }
 
 /// Keeps the GIL: a query takes about as long as giving it away and taking it back.
