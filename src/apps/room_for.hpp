@@ -1,0 +1,28 @@
+// Room for results whose size the caller's numbers decide.
+#pragma once
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace kith::apps {
+
+/// rows x columns zeros. Throws OutOfMemory that says what they are for.
+template <typename T>
+void make_room(std::vector<T>& values, std::uint64_t rows, std::uint64_t columns, std::string_view what) {
+  try {
+    if (columns != 0 && rows > values.max_size() / columns) throw std::bad_alloc();
+    values.assign(rows * columns, T{});
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("{} x {} {} of {} bytes each do not fit into memory; ask for fewer at a time", rows,
+                                  columns, what, sizeof(T)));
+  }
+}
+
+}  // namespace kith::apps
