@@ -8,6 +8,8 @@ NB_MODULE(_kith, module) {
   kith::python::bind_device_rows(module);
   kith::python::bind_index(module);
   kith::python::bind_device_search(module);
+  kith::python::bind_classify(module);
+  kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
   kith::python::bind_command(module);
 }

@@ -12,6 +12,8 @@ void bind_devices(nb::module_& module);
 void bind_device_rows(nb::module_& module);
 void bind_index(nb::module_& module);
 void bind_device_search(nb::module_& module);
+void bind_classify(nb::module_& module);
+void bind_class_votes(nb::module_& module);
 void bind_point_files(nb::module_& module);
 void bind_command(nb::module_& module);
 
