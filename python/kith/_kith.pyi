@@ -201,3 +201,47 @@ def generate(
     threads: int = 0,
     progress: _Progress = None,
 ) -> tuple[npt.NDArray[Any], Optional[_Int64]]: ...
+
+def classify(
+    points: _Rows,
+    codes: npt.NDArray[np.uint32],  # the class of each point, below `classes`
+    classes: int,
+    queries: _Rows,
+    *,
+    k: int = 5,
+    weights: str = "uniform",  # uniform, distance
+    metric: str = "l2",
+    engine: str = "auto",
+    device: str = "auto",
+    shares: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """kith::apps::classify. codes (int64), shares (queries x classes) or None, depth, rounds, explanation."""
+
+def classify_sequential(
+    points: _Rows,
+    codes: npt.NDArray[np.uint32],
+    classes: int,
+    queries: _Rows,
+    *,
+    k: int = 5,
+    weights: str = "uniform",
+    metric: str = "l2",
+    engine: str = "auto",
+    device: str = "auto",
+    shares: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """The same, but a query, once labelled, is a point for those after it."""
+
+def winning_classes(
+    codes: _Int64,  # the class of each point, below `classes`
+    classes: int,
+    neighbors: _Int64,  # numbers of points, queries x k
+    weights: Optional[npt.NDArray[np.float64]],  # of their votes; None: each counts 1
+    *,
+    threads: int = 0,
+) -> _Int64:
+    """For each query the class with the most weight, of several the lowest."""

@@ -147,13 +147,14 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, sklearn.neighbors.RadiusNe
         lists = self._lists_within(X)
         owners = owners_of(lists)
         known = self._y.reshape(len(self._y), -1)
-        weights = None
-        total = lists.counts
-        means = np.empty((len(lists), known.shape[1]), dtype=self._y.dtype if self._y.dtype.kind == "f" else np.float64)
         if self.weights == "distance":
             weights = inverse_distances(lists, owners)
             total = np.bincount(owners, weights, minlength=len(lists))
-            means = means.astype(np.float64)
+        else:
+            weights = None
+            total = lists.counts
+        is_float = weights is None and known.dtype.kind == "f"
+        means = np.empty((len(lists), known.shape[1]), known.dtype if is_float else np.float64)
         for output in range(known.shape[1]):
             values = known[lists.indices, output]
             sums = np.bincount(
