@@ -522,6 +522,17 @@ def test_estimators_travel_as_pickles_and_fit_each_other(cloud):
     assert graph.nnz == 3 * len(cloud)
 
 
+def test_a_fit_that_fails_leaves_the_model_as_it_was(cloud):
+    model = neighbors.NearestNeighbors().fit(cloud)
+    wanted = model.kneighbors(cloud[:9])[1]
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((9, 3), np.nan))
+    np.testing.assert_array_equal(model.kneighbors(cloud[:9])[1], wanted)
+    refitted = model.set_params(metric="canberra").fit(cloud)
+    assert refitted.index_ is None and refitted.kneighbors(cloud[:9])[1].shape == (9, 5)
+    assert model.set_params(metric="l1").fit(cloud).index_ is not None
+
+
 def loop(X, y, queries, k, weights):
     """What SequentialKNeighborsClassifier promises, one query after the other."""
     points, labels = list(X), list(y)
@@ -571,6 +582,8 @@ def test_sequential_attributes_and_errors(cloud):
         model.set_params(metric=metric).fit(cloud[:50], y[:50]).predict(cloud[50:])
     with pytest.raises(ValueError, match="metric='canberra'"):
         model.set_params(metric="canberra").fit(cloud, y)
+    with pytest.raises(ValueError, match="n_neighbors must be from 0"):
+        model.set_params(metric="l2", n_neighbors=2**40).fit(cloud, y).predict(cloud)
     with pytest.raises(ValueError, match="k is 900"):
         model.set_params(metric="l2", n_neighbors=900).fit(cloud[:50], y[:50]).predict(cloud[50:60])
 

@@ -40,7 +40,6 @@ class SearchedByKith:
     index_: Index | None
 
     def _fit(self: Any, X: Any, y: Any = None) -> Any:
-        self.index_ = None
         if isinstance(X, NeighborsBase):
             super()._fit(X, y)
             self.index_ = getattr(X, "index_", None)
@@ -48,18 +47,18 @@ class SearchedByKith:
         metric = library_metric(self.metric, self.p, self.metric_params)
         trees = (sklearn.neighbors.KDTree, sklearn.neighbors.BallTree)
         if metric is None or issparse(X) or isinstance(X, trees):
-            return super()._fit(X, y)
+            return self._leave_to_sklearn(X, y)
         how = {"accept_sparse": "csr", "order": "C"}
         if get_tags(self).target_tags.required:
-            rows, y = validate_data(self, X, y, multi_output=True, **how)
+            rows, targets = validate_data(self, X, y, multi_output=True, **how)
         else:
-            rows = validate_data(self, X, **how)
-        if issparse(rows):
-            return super()._fit(X, y)
+            rows, targets = validate_data(self, X, **how), None
+        if issparse(rows):  # a data frame of sparse columns
+            return self._leave_to_sklearn(X, y)
         points = searchable(rows)
         if metric == "cosine" and has_undirected(points):
-            return super()._fit(X, y)
-        super()._fit(_FittedPoints(rows), y)
+            return self._leave_to_sklearn(X, y)
+        super()._fit(_FittedPoints(rows), targets)
         self.index_ = Index(
             points,
             engine=engine_for(self.engine, self.algorithm),
@@ -67,6 +66,11 @@ class SearchedByKith:
             metric=metric,
             threads=threads_for(self.n_jobs),
         )
+        return self
+
+    def _leave_to_sklearn(self: Any, X: Any, y: Any) -> Any:
+        super()._fit(X, y)
+        self.index_ = None
         return self
 
     def _queries(self: Any, X: Any) -> np.ndarray:

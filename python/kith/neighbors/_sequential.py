@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _kith
+from .._arrays import as_count
 from ._parameters import CONSTRAINTS, library_metric, searchable, threads_for
 
 
@@ -151,7 +152,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
             self._codes,
             len(self.classes_),
             queries,
-            k=self.n_neighbors,
+            k=as_count(self.n_neighbors, "n_neighbors"),
             weights=self.weights,
             metric=library_metric(self.metric, self.p, None),
             engine=self.engine,
