@@ -43,6 +43,9 @@ class Framework(Protocol):
     def synchronize(self, ordinal: int) -> None:
         """Waits for the caller's stream."""
 
+    def synchronize_device(self, ordinal: int) -> None:
+        """Waits for everything on that GPU."""
+
     def as_int64(self, numbers: Any) -> Any:
         """uint32 as int64, in the caller's stream."""
 
@@ -86,6 +89,9 @@ class CupyFramework:
     def synchronize(self, ordinal: int) -> None:
         with self.on(ordinal):
             self._cupy.cuda.get_current_stream().synchronize()
+
+    def synchronize_device(self, ordinal: int) -> None:
+        self._cupy.cuda.Device(ordinal).synchronize()
 
     def as_int64(self, numbers: Any) -> Any:
         return numbers.astype(np.int64)
@@ -141,6 +147,9 @@ class TorchFramework:
 
     def synchronize(self, ordinal: int) -> None:
         self._torch.cuda.current_stream(self._device(ordinal)).synchronize()
+
+    def synchronize_device(self, ordinal: int) -> None:
+        self._torch.cuda.synchronize(self._device(ordinal))
 
     def as_int64(self, numbers: Any) -> Any:
         return numbers.to(self._torch.int64) & 0xFFFFFFFF

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,20 @@ from . import _kith
 from ._device_arrays import DeviceRows, Framework
 from ._lists import NeighborLists, PointLists
 
-__all__ = ["DeviceSearch"]
+__all__ = ["DeviceSearch", "SharedSearch"]
+
+
+class SharedSearch:
+    """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""
+
+    def __init__(self, index: _kith.Index, framework: Framework, ordinal: int) -> None:
+        self.low = _kith.DeviceSearch(index)
+        self._framework = framework
+        self._ordinal = ordinal
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # the interpreter may be at its end
+            self._framework.synchronize_device(self._ordinal)
 
 
 class DeviceSearch:
@@ -21,10 +35,9 @@ class DeviceSearch:
 
     def __init__(
         self,
-        search: _kith.DeviceSearch,
+        search: SharedSearch,
         framework: Framework,
         ordinal: int,
-        points: int,
         dtype: np.dtype,
         rows: list[DeviceRows],
         lead: tuple[int, ...],
@@ -32,7 +45,8 @@ class DeviceSearch:
     ) -> None:
         self.lead = lead
         self.ordinal = ordinal
-        self._search = search
+        self._shared = search
+        self._search = search.low
         self._framework = framework
         self._dtype = dtype
         self._rows = rows

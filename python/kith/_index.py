@@ -20,7 +20,7 @@ from ._arrays import (
     numpy_dtype,
 )
 from ._device_arrays import DeviceRows, Framework, framework_of, shared_array
-from ._device_search import DeviceSearch
+from ._device_search import DeviceSearch, SharedSearch
 from ._lists import NeighborLists, PointLists, from_numpy
 from ._paths import existing_path
 from ._progress import Progress, reporting
@@ -90,7 +90,7 @@ class Index:
     _low: _kith.Index
     _asked_device: str
     _framework: Framework | None
-    _searcher: _kith.DeviceSearch | None
+    _searcher: SharedSearch | None
     _dims: int
     _dtype: np.dtype
 
@@ -557,10 +557,8 @@ class Index:
             raise ValueError(f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes")
         rest.add_filters_to(options, len(self), lead, framework)
         if self._searcher is None:
-            self._searcher = _kith.DeviceSearch(self._low)
-        return DeviceSearch(
-            self._searcher, framework, ordinal, len(self), self._dtype, rows, lead, options
-        )
+            self._searcher = SharedSearch(self._low, framework, ordinal)
+        return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)
 
     # Files and copies
 
