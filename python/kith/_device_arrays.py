@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class CupyFramework:
 
 class TorchFramework:
     # PyTorch does little with unsigned numbers: their bits are kept in signed ones.
-    _SIGNED = {np.dtype(np.uint32): "int32", np.dtype(np.uint64): "int64"}
+    _SIGNED: ClassVar = {np.dtype(np.uint32): "int32", np.dtype(np.uint64): "int64"}
 
     def __init__(self) -> None:
         self._torch = importlib.import_module("torch")
@@ -114,7 +114,13 @@ class TorchFramework:
     def describe(self, array: Any) -> tuple[int, np.dtype, tuple[int, ...], tuple[int, ...], int]:
         name = str(array.dtype).removeprefix("torch.")
         dtype = np.dtype(np.float16) if name == "bfloat16" else np.dtype(name)
-        return array.data_ptr(), dtype, tuple(array.shape), tuple(array.stride()), array.device.index
+        return (
+            array.data_ptr(),
+            dtype,
+            tuple(array.shape),
+            tuple(array.stride()),
+            array.device.index,
+        )
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
         return array.to(self._dtype(dtype))
@@ -188,8 +194,8 @@ def framework_of(array: Any, name: str) -> Framework | None:
         return None
     if not _kith.built_with_cuda():
         raise RuntimeError(
-            f"{name} lies on a GPU, but this kith was built without CUDA; build it where nvcc is on "
-            "the PATH, or pass a NumPy array (cupy.asnumpy(a), tensor.cpu())"
+            f"{name} lies on a GPU, but this kith was built without CUDA; build it where nvcc is "
+            "on the PATH, or pass a NumPy array (cupy.asnumpy(a), tensor.cpu())"
         )
     if all(device[0] == "cpu" for device in _kith.devices()):
         raise RuntimeError(

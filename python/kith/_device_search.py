@@ -56,9 +56,6 @@ class DeviceSearch:
     def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return self._framework.empty(shape, dtype, self.ordinal)
 
-    def _views(self) -> list[Any]:
-        return [rows.view for rows in self._rows]
-
     def _prepared(self) -> tuple[dict[str, Any], list[Any]]:
         """Options with addresses, and the arrays that must live until the work is in the stream."""
         options = dict(self._options)
@@ -105,7 +102,10 @@ class DeviceSearch:
         """Sums of the counts, and the last of them, for which the host waits."""
         offsets = self._empty((self._count + 1,), np.int64)
         self._search.offsets(
-            self._framework.address(counts), self._count, self._framework.address(offsets), stream=stream
+            self._framework.address(counts),
+            self._count,
+            self._framework.address(offsets),
+            stream=stream,
         )
         return offsets, int(offsets[-1])
 
@@ -132,7 +132,9 @@ class DeviceSearch:
     def _boxes_counted(self, options: dict[str, Any]) -> Any:
         counts = self._empty((self._count,), np.uint32)
         if self._count:
-            self._search.box_count(*self._views(), self._framework.address(counts), **options)
+            self._search.box_count(
+                self._rows[0].view, self._rows[1].view, self._framework.address(counts), **options
+            )
         return counts
 
     def box_count(self) -> Any:
@@ -150,6 +152,10 @@ class DeviceSearch:
             indices = self._empty((total,), np.uint32)
             if total:
                 self._search.box(
-                    *self._views(), framework.address(offsets), framework.address(indices), **options
+                    self._rows[0].view,
+                    self._rows[1].view,
+                    framework.address(offsets),
+                    framework.address(indices),
+                    **options,
                 )
             return PointLists(framework.as_int64(indices), offsets)

@@ -118,7 +118,8 @@ class Index:
         else:
             on_device = DeviceRows(framework, points, "points")
             if on_device.ndim != 2:
-                raise ValueError(f"points must have the shape (n, dims), not {on_device.lead + on_device.shape[1:]}")
+                shape = (*on_device.lead, on_device.shape[1])
+                raise ValueError(f"points must have the shape (n, dims), not {shape}")
             if device == "auto":
                 device = f"cuda:{on_device.ordinal}"
             framework.synchronize(on_device.ordinal)
@@ -483,7 +484,9 @@ class Index:
         low, lead, convert = self._host_queries(lower, framework, "lower")
         high, high_lead, _ = self._host_queries(upper, framework, "upper")
         if lead != high_lead:
-            raise ValueError(f"lower and upper must have one shape; there are {lead} and {high_lead} boxes")
+            raise ValueError(
+                f"lower and upper must have one shape; there are {lead} and {high_lead} boxes"
+            )
         options: dict[str, Any] = {}
         rest.add_to(options, len(self), lead)
         with reporting(rest.progress) as report:
@@ -508,7 +511,7 @@ class Index:
     def _host_queries(
         self, queries: Any, framework: Framework | None, name: str = "queries"
     ) -> tuple[Any, tuple[int, ...], Any]:
-        """Queries for the searches of the host, their shape, and what makes answers of NumPy's arrays."""
+        """Queries for the host's searches, their shape, what makes answers of NumPy's arrays."""
         if framework is None:
             if queries is None:
                 return None, (len(self),), _unchanged
@@ -554,7 +557,9 @@ class Index:
                 return None
         lead = rows[0].lead if rows else (len(self),)
         if upper is not None and rows[1].lead != lead:
-            raise ValueError(f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes")
+            raise ValueError(
+                f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes"
+            )
         rest.add_filters_to(options, len(self), lead, framework)
         if self._searcher is None:
             self._searcher = SharedSearch(self._low, framework, ordinal)
@@ -616,7 +621,9 @@ class Index:
     @classmethod
     def from_bytes(cls, content: bytes, *, device: str = "cpu", threads: int = 0) -> Index:
         """An index from what `to_bytes` gave; checked as by `load`."""
-        return cls._wrap(_kith.Index.from_bytes(bytes(content), device=device, threads=threads), device)
+        return cls._wrap(
+            _kith.Index.from_bytes(bytes(content), device=device, threads=threads), device
+        )
 
     def __reduce__(self) -> Any:
         return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
@@ -634,8 +641,8 @@ class Index:
 
     def __repr__(self) -> str:
         return (
-            f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, metric={self.metric!r}, "
-            f"engine={self.engine!r}, device={self.device!r})"
+            f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, "
+            f"metric={self.metric!r}, engine={self.engine!r}, device={self.device!r})"
         )
 
     @property
@@ -720,7 +727,7 @@ class _Rest:
     def add_filters_to(
         self, options: dict[str, Any], points: int, lead: tuple[int, ...], framework: Framework
     ) -> None:
-        """For searches of arrays on a GPU; filters stay NumPy's until the search takes them there."""
+        """For searches of arrays on a GPU, which take the filters there."""
         if self.allowed is not None:
             options["allowed"] = as_allowed(_on_host(self.allowed), points)
         if self.index_below is not None:

@@ -1,7 +1,7 @@
 """The way of arrays on a GPU through the Python code, with a stand-in for CuPy and for the GPU.
 
-The stand-in's memory is the host's, so that everything but the kernels runs: what is allocated, which
-addresses, types, shapes and streams are handed over, what is copied and what is not.
+The stand-in's memory is the host's, so that everything but the kernels runs: what is allocated,
+which addresses, types, shapes and streams are handed over, what is copied and what is not.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class FakeSearch:
 
 
 class FakeBuild:
-    """kith::Index on a GPU, of the host's; rows come from where the stand-in of the GPU keeps them."""
+    """kith::Index on a GPU, answered by one of the host."""
 
     def __init__(self, low, device):
         self._low = low
@@ -171,7 +171,9 @@ class FakeBuild:
     @staticmethod
     def build(points, *, device, **options):
         rows = points.rows if isinstance(points, FakeRows) else points
-        return FakeBuild(_REAL_BUILD(rows, device="cpu", **options), "cpu" if device == "auto" else device)
+        return FakeBuild(
+            _REAL_BUILD(rows, device="cpu", **options), "cpu" if device == "auto" else device
+        )
 
 
 _REAL_BUILD = _kith.Index.build
@@ -223,17 +225,25 @@ def test_knn(both):
             device.knn(FakeArray(points), 3, **options), host.knn(points, 3, **options), strict=True
         ):
             same(found, wanted)
-    for found, wanted in zip(device.knn(k=2, exclude_self=True), host.knn(k=2, exclude_self=True), strict=True):
+    for found, wanted in zip(
+        device.knn(k=2, exclude_self=True), host.knn(k=2, exclude_self=True), strict=True
+    ):
         same(found, wanted)
     below = np.arange(500)
-    same(device.knn(FakeArray(points), 2, index_below=below)[1], host.knn(points, 2, index_below=below)[1])
+    same(
+        device.knn(FakeArray(points), 2, index_below=below)[1],
+        host.knn(points, 2, index_below=below)[1],
+    )
     assert FakeCupy.calls == []  # nobody waited, nothing went through the host
 
 
 def test_shapes_and_layouts(both):
     host, device, points = both
     same(device.knn(FakeArray(points[4]), 3)[1], host.knn(points[4], 3)[1])
-    same(device.knn(FakeArray(points.reshape(5, 100, 3)), 3)[0], host.knn(points.reshape(5, 100, 3), 3)[0])
+    same(
+        device.knn(FakeArray(points.reshape(5, 100, 3)), 3)[0],
+        host.knn(points.reshape(5, 100, 3), 3)[0],
+    )
     same(device.knn(FakeArray(np.asfortranarray(points)), 3)[1], host.knn(points, 3)[1])
     same(device.knn(FakeArray(points[::2]), 3)[1], host.knn(points[::2], 3)[1])
     same(device.knn(FakeArray(points[:0]), 3)[1], host.knn(points[:0], 3)[1])
@@ -261,7 +271,10 @@ def test_radius_count_and_boxes(both):
     same(found.distances, wanted.distances)
     same(found.offsets, wanted.offsets)
     same(found.counts, wanted.counts)
-    same(device.radius(None, 0.2, exclude_self=True).indices, host.radius(None, 0.2, exclude_self=True).indices)
+    same(
+        device.radius(None, 0.2, exclude_self=True).indices,
+        host.radius(None, 0.2, exclude_self=True).indices,
+    )
     same(device.radius(FakeArray(points[3]), 0.2)[1], host.radius(points[3], 0.2)[1])
     same(device.count(FakeArray(points), 0.2), host.count(points, 0.2))
     same(device.count(None, 0.2), host.count(None, 0.2))
