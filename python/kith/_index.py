@@ -90,6 +90,7 @@ class Index:
     _low: _kith.Index
     _asked_device: str
     _framework: Framework | None
+    _ordinal: int
     _searcher: SharedSearch | None
     _dims: int
     _dtype: np.dtype
@@ -111,6 +112,8 @@ class Index:
         progress: Progress = False,
     ) -> None:
         framework = framework_of(points, "points")
+        asked_device = device
+        ordinal = 0
         rows: Any
         if framework is None:
             rows = as_rows(points)
@@ -120,9 +123,10 @@ class Index:
             if on_device.ndim != 2:
                 shape = (*on_device.lead, on_device.shape[1])
                 raise ValueError(f"points must have the shape (n, dims), not {shape}")
+            ordinal = on_device.ordinal
             if device == "auto":
-                device = f"cuda:{on_device.ordinal}"
-            framework.synchronize(on_device.ordinal)
+                device = f"cuda:{ordinal}"
+            framework.synchronize(ordinal)
             rows, shape = on_device.view, on_device.shape
         with reporting(progress) as report:
             low = _kith.Index.build(
@@ -139,22 +143,27 @@ class Index:
                 threads=threads,
                 progress=report,
             )
-        self._take(low, device, framework)
+        self._take(low, asked_device, framework, ordinal)
 
-    def _take(self, low: _kith.Index, asked_device: str, framework: Framework | None) -> None:
+    def _take(
+        self,
+        low: _kith.Index,
+        asked_device: str,
+        framework: Framework | None = None,
+        ordinal: int = 0,
+    ) -> None:
         self._low = low
         self._asked_device = asked_device
-        self._framework = framework
+        self._framework = framework  # whose array the points were, and on which GPU
+        self._ordinal = ordinal
         self._dims = low.dims
         self._dtype = numpy_dtype(low.dtype)
         self._searcher = None
 
     @classmethod
-    def _wrap(
-        cls, low: _kith.Index, asked_device: str = "cpu", framework: Framework | None = None
-    ) -> Index:
+    def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
         self = cls.__new__(cls)
-        self._take(low, asked_device, framework)
+        self._take(low, asked_device)
         return self
 
     # Searches
@@ -518,8 +527,7 @@ class Index:
             rows, lead = as_queries(queries, self._dims, self._dtype, name)
             return rows, lead, _unchanged
         if queries is None:
-            ordinal = int(self.device.partition(":")[2] or 0)
-            return None, (len(self),), lambda array: framework.from_numpy(array, ordinal)
+            return None, (len(self),), lambda array: framework.from_numpy(array, self._ordinal)
         on_device = DeviceRows(framework, queries, name, self._dtype)
         self._require_dims(on_device, name)
         framework.synchronize(on_device.ordinal)
@@ -629,7 +637,9 @@ class Index:
         return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
 
     def __copy__(self) -> Index:
-        return self._wrap(self._low, self._asked_device, self._framework)
+        other = type(self).__new__(type(self))
+        other._take(self._low, self._asked_device, self._framework, self._ordinal)
+        return other
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()  # it never changes

@@ -7,6 +7,7 @@ which addresses, types, shapes and streams are handed over, what is copied and w
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import types
 
@@ -214,6 +215,8 @@ def test_points_on_a_gpu_are_indexed_there(both):
     host, device, _ = both
     assert host.device == "cpu" and device.device == "cuda:0"
     assert FakeCupy.calls[0] == "synchronize stream"
+    assert device._asked_device == "auto"  # a pickle may be read where there is no GPU
+    same(copy.copy(device).knn(k=2)[1], host.knn(k=2)[1])
 
 
 def test_knn(both):
@@ -294,6 +297,9 @@ def test_what_the_gpu_cannot_do_goes_through_the_host(both):
     same(device.knn(FakeArray(points), 2, eps=0.5)[1], host.knn(points, 2, eps=0.5)[1])
     same(host.knn(FakeArray(points), 2)[1], host.knn(points, 2)[1])  # the index is on the CPU
     assert "to host" in FakeCupy.calls
+    on_host = kith.Index(FakeArray(points), device="cpu")
+    assert on_host.device == "cpu"
+    same(on_host.knn(k=2)[1], host.knn(k=2)[1])
 
 
 def test_numpy_queries_of_an_index_on_a_gpu_give_numpy(both):
