@@ -135,7 +135,10 @@ def test_an_exponent_among_the_parameters_of_the_metric(cloud):
         with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
             model.fit(cloud)
         assert model.effective_metric_params_ == {"p": 3, "w": None}
-    assert both("NearestNeighbors", **parameters)[0].set_params(p=None).fit(cloud).index_.metric == "lp:3"
+    assert (
+        both("NearestNeighbors", **parameters)[0].set_params(p=None).fit(cloud).index_.metric
+        == "lp:3"
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -156,7 +159,11 @@ def test_points_are_not_their_own_neighbours(data):
 def test_classifiers_label_as_scikit_learn_does(data):
     case = Case(data)
     name = data.draw(st.sampled_from(CLASSIFIERS))
-    own = {"n_neighbors": case.k} if name == CLASSIFIERS[0] else {"radius": case.radius, "outlier_label": 0}
+    own = (
+        {"n_neighbors": case.k}
+        if name == CLASSIFIERS[0]
+        else {"radius": case.radius, "outlier_label": 0}
+    )
     ours, theirs = both(name, weights=case.weights, **own, **case.metric)
     y = data.draw(st.sampled_from([case.labels, case.two_labels]))
     with warnings.catch_warnings():
@@ -217,7 +224,9 @@ def test_many_queries_are_counted_by_several_threads(rng):
     X, y = rng.random((200, 2)), rng.integers(0, 7, 200)
     queries = rng.random((60_000, 2))
     model = neighbors.KNeighborsClassifier(9, weights="distance", n_jobs=3).fit(X, y)
-    np.testing.assert_array_equal(model.predict(queries), model.predict_proba(queries).argmax(axis=1))
+    np.testing.assert_array_equal(
+        model.predict(queries), model.predict_proba(queries).argmax(axis=1)
+    )
     assert np.array_equal(model.predict(queries), model.set_params(n_jobs=1).predict(queries))
 
 
@@ -243,7 +252,9 @@ def test_every_engine_and_algorithm_give_the_same_bytes(cloud, engine, algorithm
     ],
 )
 @pytest.mark.filterwarnings("ignore:Mind that for 0 < p < 1", "ignore:Parameter p is found")
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast", "ignore:One or more samples")
+@pytest.mark.filterwarnings(
+    "ignore:invalid value encountered in cast", "ignore:One or more samples"
+)
 def test_what_kith_does_not_have_is_left_to_scikit_learn(cloud, parameters):
     ours, theirs = both("NearestNeighbors", **parameters)
     ours.fit(cloud[:60])
@@ -304,13 +315,17 @@ def test_vectors_of_zeros_have_a_cosine_as_in_scikit_learn(rng):
     np.testing.assert_allclose(ours.kneighbors(queries)[0], theirs.fit(X).kneighbors(queries)[0])
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.bool_, np.float16, ">f8", object])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int64, np.uint16, np.bool_, np.float16, ">f8", object]
+)
 def test_other_numbers_are_searched_in_float64(rng, dtype):
     X = rng.integers(0, 2, (40, 6)).astype(dtype)
     model = neighbors.NearestNeighbors(n_neighbors=3).fit(X)
     assert model.index_.dtype == np.float64
     distances, _ = model.kneighbors(X)
-    np.testing.assert_allclose(distances, sk.NearestNeighbors(n_neighbors=3).fit(X).kneighbors(X)[0])
+    np.testing.assert_allclose(
+        distances, sk.NearestNeighbors(n_neighbors=3).fit(X).kneighbors(X)[0]
+    )
 
 
 def test_float32_is_searched_in_float32(cloud):
@@ -325,7 +340,10 @@ def test_float32_is_searched_in_float32(cloud):
 def test_parameters_are_those_of_scikit_learn_and_two_more(name):
     ours, theirs = both(name)
     mine = ours.get_params()
-    assert {key: mine.pop(key) for key in ("engine", "device")} == {"engine": "auto", "device": "auto"}
+    assert {key: mine.pop(key) for key in ("engine", "device")} == {
+        "engine": "auto",
+        "device": "auto",
+    }
     assert mine == theirs.get_params()
     assert isinstance(ours, getattr(sk, name))
     copy = clone(ours.set_params(engine="kdtree", leaf_size=7))
@@ -414,7 +432,9 @@ def test_outliers_of_a_radius(cloud):
     assert messages[0] == messages[1]
     for label in ("most_frequent", "a"):
         ours, theirs = both("RadiusNeighborsClassifier", radius=0.3, outlier_label=label)
-        assert ours.fit(cloud, y).predict(far).tolist() == theirs.fit(cloud, y).predict(far).tolist()
+        assert (
+            ours.fit(cloud, y).predict(far).tolist() == theirs.fit(cloud, y).predict(far).tolist()
+        )
     ours, theirs = both("RadiusNeighborsClassifier", radius=0.3, outlier_label="c")
     ours.fit(cloud, y)
     theirs.fit(cloud, y)
@@ -448,7 +468,9 @@ def test_none_predicts_for_the_points_without_themselves(cloud):
     y = (cloud[:, 0] > 0.5).astype(int)
     for name in CLASSIFIERS + REGRESSORS:
         ours, theirs = both(name)
-        np.testing.assert_allclose(ours.fit(cloud, y).predict(None), theirs.fit(cloud, y).predict(None))
+        np.testing.assert_allclose(
+            ours.fit(cloud, y).predict(None), theirs.fit(cloud, y).predict(None)
+        )
     assert ours.fit(cloud, y).score(None, y) == pytest.approx(theirs.score(None, y))
 
 
@@ -493,11 +515,17 @@ def test_pipelines_searches_and_plots(cloud):
     assert cross_val_score(pipeline, cloud, y, cv=3).mean() > 0.8
     grid = GridSearchCV(
         neighbors.KNeighborsClassifier(),
-        {"n_neighbors": [1, 5], "weights": ["uniform", "distance"], "metric": ["l1", "cosine", "canberra"]},
+        {
+            "n_neighbors": [1, 5],
+            "weights": ["uniform", "distance"],
+            "metric": ["l1", "cosine", "canberra"],
+        },
         cv=3,
     ).fit(cloud, y)
     wanted = GridSearchCV(sk.KNeighborsClassifier(), grid.param_grid, cv=3).fit(cloud, y)
-    np.testing.assert_allclose(grid.cv_results_["mean_test_score"], wanted.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(
+        grid.cv_results_["mean_test_score"], wanted.cv_results_["mean_test_score"]
+    )
     for model in (neighbors.KNeighborsClassifier(), neighbors.SequentialKNeighborsClassifier()):
         model.fit(cloud[:, :2], y)
         shown = DecisionBoundaryDisplay.from_estimator(

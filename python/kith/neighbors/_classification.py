@@ -27,8 +27,8 @@ class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassif
     n_neighbors : int, default=5
         How many neighbours vote.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        What a vote counts: each the same, the inverse of the distance, or what a function makes of an
-        array of distances.
+        What a vote counts: each the same, the inverse of the distance, or what a function makes of
+        an array of distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Which engine searches, by its name in scikit-learn. The answer does not depend on it.
     leaf_size : int, default=30
@@ -36,8 +36,8 @@ class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassif
     p : float, default=2
         The exponent of "minkowski".
     metric : str or callable, default="minkowski"
-        kith searches by "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev",
-        "infinity" and "cosine"; all others are left to scikit-learn's own code.
+        kith searches by "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1",
+        "chebyshev", "infinity" and "cosine"; all others are left to scikit-learn's own code.
     metric_params : dict, optional
         Further arguments of the metric.
     n_jobs : int, optional
@@ -53,8 +53,8 @@ class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassif
         The labels.
     index_ : kith.Index or None
         What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_, \
-outputs_2d_
+    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, \
+n_samples_fit_, outputs_2d_
         As in scikit-learn.
 
     Examples
@@ -159,8 +159,8 @@ class RadiusNeighborsClassifier(RadiusNeighborsSearch, sklearn.neighbors.RadiusN
         The labels.
     index_ : kith.Index or None
         What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_, \
-outlier_label_, outputs_2d_
+    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, \
+n_samples_fit_, outlier_label_, outputs_2d_
         As in scikit-learn.
 
     Examples

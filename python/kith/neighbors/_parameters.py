@@ -40,10 +40,10 @@ def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) ->
     p = parameters.pop("p", p)
     if parameters.pop("w", None) is not None or parameters:
         return None
-    if not isinstance(p, Real) or not p >= 1:
+    exponent = float(p) if isinstance(p, Real) else math.nan
+    if not exponent >= 1:
         return None
-    exact = {1.0: "l1", 2.0: "l2", math.inf: "linf"}
-    return exact.get(float(p)) or f"lp:{float(p)!r}"
+    return {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(exponent) or f"lp:{exponent!r}"
 
 
 def engine_for(engine: str, algorithm: str) -> str:

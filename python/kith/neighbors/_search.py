@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import sklearn.neighbors
@@ -41,7 +41,7 @@ class SearchedByKith:
 
     def _fit(self: Any, X: Any, y: Any = None) -> Any:
         if isinstance(X, NeighborsBase):
-            super()._fit(X, y)
+            cast(Any, super())._fit(X, y)
             self.index_ = getattr(X, "index_", None)
             return self
         metric = library_metric(self.metric, self.p, self.metric_params)
@@ -58,7 +58,7 @@ class SearchedByKith:
         points = searchable(rows)
         if metric == "cosine" and has_undirected(points):
             return self._leave_to_sklearn(X, y)
-        super()._fit(_FittedPoints(rows), targets)
+        cast(Any, super())._fit(_FittedPoints(rows), targets)
         self.index_ = Index(
             points,
             engine=engine_for(self.engine, self.algorithm),
@@ -69,14 +69,14 @@ class SearchedByKith:
         return self
 
     def _leave_to_sklearn(self: Any, X: Any, y: Any) -> Any:
-        super()._fit(X, y)
+        cast(Any, super())._fit(X, y)
         self.index_ = None
         return self
 
     def _queries(self: Any, X: Any) -> np.ndarray:
         rows = validate_data(self, X, accept_sparse="csr", reset=False, order="C")
         if issparse(rows):
-            note("X: a sparse matrix was made dense, because the estimator was fitted with a dense one")
+            note("X: a sparse matrix was made dense, because the fitted points are dense")
             rows = rows.toarray()
         return searchable(rows, self.index_.dtype)
 
@@ -126,7 +126,7 @@ class KNeighborsSearch(SearchedByKith):
         """
         check_is_fitted(self)
         if self.index_ is None:
-            return super().kneighbors(X, n_neighbors, return_distance)
+            return cast(Any, super()).kneighbors(X, n_neighbors, return_distance)
         if n_neighbors is None:
             n_neighbors = self.n_neighbors
         elif n_neighbors <= 0:
@@ -207,7 +207,7 @@ class RadiusNeighborsSearch(SearchedByKith):
         """
         check_is_fitted(self)
         if self.index_ is None:
-            return super().radius_neighbors(X, radius, return_distance, sort_results)
+            return cast(Any, super()).radius_neighbors(X, radius, return_distance, sort_results)
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
         lists = self._lists_within(X, radius)

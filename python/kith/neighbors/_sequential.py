@@ -30,8 +30,8 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     points and then adds it to them. The loop is not run: neighbours do not depend on labels, so all
     are found at once. The order of the queries matters. Every call begins with the fitted points.
 
-    The label with the most weight wins; a tie goes to the label whose member comes first in the list
-    of neighbours. Where fewer than `n_neighbors` points are there yet, all of them vote.
+    The label with the most weight wins; a tie goes to the label whose member comes first in the
+    list of neighbours. Where fewer than `n_neighbors` points are there yet, all of them vote.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     n_samples_fit_ : int
         How many points were fitted.
     depth_ : int
-        Of the last `predict`: the longest chain of queries of which each had a vote on the next one.
+        Of the last `predict`: the longest chain of queries of which each had a vote on the next.
     rounds_ : int
         Of the last `predict`: how many passes over the queries gave the labels.
 
@@ -119,11 +119,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their labels.
         """
-        if library_metric(self.metric, self.p, None) is None:
-            raise ValueError(
-                f"metric={self.metric!r} is not one that kith has; take minkowski (with p), "
-                "euclidean, manhattan, chebyshev or cosine"
-            )
+        self._library_metric()  # raises if there is none
         X, y = validate_data(self, X, y, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -154,13 +150,22 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
             queries,
             k=as_count(self.n_neighbors, "n_neighbors"),
             weights=self.weights,
-            metric=library_metric(self.metric, self.p, None),
+            metric=self._library_metric(),
             engine=self.engine,
             device=self.device,
             threads=threads_for(self.n_jobs),
         )
         self._last.depth, self._last.rounds = found["depth"], found["rounds"]
         return self.classes_[found["codes"]]
+
+    def _library_metric(self) -> str:
+        metric = library_metric(self.metric, self.p, None)
+        if metric is None:
+            raise ValueError(
+                f"metric={self.metric!r} is not one that kith has; take minkowski (with p), "
+                "euclidean, manhattan, chebyshev or cosine"
+            )
+        return metric
 
     @property
     def depth_(self) -> int:

@@ -8,9 +8,7 @@ from ._parameters import CONSTRAINTS
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
-class NearestNeighbors(
-    KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbors.NearestNeighbors
-):
+class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbors.NearestNeighbors):
     """Search for neighbours.
 
     Parameters
