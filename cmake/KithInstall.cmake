@@ -1,6 +1,6 @@
 # Install rules: headers, library, command, completion, and what find_package and pkg-config need to find them.
 include(CMakePackageConfigHelpers)
-option(KITH_INSTALL "Make install rules for kith" ${PROJECT_IS_TOP_LEVEL})
+option(KITH_INSTALL "Make install rules for kith" ${kith_builds_all})
 if(NOT KITH_INSTALL)
   return()
 endif()

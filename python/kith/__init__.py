@@ -1,0 +1,49 @@
+"""Nearest neighbours, one answer everywhere.
+
+>>> import numpy as np, kith
+>>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+>>> distances, indices = kith.Index(points).knn([[0.9, 0.1]], k=2)
+>>> indices
+array([[1, 0]])
+
+`Index` searches points by any metric on CPU and GPU. `kith.spatial` has the classes of
+``scipy.spatial``, `kith.neighbors` the estimators of ``sklearn.neighbors``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ._arrays import DataConversionNote
+from ._config import DeviceInfo, devices, show_config
+from ._files import PointFile, generate, read_points, write_points
+from ._index import BuildPlan, Index, plan
+from ._kith import __version__
+from ._lists import NeighborLists, PointLists
+
+__all__ = [
+    "BuildPlan",
+    "DataConversionNote",
+    "DeviceInfo",
+    "Index",
+    "NeighborLists",
+    "PointFile",
+    "PointLists",
+    "__version__",
+    "devices",
+    "generate",
+    "plan",
+    "read_points",
+    "show_config",
+    "write_points",
+]
+
+# Imported when first used: they need packages that not everybody has.
+_SUBMODULES = frozenset({"neighbors", "plot", "spatial"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

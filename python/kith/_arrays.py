@@ -1,0 +1,231 @@
+"""Arrays as the library wants them: rows of float32 or float64, each row side by side in memory."""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DataConversionNote", "as_queries", "as_rows", "library_name", "note", "numpy_dtype"]
+
+_F32 = np.dtype(np.float32)
+_F64 = np.dtype(np.float64)
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class DataConversionNote(UserWarning):
+    """Numbers were converted to another type before they were searched.
+
+    The library computes in float32 and float64. Arrays of other types are converted, and float64
+    queries of a float32 index are rounded. To be rid of the note, convert them yourself or filter
+    it: ``warnings.simplefilter("ignore", kith.DataConversionNote)``.
+    """
+
+
+def note(message: str) -> None:
+    """Warn at the line outside of this package that led here."""
+    level = 2
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, DataConversionNote, stacklevel=level)
+
+
+def library_name(dtype: np.dtype) -> str:
+    """The library's name of float32 or float64."""
+    return "f32" if dtype == _F32 else "f64"
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """The reverse of `library_name`."""
+    return _F32 if name == "f32" else _F64
+
+
+def float_type(dtype: np.dtype) -> np.dtype | None:
+    """The type that holds the numbers of `dtype`, or None if they are no real numbers."""
+    if dtype.kind == "f":
+        return _F32 if dtype.itemsize <= 4 else _F64
+    if dtype.kind in "iub":
+        return _F32 if dtype.itemsize <= 2 else _F64
+    return None
+
+
+def _refuse(array: np.ndarray, name: str) -> TypeError:
+    kinds = {
+        "O": "objects",
+        "c": "complex numbers",
+        "U": "text",
+        "S": "bytes",
+        "T": "text",
+        "M": "dates",
+        "m": "time spans",
+        "V": "records",
+    }
+    what = kinds.get(array.dtype.kind, str(array.dtype))
+    if array.dtype.kind == "c":
+        advice = "pass real and imaginary parts as columns, e.g. np.column_stack([z.real, z.imag])"
+    elif array.dtype.kind == "V":
+        advice = "pass the columns, e.g. numpy.lib.recfunctions.structured_to_unstructured(a)"
+    else:
+        advice = "convert it first, e.g. with numpy.asarray(a, dtype=numpy.float64)"
+    return TypeError(f"{name} must hold numbers, not {what} (dtype {array.dtype}); {advice}")
+
+
+def _to_numpy(array: Any, name: str) -> np.ndarray:
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            raise TypeError(
+                f"{name} is a masked array with masked values; pass {name}.filled(numpy.nan) "
+                "and skip_nonfinite=True to leave these rows out"
+            )
+        return np.asarray(array.data)
+    if isinstance(array, np.ndarray):
+        return np.asarray(array)
+    if hasattr(array, "toarray") and hasattr(array, "nnz"):
+        raise TypeError(
+            f"{name} is a sparse matrix, which kith does not search; use {name}.toarray()"
+        )
+    if hasattr(array, "detach") and hasattr(array, "requires_grad"):
+        array = array.detach()
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    try:
+        return np.asarray(array)
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: rows of different lengths cannot be searched ({error})"
+        ) from None
+
+
+def as_floats(array: Any, name: str, dtype: np.dtype | None = None) -> np.ndarray:
+    """A NumPy array of float32 or float64, of any shape.
+
+    Copies only what has another type; `dtype` says which of the two it must be.
+    """
+    was_array = hasattr(array, "dtype")
+    values = _to_numpy(array, name)
+    wanted = float_type(values.dtype)
+    if wanted is None:
+        if values.size == 0 and not was_array:
+            return np.empty(values.shape, dtype or _F64)
+        raise _refuse(values, name)
+    if dtype is not None:
+        wanted = dtype
+    if values.dtype == wanted and values.dtype.isnative:
+        return values
+    if was_array and (values.dtype.kind != "f" or values.dtype.itemsize not in (4, 8)):
+        note(f"{name}: {values.dtype} was converted to {wanted}")
+    elif was_array and values.dtype.itemsize > wanted.itemsize:
+        note(f"{name}: {values.dtype} was rounded to {wanted}, the type of the points")
+    with np.errstate(over="ignore"):
+        return values.astype(wanted)
+
+
+def _side_by_side(rows: np.ndarray) -> np.ndarray:
+    """The same rows, copied unless each lies side by side and they follow each other upwards."""
+    count, dims = rows.shape
+    size = rows.itemsize
+    across, along = rows.strides
+    if dims > 1 and along != size:
+        return np.ascontiguousarray(rows)
+    if count > 1 and (across < dims * size or across % size != 0):
+        return np.ascontiguousarray(rows)
+    if not rows.flags.aligned:
+        return np.ascontiguousarray(rows) if not rows.flags.c_contiguous else rows.copy()
+    return rows
+
+
+def as_rows(array: Any, name: str = "points", dtype: np.dtype | None = None) -> np.ndarray:
+    """A NumPy array of shape (n, dims) that the extension takes without a copy."""
+    values = as_floats(array, name, dtype)
+    if values.ndim != 2:
+        advice = ""
+        if values.ndim == 1:
+            advice = (
+                f"; use {name}.reshape(-1, 1) for points with one coordinate "
+                f"or {name}.reshape(1, -1) for a single point"
+            )
+        elif values.ndim > 2:
+            advice = f"; use {name}.reshape(-1, {values.shape[-1]})"
+        raise ValueError(f"{name} must have the shape (n, dims), not {values.shape}{advice}")
+    return _side_by_side(values)
+
+
+def as_queries(
+    array: Any, dims: int, dtype: np.dtype, name: str = "queries"
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Queries of shape (..., dims) as rows, and the shape before the last axis."""
+    values = as_floats(array, name, dtype)
+    if values.ndim == 0 or values.shape[-1] != dims:
+        raise ValueError(
+            f"{name} must have the shape (..., {dims}), because the points have {dims} "
+            f"coordinates, not {values.shape}"
+        )
+    lead = values.shape[:-1]
+    if values.ndim != 2:
+        values = values.reshape(int(np.prod(lead)), dims)
+    return _side_by_side(values), lead
+
+
+def as_count(number: Any, name: str) -> int:
+    """A whole number from 0 to 2**32 - 1."""
+    try:
+        value = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {type(number).__name__}") from None
+    if not 0 <= value < 2**32:
+        raise ValueError(f"{name} must be from 0 to 2**32 - 1, not {value}")
+    return value
+
+
+def as_radii(radius: Any, lead: tuple[int, ...]) -> float | npt.NDArray[np.float64]:
+    """One radius, or one for each query."""
+    if np.ndim(radius) == 0:
+        return float(radius)
+    radii = np.asarray(radius, dtype=np.float64)
+    try:
+        radii = np.broadcast_to(radii, lead)
+    except ValueError:
+        raise ValueError(f"radius has the shape {radii.shape}, the queries {lead}") from None
+    return np.ascontiguousarray(radii).reshape(-1)
+
+
+def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
+    """A bool for each point as the library's words of 64 bits."""
+    values = np.asarray(mask)
+    if values.dtype != np.bool_:
+        raise TypeError(
+            f"allowed must be a bool for each point, not {values.dtype}; "
+            "from numbers of points make it by mask = numpy.zeros(n, bool); mask[numbers] = True"
+        )
+    if values.shape != (count,):
+        raise ValueError(
+            f"allowed has the shape {values.shape}, but ({count},) is needed: a bool per point"
+        )
+    if values.all():
+        return None
+    words = np.zeros((count + 63) // 64, dtype="<u8")
+    packed = np.packbits(values, bitorder="little")
+    words.view(np.uint8)[: packed.size] = packed
+    return words
+
+
+def as_index_below(bounds: Any, lead: tuple[int, ...]) -> npt.NDArray[np.uint32]:
+    """A bound for each query."""
+    values = np.asarray(bounds)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"index_below must hold whole numbers, not {values.dtype}")
+    if values.shape != lead:
+        raise ValueError(
+            f"index_below has the shape {values.shape}, the queries {lead}: give one for each"
+        )
+    if values.size and values.min() < 0:
+        raise ValueError("index_below must not be negative")
+    return np.ascontiguousarray(np.minimum(values, 2**32 - 1)).astype(np.uint32).reshape(-1)

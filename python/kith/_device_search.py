@@ -1,0 +1,161 @@
+"""One search whose queries and answers lie on the GPU that holds the index."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from . import _kith
+from ._device_arrays import DeviceRows, Framework
+from ._lists import NeighborLists, PointLists
+
+__all__ = ["DeviceSearch", "SharedSearch"]
+
+
+class SharedSearch:
+    """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""
+
+    def __init__(self, index: _kith.Index, framework: Framework, ordinal: int) -> None:
+        self.low = _kith.DeviceSearch(index)
+        self._framework = framework
+        self._ordinal = ordinal
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # the interpreter may be at its end
+            self._framework.synchronize_device(self._ordinal)
+
+
+class DeviceSearch:
+    """Work goes into the caller's stream; nothing waits but the lists, whose size must be known.
+
+    `rows` holds the queries, or the two corners of boxes; nothing if the points are the queries.
+    """
+
+    def __init__(
+        self,
+        search: SharedSearch,
+        framework: Framework,
+        ordinal: int,
+        dtype: np.dtype,
+        rows: list[DeviceRows],
+        lead: tuple[int, ...],
+        options: dict[str, Any],
+    ) -> None:
+        self.lead = lead
+        self.ordinal = ordinal
+        self._shared = search
+        self._search = search.low
+        self._framework = framework
+        self._dtype = dtype
+        self._rows = rows
+        self._options = options
+        self._count = int(np.prod(lead))
+
+    def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return self._framework.empty(shape, dtype, self.ordinal)
+
+    def _prepared(self) -> tuple[dict[str, Any], list[Any]]:
+        """Options with addresses, and the arrays that must live until the work is in the stream."""
+        options = dict(self._options)
+        kept = []
+        for name in ("allowed", "index_below"):
+            if options.get(name) is None:
+                options.pop(name, None)
+                continue
+            kept.append(self._framework.from_numpy(options[name], self.ordinal))
+            options[name] = self._framework.address(kept[-1])
+        options["stream"] = self._framework.stream(self.ordinal)
+        return options, kept
+
+    def knn(self, k: int) -> tuple[Any, Any]:
+        framework = self._framework
+        with framework.on(self.ordinal):
+            options, _kept = self._prepared()
+            distances = self._empty((self._count, k), self._dtype)
+            indices = self._empty((self._count, k), np.uint32)
+            if self._count and k:
+                queries = self._rows[0].view if self._rows else None
+                self._search.knn(
+                    queries, k, framework.address(indices), framework.address(distances), **options
+                )
+            shape = (*self.lead, k)
+            wide = framework.as_int64(indices)
+            return framework.reshape(distances, shape), framework.reshape(wide, shape)
+
+    def _counts(self, radius: float, options: dict[str, Any]) -> Any:
+        counts = self._empty((self._count,), np.uint32)
+        if self._count:
+            queries = self._rows[0].view if self._rows else None
+            options = {name: value for name, value in options.items() if name != "squared"}
+            self._search.count(queries, radius, self._framework.address(counts), **options)
+        return counts
+
+    def count(self, radius: float) -> Any:
+        with self._framework.on(self.ordinal):
+            options, _kept = self._prepared()
+            counts = self._framework.as_int64(self._counts(radius, options))
+            return self._framework.reshape(counts, self.lead)
+
+    def _offsets(self, counts: Any, stream: int) -> tuple[Any, int]:
+        """Sums of the counts, and the last of them, for which the host waits."""
+        offsets = self._empty((self._count + 1,), np.int64)
+        self._search.offsets(
+            self._framework.address(counts),
+            self._count,
+            self._framework.address(offsets),
+            stream=stream,
+        )
+        return offsets, int(offsets[-1])
+
+    def radius(self, radius: float) -> NeighborLists:
+        framework = self._framework
+        with framework.on(self.ordinal):
+            options, _kept = self._prepared()
+            counts = self._counts(radius, options)
+            offsets, total = self._offsets(counts, options["stream"])
+            distances = self._empty((total,), self._dtype)
+            indices = self._empty((total,), np.uint32)
+            if total:
+                queries = self._rows[0].view if self._rows else None
+                self._search.radius(
+                    queries,
+                    radius,
+                    framework.address(offsets),
+                    framework.address(indices),
+                    framework.address(distances),
+                    **options,
+                )
+            return NeighborLists(distances, framework.as_int64(indices), offsets)
+
+    def _boxes_counted(self, options: dict[str, Any]) -> Any:
+        counts = self._empty((self._count,), np.uint32)
+        if self._count:
+            self._search.box_count(
+                self._rows[0].view, self._rows[1].view, self._framework.address(counts), **options
+            )
+        return counts
+
+    def box_count(self) -> Any:
+        with self._framework.on(self.ordinal):
+            options, _kept = self._prepared()
+            counts = self._framework.as_int64(self._boxes_counted(options))
+            return self._framework.reshape(counts, self.lead)
+
+    def box(self) -> PointLists:
+        framework = self._framework
+        with framework.on(self.ordinal):
+            options, _kept = self._prepared()
+            counts = self._boxes_counted(options)
+            offsets, total = self._offsets(counts, options["stream"])
+            indices = self._empty((total,), np.uint32)
+            if total:
+                self._search.box(
+                    self._rows[0].view,
+                    self._rows[1].view,
+                    framework.address(offsets),
+                    framework.address(indices),
+                    **options,
+                )
+            return PointLists(framework.as_int64(indices), offsets)

@@ -1,0 +1,262 @@
+"""Points from files, to files, and made up."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import _kith
+from ._arrays import as_count, as_rows, library_name
+from ._paths import existing_path
+from ._progress import Progress, reporting
+
+__all__ = ["PointFile", "generate", "read_points", "write_points"]
+
+
+@dataclass(frozen=True, eq=False)
+class PointFile:
+    """What a file of points held.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, dims)
+        The coordinates.
+    columns : list of str
+        A name for each coordinate; empty if the file names none.
+    labels : ndarray of str, shape (n,), or None
+        If a label column was asked for.
+    extras : ndarray of shape (n, e) or None
+        The extra columns that were asked for.
+    extra_columns : list of str
+        Their names.
+    format : str
+        "text", "npy", "npz", "ply", "pcd", "las", "fvecs", "bvecs", "ivecs" or "idx".
+    notes : list of str
+        What a person should know, e.g. a conversion that loses digits.
+    """
+
+    points: np.ndarray
+    columns: list[str] = field(default_factory=list)
+    labels: np.ndarray | None = None
+    extras: np.ndarray | None = None
+    extra_columns: list[str] = field(default_factory=list)
+    format: str = "text"
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        rows, dims = self.points.shape
+        kind = self.points.dtype
+        return f"kith.PointFile({rows} points, {dims} dims, {kind}, format={self.format!r})"
+
+
+def _dtype_name(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    wanted = np.dtype(dtype)
+    if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"dtype must be float32 or float64, not {wanted}")
+    return library_name(wanted)
+
+
+def _names(columns: Any) -> list[str]:
+    if columns is None:
+        return []
+    if isinstance(columns, (str, int)):
+        columns = [columns]
+    return [str(column) for column in columns]
+
+
+def read_points(
+    path: Any,
+    *,
+    format: str = "auto",
+    dtype: Any = None,
+    columns: Any = None,
+    label: Any = None,
+    extras: Any = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing_as_nan: bool = False,
+    array: str | None = None,
+    threads: int = 0,
+    progress: Progress = False,
+) -> PointFile:
+    """Read points from any file that kith knows: text, NPY, NPZ, PLY, PCD, LAS, fvecs, IDX, …
+
+    Parameters
+    ----------
+    path : str or path-like
+        "-" is standard input. Text files may be compressed by gzip.
+    format : str
+        "auto" recognises it by content, then by extension.
+    dtype : float32 or float64, optional
+        Convert to this type; without it the file's own.
+    columns : sequence of str or int, optional
+        Only these, in this order: names of the header or positions from 1.
+    label : str or int, optional
+        The column that holds a label per row instead of a coordinate.
+    extras : sequence of str or int, optional
+        Columns to read beside the coordinates.
+    delimiter : str, optional
+        Text only: the character between fields.
+    header : bool, optional
+        Text only: whether the first row names the columns.
+    missing_as_nan : bool
+        Missing values become NaN instead of ValueError.
+    array : str, optional
+        NPZ only: which array.
+    threads : int
+        0 takes all cores.
+    progress : bool or callable
+        True shows a bar.
+
+    Returns
+    -------
+    PointFile
+
+    Examples
+    --------
+    >>> import kith, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "points.csv")
+    >>> _ = open(path, "w").write("x,y,kind\\n0,1,tree\\n2,3,house\\n")
+    >>> file = kith.read_points(path, label="kind")
+    >>> file.points
+    array([[0., 1.],
+           [2., 3.]])
+    >>> file.labels.tolist()
+    ['tree', 'house']
+    """
+    with reporting(progress) as report:
+        found = _kith.read_points(
+            existing_path(path),
+            format=format,
+            dtype=_dtype_name(dtype),
+            columns=_names(columns),
+            label="" if label is None else str(label),
+            extras=_names(extras),
+            delimiter=delimiter or "",
+            header=header,
+            missing_as_nan=missing_as_nan,
+            array=array or "",
+            threads=threads,
+            progress=report,
+        )
+    if found["labels"] is not None:
+        codes, names = found["labels"]
+        found["labels"] = np.asarray(names, dtype=str)[codes] if names else np.empty(0, dtype=str)
+    return PointFile(**found)
+
+
+def write_points(
+    path: Any,
+    points: Any,
+    *,
+    format: str = "auto",
+    columns: Any = None,
+    labels: Any = None,
+    ascii: bool = False,
+    progress: Progress = False,
+) -> None:
+    """Write points to a file, whole or not at all: CSV, NPY, NPZ, PLY or PCD.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its extension says the format, unless `format` does.
+    points : array_like of shape (n, dims)
+        The coordinates.
+    columns : sequence of str, optional
+        A name for each; else x, y, z or c0, c1, …
+    labels : array_like of shape (n,), optional
+        CSV only: a last column "label".
+    ascii : bool
+        Text forms of PLY and PCD instead of the binary ones.
+    progress : bool or callable
+        True shows a bar.
+
+    Examples
+    --------
+    >>> import numpy as np, kith, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "points.ply")
+    >>> kith.write_points(path, np.eye(3, dtype=np.float32))
+    >>> kith.read_points(path)
+    kith.PointFile(3 points, 3 dims, float32, format='ply')
+    """
+    codes = None
+    names: list[str] = []
+    if labels is not None:
+        texts, numbers = np.unique(np.asarray(labels).astype(str), return_inverse=True)
+        codes = np.ascontiguousarray(numbers.reshape(-1), dtype=np.uint32)
+        names = [str(text) for text in texts]
+    with reporting(progress) as report:
+        _kith.write_points(
+            os.fsdecode(os.fspath(path)),
+            as_rows(points),
+            format=format,
+            columns=_names(columns),
+            codes=codes,
+            names=names,
+            ascii=ascii,
+            progress=report,
+        )
+
+
+def generate(
+    shape: str = "uniform",
+    points: int = 1000,
+    dims: int = 3,
+    *,
+    seed: int = 1,
+    dtype: Any = np.float32,
+    classes: int = 10,
+    threads: int = 0,
+    progress: Progress = False,
+) -> Any:
+    """Made-up points for demonstrations and tests: the same bytes everywhere for one seed.
+
+    Parameters
+    ----------
+    shape : str
+        "uniform", "clusters", "surface", "lidar", "grid", "line", "duplicates" or "classes".
+    points, dims : int
+        How many, and of how many coordinates.
+    seed : int
+        Another seed, other points.
+    dtype : float32 or float64
+        Their type.
+    classes : int
+        "classes" only: how many.
+    threads : int
+        0 takes all cores; the points do not depend on it.
+    progress : bool or callable
+        True shows a bar.
+
+    Returns
+    -------
+    ndarray of shape (points, dims)
+        For "classes" a tuple of these and of labels, an int64 for each point.
+
+    Examples
+    --------
+    >>> import kith
+    >>> kith.generate("uniform", 100, 2).shape
+    (100, 2)
+    >>> points, labels = kith.generate("classes", 100, 2, classes=3)
+    >>> int(labels.max())
+    2
+    """
+    with reporting(progress) as report:
+        made, labels = _kith.generate(
+            shape,
+            as_count(points, "points"),
+            as_count(dims, "dims"),
+            seed=seed,
+            dtype=_dtype_name(dtype),
+            classes=as_count(classes, "classes"),
+            threads=threads,
+            progress=report,
+        )
+    return (made, labels) if shape == "classes" else made

@@ -1,0 +1,255 @@
+"""The extension module. The Python code of the package is written on it; users see the package."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+# Called with (stage, done, total) at most every 50 ms, with the GIL; what it raises stops the work
+# and comes out of the call. Ctrl-C does the same, whether there is one or not.
+_Progress = Callable[[str, int, int], Any] | None
+
+# float32 or float64, two dimensions, the numbers of a row side by side; rows may lie apart. Neither
+# is copied. `_arrays.as_rows` and `as_queries` make these of anything.
+_Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64] | DeviceRows
+_Distances = npt.NDArray[Any]  # of the type of the points
+_Int64 = npt.NDArray[np.int64]
+_Radii = float | npt.NDArray[np.float64]  # one, or one for each query (contiguous)
+
+# Errors: ValueError (usage, bad data, damaged files), TypeError (wrong types), OSError,
+# MemoryError, RuntimeError (GPU), KeyboardInterrupt. All calls release the GIL but `knn_one`.
+
+def built_with_cuda() -> bool: ...
+def devices() -> list[tuple[str, str, int, int]]:
+    """(device, name, memory in bytes, threads) of each; the CPU first."""
+
+def run_command(words: Sequence[str]) -> int:
+    """Runs the command kith and returns its exit code. Takes the signals over for good."""
+
+class DeviceRows:
+    """Rows in the memory of a GPU; `row_stride` in elements. Does not keep the array alive."""
+
+    def __init__(
+        self, address: int, dtype: str, rows: int, dims: int, row_stride: int, ordinal: int
+    ) -> None: ...
+
+class Index:
+    """kith::Index. Immutable; threads may share it."""
+
+    @staticmethod
+    def build(
+        points: _Rows,
+        *,
+        engine: str = "auto",  # auto, brute, kdtree, covertree
+        device: str = "auto",  # auto, cpu, cuda, cuda:N
+        metric: str = "l2",  # l2, l1, linf, lp:P, cosine, angular, ip
+        leaf_size: int = 0,
+        split: str = "widest",  # widest, cycle
+        builder: str = "batch",  # batch, lists
+        period: Sequence[float] = [],  # a length for each axis, 0: it does not wrap
+        expected_queries: int = 0,
+        skip_nonfinite: bool = False,
+        threads: int = 0,
+        progress: _Progress = None,
+    ) -> Index: ...
+    @staticmethod
+    def load(
+        path: str,
+        *,
+        device: str = "cpu",
+        threads: int = 0,
+        map: bool = False,
+        progress: _Progress = None,
+    ) -> Index: ...
+    @staticmethod
+    def from_bytes(
+        content: bytes, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
+    ) -> Index: ...
+    def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
+    def to_bytes(self, *, threads: int = 0, progress: _Progress = None) -> bytes: ...
+
+    # Every search takes these by keyword, as far as they make sense for it (else ValueError):
+    #   squared, exclude_self, earlier_only, skip_nonfinite: bool = False
+    #   max_neighbors: int = 0 (radius), max_leaves: int = 0, max_distance: float = inf (inclusive),
+    #   eps: float = 0 (knn), select: str = "auto", threads: int = 0, progress: _Progress = None,
+    #   allowed: words of uint64, bit i % 64 of word i // 64 for point i, or None
+    #   index_below: uint32 for each query, or None
+    # queries=None searches for the points themselves.
+
+    def knn(
+        self, queries: _Rows | None, k: int, **options: Any
+    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]:
+        """Distances and indices of shape (queries, k), by (distance, index); missing ones are
+        (inf, number of points). The third says which are certainly exact; None if all are."""
+
+    def knn_one(self, query: npt.NDArray[Any], k: int, **options: Any) -> tuple[_Distances, _Int64]:
+        """The same for one query of shape (dims,), contiguous and of the type of the points, with
+        low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""
+
+    def radius(
+        self, queries: _Rows | None, radius: _Radii, **options: Any
+    ) -> tuple[_Distances, _Int64, _Int64]:
+        """Distances, indices and offsets: the list of query q is offsets[q]:offsets[q + 1], ordered
+        by (distance, index). Points at exactly that distance belong to it."""
+
+    def count(self, queries: _Rows | None, radius: _Radii, **options: Any) -> _Int64: ...
+    def box(self, lower: _Rows, upper: _Rows, **options: Any) -> tuple[_Int64, _Int64]:
+        """Indices, ascending for each box, and offsets."""
+
+    def box_count(self, lower: _Rows, upper: _Rows, **options: Any) -> _Int64: ...
+    def points(self, threads: int = 0) -> npt.NDArray[Any]: ...
+    def first_violation(self) -> str: ...
+    def explain(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dims(self) -> int: ...
+    @property
+    def dtype(self) -> str: ...  # f32 or f64
+    @property
+    def metric(self) -> str: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def skipped(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+def plan(
+    rows: int,
+    dims: int,
+    dtype: str,
+    *,
+    engine: str = "auto",
+    device: str = "auto",
+    metric: str = "l2",
+    leaf_size: int = 0,
+    split: str = "widest",
+    builder: str = "batch",
+    period: Sequence[float] = [],
+    expected_queries: int = 0,
+    threads: int = 0,
+) -> tuple[str, str, int, int, str]:
+    """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
+
+class DeviceSearch:
+    """kith::DeviceSearch: answers into memory of the GPU that holds the index, in a stream.
+
+    Arrays are addresses: indices and counts are uint32, offsets uint64. Nothing waits; the caller
+    keeps arrays alive. Keywords: stream (a handle), squared, exclude_self, earlier_only,
+    max_distance, allowed and index_below (addresses).
+    """
+
+    def __init__(self, index: Index) -> None: ...
+    def knn(
+        self, queries: DeviceRows | None, k: int, indices: int, distances: int, **options: Any
+    ) -> None: ...
+    def count(
+        self, queries: DeviceRows | None, radius: float, counts: int, **options: Any
+    ) -> None: ...
+    def offsets(self, counts: int, lists: int, offsets: int, **options: Any) -> None: ...
+    def radius(
+        self,
+        queries: DeviceRows | None,
+        radius: float,
+        offsets: int,
+        indices: int,
+        distances: int,
+        **options: Any,
+    ) -> None: ...
+    def box_count(
+        self, lower: DeviceRows, upper: DeviceRows, counts: int, **options: Any
+    ) -> None: ...
+    def box(
+        self, lower: DeviceRows, upper: DeviceRows, offsets: int, indices: int, **options: Any
+    ) -> None: ...
+
+def read_points(
+    path: str,
+    *,
+    format: str = "auto",
+    dtype: str | None = None,
+    columns: Sequence[str] = [],
+    label: str = "",
+    extras: Sequence[str] = [],
+    delimiter: str = "",
+    header: bool | None = None,
+    missing_as_nan: bool = False,
+    array: str = "",
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """points, columns, labels (codes, names) or None, extras or None, extra_columns, format,
+    notes."""
+
+def write_points(
+    path: str,
+    points: _Rows,
+    *,
+    format: str = "auto",
+    columns: Sequence[str] = [],
+    codes: npt.NDArray[np.uint32] | None = None,
+    names: Sequence[str] = [],
+    ascii: bool = False,
+    progress: _Progress = None,
+) -> None: ...
+def generate(
+    shape: str,
+    points: int,
+    dims: int,
+    *,
+    seed: int = 1,
+    dtype: str | None = None,
+    classes: int = 10,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> tuple[npt.NDArray[Any], _Int64 | None]: ...
+def classify(
+    points: _Rows,
+    codes: npt.NDArray[np.uint32],  # the class of each point, below `classes`
+    classes: int,
+    queries: _Rows,
+    *,
+    k: int = 5,
+    weights: str = "uniform",  # uniform, distance
+    metric: str = "l2",
+    engine: str = "auto",
+    device: str = "auto",
+    shares: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """kith::apps::classify. A dict of codes (int64), shares (queries x classes) or None, depth,
+    rounds and explanation."""
+
+def classify_sequential(
+    points: _Rows,
+    codes: npt.NDArray[np.uint32],
+    classes: int,
+    queries: _Rows,
+    *,
+    k: int = 5,
+    weights: str = "uniform",
+    metric: str = "l2",
+    engine: str = "auto",
+    device: str = "auto",
+    shares: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """The same, but a query, once labelled, is a point for those after it."""
+
+def winning_classes(
+    codes: _Int64,  # the class of each point, below `classes`
+    classes: int,
+    neighbors: _Int64,  # numbers of points, queries x k
+    weights: npt.NDArray[np.float64] | None,  # of their votes; None: each counts 1
+    *,
+    threads: int = 0,
+) -> _Int64:
+    """For each query the class with the most weight, of several the lowest."""

@@ -1,0 +1,113 @@
+"""Results of searches whose lists differ in length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+__all__ = ["NeighborLists", "PointLists"]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborLists:
+    """The neighbours of each query, lists of any length, one behind the other.
+
+    ``lists[q]`` is ``(distances, indices)`` of query ``q``, views without a copy; ``len(lists)``
+    the number of queries.
+
+    Attributes
+    ----------
+    distances : ndarray
+        All distances, query by query.
+    indices : ndarray of int64
+        The numbers of the points, in the same order.
+    offsets : ndarray of int64
+        The list of query ``q`` is ``offsets[q]`` to ``offsets[q + 1]``.
+
+    Examples
+    --------
+    >>> import numpy as np, kith
+    >>> index = kith.Index(np.array([[0.0], [1.0], [3.0]]))
+    >>> lists = index.radius(np.array([[0.0], [9.0]]), 1.5)
+    >>> lists.offsets
+    array([0, 2, 2])
+    >>> distances, indices = lists[0]
+    >>> indices
+    array([0, 1])
+    """
+
+    distances: Any
+    indices: Any
+    offsets: Any
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, query: int) -> tuple[Any, Any]:
+        place = _place(self.offsets, query)
+        return self.distances[place], self.indices[place]
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return (self[query] for query in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"kith.NeighborLists({len(self)} lists, {len(self.indices)} neighbours)"
+
+    @property
+    def counts(self) -> Any:
+        """The length of each list."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class PointLists:
+    """The points inside each box, lists of any length, by ascending number.
+
+    ``lists[b]`` is the array of numbers of box ``b``, a view without a copy.
+
+    Attributes
+    ----------
+    indices : ndarray of int64
+        The numbers of the points, box by box.
+    offsets : ndarray of int64
+        The list of box ``b`` is ``offsets[b]`` to ``offsets[b + 1]``.
+    """
+
+    indices: Any
+    offsets: Any
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, box: int) -> Any:
+        return self.indices[_place(self.offsets, box)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[box] for box in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"kith.PointLists({len(self)} lists, {len(self.indices)} points)"
+
+    @property
+    def counts(self) -> Any:
+        """The length of each list."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+
+def _place(offsets: Any, which: int) -> slice:
+    count = len(offsets) - 1
+    if not -count <= which < count:
+        raise IndexError(f"there are {count} lists, no list {which}")
+    which %= count
+    return slice(int(offsets[which]), int(offsets[which + 1]))
+
+
+def from_numpy(lists: NeighborLists | PointLists, convert: Any) -> Any:
+    """The same lists with each array converted."""
+    if isinstance(lists, NeighborLists):
+        return NeighborLists(
+            convert(lists.distances), convert(lists.indices), convert(lists.offsets)
+        )
+    return PointLists(convert(lists.indices), convert(lists.offsets))

@@ -1,0 +1,75 @@
+"""Parameters of estimators as the library's: metric, engine, threads, types of numbers."""
+
+from __future__ import annotations
+
+import math
+import os
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils._param_validation import StrOptions
+
+# Of our parameters, for scikit-learn's check of parameters.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "engine": [StrOptions({"auto", "brute", "kdtree", "covertree"})],
+    "device": [str],
+}
+
+_METRICS = {
+    "euclidean": "l2",
+    "l2": "l2",
+    "manhattan": "l1",
+    "cityblock": "l1",
+    "l1": "l1",
+    "chebyshev": "linf",
+    "infinity": "linf",
+    "cosine": "cosine",
+}
+_ENGINES = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
+
+
+def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) -> str | None:
+    """The library's name of a metric of scikit-learn; None if it does not have it."""
+    if not isinstance(metric, str):
+        return None
+    parameters = dict(metric_params or {})
+    if metric != "minkowski":
+        return None if parameters else _METRICS.get(metric)
+    p = parameters.pop("p", p)
+    if parameters.pop("w", None) is not None or parameters:
+        return None
+    exponent = float(p) if isinstance(p, Real) else math.nan
+    if not exponent >= 1:
+        return None
+    return {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(exponent) or f"lp:{exponent!r}"
+
+
+def engine_for(engine: str, algorithm: str) -> str:
+    """The engine, by its own name or by that of scikit-learn's algorithm."""
+    return _ENGINES[algorithm] if engine == "auto" else engine
+
+
+def threads_for(n_jobs: int | None) -> int:
+    """The library's number of threads; 0 stands for all cores."""
+    if n_jobs is not None:
+        return effective_n_jobs(n_jobs)
+    # Workers of joblib are told by this variable how many threads they may use.
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdigit() else 0
+
+
+def searchable(X: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
+    """Rows of float32 or float64: the type of the index, or else what holds the numbers."""
+    if dtype is None:
+        dtype = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
+    with np.errstate(over="ignore"):
+        return X.astype(dtype, copy=False)
+
+
+def has_undirected(X: np.ndarray) -> bool:
+    """Whether a row is zero, or so short or long that its length cannot be told."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", X, X)
+    return not np.all(np.isfinite(squares) & (squares >= np.finfo(X.dtype).tiny))

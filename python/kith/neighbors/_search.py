@@ -1,0 +1,234 @@
+"""What all estimators share: the index that `fit` builds, and the searches in it."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, cast
+
+import numpy as np
+import sklearn.neighbors
+from scipy.sparse import issparse
+from sklearn.neighbors._base import NeighborsBase
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._arrays import note
+from .._index import Index
+from .._lists import NeighborLists
+from ._parameters import engine_for, has_undirected, library_metric, searchable, threads_for
+
+# What scikit-learn's estimators are told how they were fitted; none of their own searches knows it.
+_METHOD = "kith"
+
+
+class _FittedPoints(NeighborsBase):
+    """Points that are fitted already: scikit-learn's `_fit` then does all but build a tree."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self._fit_X = X
+        self._fit_method = _METHOD
+        self._tree = None
+        self.n_samples_fit_ = X.shape[0]
+
+
+class SearchedByKith:
+    """Goes before a class of scikit-learn's and takes its searches over.
+
+    Where kith cannot search, `index_` is None and scikit-learn's own code runs.
+    """
+
+    index_: Index | None
+
+    def _fit(self: Any, X: Any, y: Any = None) -> Any:
+        if isinstance(X, NeighborsBase):
+            cast(Any, super())._fit(X, y)
+            self.index_ = getattr(X, "index_", None)
+            return self
+        metric = library_metric(self.metric, self.p, self.metric_params)
+        trees = (sklearn.neighbors.KDTree, sklearn.neighbors.BallTree)
+        if metric is None or issparse(X) or isinstance(X, trees):
+            return self._leave_to_sklearn(X, y)
+        how = {"accept_sparse": "csr", "order": "C"}
+        if get_tags(self).target_tags.required:
+            rows, targets = validate_data(self, X, y, multi_output=True, **how)
+        else:
+            rows, targets = validate_data(self, X, **how), None
+        if issparse(rows):  # a data frame of sparse columns
+            return self._leave_to_sklearn(X, y)
+        points = searchable(rows)
+        if metric == "cosine" and has_undirected(points):
+            return self._leave_to_sklearn(X, y)
+        cast(Any, super())._fit(_FittedPoints(rows), targets)
+        self.index_ = Index(
+            points,
+            engine=engine_for(self.engine, self.algorithm),
+            device=self.device,
+            metric=metric,
+            threads=threads_for(self.n_jobs),
+        )
+        return self
+
+    def _leave_to_sklearn(self: Any, X: Any, y: Any) -> Any:
+        cast(Any, super())._fit(X, y)
+        self.index_ = None
+        return self
+
+    def _queries(self: Any, X: Any) -> np.ndarray:
+        rows = validate_data(self, X, accept_sparse="csr", reset=False, order="C")
+        if issparse(rows):
+            note("X: a sparse matrix was made dense, because the fitted points are dense")
+            rows = rows.toarray()
+        return searchable(rows, self.index_.dtype)
+
+    def _is_for_sklearn(self: Any, queries: np.ndarray | None) -> bool:
+        return queries is not None and self.index_.metric == "cosine" and has_undirected(queries)
+
+    def _searched_by_sklearn(self: Any) -> Any:
+        """Answers for queries that kith refuses."""
+        return sklearn.neighbors.NearestNeighbors(
+            algorithm="brute", metric=self.metric, n_jobs=self.n_jobs
+        ).fit(self._fit_X)
+
+
+class KNeighborsSearch(SearchedByKith):
+    """`kneighbors` in the index."""
+
+    def kneighbors(
+        self: Any, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Find the nearest neighbours, by distance, then by number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features), optional
+            The queries. None takes the fitted points; then a point is not its own neighbour.
+        n_neighbors : int, optional
+            How many; by default the number given to the constructor.
+        return_distance : bool, default=True
+            Whether to return the distances.
+
+        Returns
+        -------
+        neigh_dist : ndarray of shape (n_queries, n_neighbors)
+            Only if `return_distance`.
+        neigh_ind : ndarray of shape (n_queries, n_neighbors)
+            The numbers of the fitted points.
+
+        Examples
+        --------
+        >>> from kith.neighbors import NearestNeighbors
+        >>> NearestNeighbors(n_neighbors=1).fit([[0], [1], [3]]).kneighbors()
+        (array([[1.],
+               [1.],
+               [2.]]), array([[1],
+               [0],
+               [1]]))
+        """
+        check_is_fitted(self)
+        if self.index_ is None:
+            return cast(Any, super()).kneighbors(X, n_neighbors, return_distance)
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
+        elif n_neighbors <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
+        elif not isinstance(n_neighbors, numbers.Integral):
+            raise TypeError(
+                f"n_neighbors does not take {type(n_neighbors)} value, enter integer value"
+            )
+        queries = None if X is None else self._queries(X)
+        fitted = self.n_samples_fit_
+        if n_neighbors > fitted - (queries is None):
+            raise ValueError(
+                f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but "
+                f"n_neighbors = {n_neighbors}, n_samples_fit = {fitted}, "
+                f"n_samples = {fitted if queries is None else len(queries)}"
+            )
+        if self._is_for_sklearn(queries):
+            return self._searched_by_sklearn().kneighbors(queries, n_neighbors, return_distance)
+        distances, indices = self.index_.knn(
+            queries, n_neighbors, exclude_self=queries is None, threads=threads_for(self.n_jobs)
+        )
+        if not return_distance:
+            return indices
+        return distances.astype(np.float64, copy=False), indices
+
+
+class RadiusNeighborsSearch(SearchedByKith):
+    """`radius_neighbors` in the index."""
+
+    def _lists_within(self: Any, X: Any, radius: Any = None) -> NeighborLists:
+        if radius is None:
+            radius = self.radius
+        queries = None if X is None else self._queries(X)
+        if self._is_for_sklearn(queries):
+            return _as_lists(
+                self._searched_by_sklearn().radius_neighbors(queries, radius, sort_results=True)
+            )
+        lists = self.index_.radius(
+            queries, radius, exclude_self=queries is None, threads=threads_for(self.n_jobs)
+        )
+        distances = lists.distances.astype(np.float64, copy=False)
+        return NeighborLists(distances, lists.indices, lists.offsets)
+
+    def radius_neighbors(
+        self: Any,
+        X: Any = None,
+        radius: Any = None,
+        return_distance: bool = True,
+        sort_results: bool = False,
+    ) -> Any:
+        """Find all neighbours within a radius; those at exactly that distance are among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features), optional
+            The queries. None takes the fitted points; then a point is not its own neighbour.
+        radius : float or array-like of shape (n_queries,), optional
+            By default the radius given to the constructor.
+        return_distance : bool, default=True
+            Whether to return the distances.
+        sort_results : bool, default=False
+            The lists are sorted by distance, then by number, in either case.
+
+        Returns
+        -------
+        neigh_dist : ndarray of shape (n_queries,) of arrays
+            Only if `return_distance`.
+        neigh_ind : ndarray of shape (n_queries,) of arrays
+            The numbers of the fitted points.
+
+        Examples
+        --------
+        >>> from kith.neighbors import NearestNeighbors
+        >>> model = NearestNeighbors(radius=1.6).fit([[0, 0], [0, 1], [1, 1]])
+        >>> distances, indices = model.radius_neighbors([[1, 1.5]])
+        >>> indices[0]
+        array([2, 1])
+        """
+        check_is_fitted(self)
+        if self.index_ is None:
+            return cast(Any, super()).radius_neighbors(X, radius, return_distance, sort_results)
+        if sort_results and not return_distance:
+            raise ValueError("return_distance must be True if sort_results is True.")
+        lists = self._lists_within(X, radius)
+        indices = _as_objects(lists.indices, lists.offsets)
+        if not return_distance:
+            return indices
+        return _as_objects(lists.distances, lists.offsets), indices
+
+
+def _as_objects(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """An array of arrays, one for each list."""
+    bounds = offsets.tolist()
+    objects = np.empty(len(bounds) - 1, dtype=object)
+    for query in range(len(objects)):
+        objects[query] = values[bounds[query] : bounds[query + 1]]
+    return objects
+
+
+def _as_lists(found: tuple[np.ndarray, np.ndarray]) -> NeighborLists:
+    """The reverse, for distances and numbers."""
+    distances, indices = found
+    offsets = np.zeros(len(indices) + 1, dtype=np.int64)
+    np.cumsum([len(each) for each in indices], out=offsets[1:])
+    return NeighborLists(np.concatenate(distances), np.concatenate(indices), offsets)

@@ -1,0 +1,129 @@
+"""Searches as estimators: neighbours, and graphs of neighbours."""
+
+from __future__ import annotations
+
+import sklearn.neighbors
+
+from ._parameters import CONSTRAINTS
+from ._search import KNeighborsSearch, RadiusNeighborsSearch
+
+
+class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbors.NearestNeighbors):
+    """Search for neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many neighbours `kneighbors` finds.
+    radius : float, default=1.0
+        The radius of `radius_neighbors`.
+    algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
+        As in `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    index_ : kith.Index or None
+        What is searched; None if scikit-learn's own code searches.
+    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kith.neighbors import NearestNeighbors
+    >>> model = NearestNeighbors(n_neighbors=2).fit([[0, 0, 2], [1, 0, 0], [0, 0, 1]])
+    >>> model.kneighbors([[0, 0, 1.3]], return_distance=False)
+    array([[2, 0]])
+    """
+
+    _parameter_constraints = {
+        **sklearn.neighbors.NearestNeighbors._parameter_constraints,
+        **CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors=5,
+        radius=1.0,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_jobs=None,
+        engine="auto",
+        device="auto",
+    ):
+        super().__init__(
+            n_neighbors=n_neighbors,
+            radius=radius,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            metric=metric,
+            p=p,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
+        self.engine = engine
+        self.device = device
+
+
+class KNeighborsTransformer(KNeighborsSearch, sklearn.neighbors.KNeighborsTransformer):
+    """Points become rows of a sparse graph of their k nearest neighbours.
+
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default="distance"
+        What the entries are: distances, or ones.
+    n_neighbors : int, default=5
+        How many neighbours; "distance" takes one more, because a point is its own.
+    algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
+        As in `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    index_ : kith.Index or None
+        What is searched; None if scikit-learn's own code searches.
+    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kith.neighbors import KNeighborsTransformer
+    >>> KNeighborsTransformer(n_neighbors=1).fit_transform([[0], [1], [3]]).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
+    """
+
+    _parameter_constraints = {
+        **sklearn.neighbors.KNeighborsTransformer._parameter_constraints,
+        **CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        mode="distance",
+        n_neighbors=5,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_jobs=None,
+        engine="auto",
+        device="auto",
+    ):
+        super().__init__(
+            mode=mode,
+            n_neighbors=n_neighbors,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            metric=metric,
+            p=p,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
+        self.engine = engine
+        self.device = device

@@ -1,0 +1,143 @@
+// Searches whose queries and answers lie in the memory of the GPU that holds the index. Arrays are addresses here; the
+// Python code knows whose they are and keeps them alive.
+#include "arrays.hpp"
+#include "module.hpp"
+#include "watched_call.hpp"
+
+#include <kith/device_search.hpp>
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace kith::python {
+namespace {
+
+using nb::literals::operator""_a;
+using Address = std::uintptr_t;
+
+template <typename T>
+T* at(Address address) {
+  return reinterpret_cast<T*>(address);
+}
+
+DeviceSearchOptions options_from(const nb::kwargs& keywords) {
+  DeviceSearchOptions options;
+  for (const auto& [key, value] : keywords) {
+    const auto name = nb::cast<std::string_view>(key);
+    if (name == "stream") {
+      options.stream = at<void>(nb::cast<Address>(value));
+    } else if (name == "squared") {
+      options.squared = nb::cast<bool>(value);
+    } else if (name == "exclude_self") {
+      options.exclude_self = nb::cast<bool>(value);
+    } else if (name == "earlier_only") {
+      options.earlier_only = nb::cast<bool>(value);
+    } else if (name == "max_distance") {
+      options.max_distance = nb::cast<double>(value);
+    } else if (name == "allowed") {
+      options.allowed = at<const std::uint64_t>(nb::cast<Address>(value));
+    } else if (name == "index_below") {
+      options.index_below = at<const std::uint32_t>(nb::cast<Address>(value));
+    } else {
+      throw nb::type_error(fmt::format("a search of arrays on a GPU has no argument \"{}\"", name).c_str());
+    }
+  }
+  return options;
+}
+
+/// Queries on the GPU, or nothing where the points are the queries.
+const DeviceRows* rows_of(const nb::object& queries) {
+  return queries.is_none() ? nullptr : nb::cast<const DeviceRows*>(queries);
+}
+
+/// Calls `search` with `distances` as a pointer to the type of the points.
+template <typename Search>
+void with_distances(const DeviceSearch& device, Address distances, Search&& search) {
+  if (device.index().dtype() == DType::f32) {
+    search(at<float>(distances));
+  } else {
+    search(at<double>(distances));
+  }
+}
+
+void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k, Address indices, Address distances,
+         const nb::kwargs& keywords) {
+  const DeviceRows* rows = rows_of(queries);
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  with_distances(device, distances, [&](auto* out) {
+    if (rows != nullptr) {
+      device.knn(rows->view, k, at<std::uint32_t>(indices), out, options);
+    } else {
+      device.knn_self(k, at<std::uint32_t>(indices), out, options);
+    }
+  });
+}
+
+void count(const DeviceSearch& device, const nb::object& queries, double radius, Address counts,
+           const nb::kwargs& keywords) {
+  const DeviceRows* rows = rows_of(queries);
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  if (rows != nullptr) {
+    device.count(rows->view, radius, at<std::uint32_t>(counts), options);
+  } else {
+    device.count_self(radius, at<std::uint32_t>(counts), options);
+  }
+}
+
+void offsets(const DeviceSearch& device, Address counts, std::uint64_t lists, Address sums,
+             const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.offsets(at<const std::uint32_t>(counts), lists, at<std::uint64_t>(sums), options);
+}
+
+void radius(const DeviceSearch& device, const nb::object& queries, double radius, Address sums, Address indices,
+            Address distances, const nb::kwargs& keywords) {
+  const DeviceRows* rows = rows_of(queries);
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  with_distances(device, distances, [&](auto* out) {
+    if (rows != nullptr) {
+      device.radius(rows->view, radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    } else {
+      device.radius_self(radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    }
+  });
+}
+
+void box_count(const DeviceSearch& device, const DeviceRows& lower, const DeviceRows& upper, Address counts,
+               const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.box_count(lower.view, upper.view, at<std::uint32_t>(counts), options);
+}
+
+void box(const DeviceSearch& device, const DeviceRows& lower, const DeviceRows& upper, Address sums, Address indices,
+         const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.box(lower.view, upper.view, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), options);
+}
+
+}  // namespace
+
+void bind_device_search(nb::module_& module) {
+  nb::class_<DeviceSearch>(module, "DeviceSearch")
+      .def(nb::init<Index>(), "index"_a)
+      .def("knn", &knn, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "options"_a)
+      .def("count", &count, "queries"_a.none(), "radius"_a, "counts"_a, "options"_a)
+      .def("offsets", &offsets, "counts"_a, "lists"_a, "offsets"_a, "options"_a)
+      .def("radius", &radius, "queries"_a.none(), "radius"_a, "offsets"_a, "indices"_a, "distances"_a, "options"_a)
+      .def("box_count", &box_count, "lower"_a, "upper"_a, "counts"_a, "options"_a)
+      .def("box", &box, "lower"_a, "upper"_a, "offsets"_a, "indices"_a, "options"_a);
+}
+
+}  // namespace kith::python

@@ -1,0 +1,140 @@
+// Index: build, plan, save, load, what it says of itself. Its searches are in index_searches.cpp.
+#include "index_searches.hpp"
+#include "module.hpp"
+#include "arrays.hpp"
+#include "watched_call.hpp"
+
+#include <kith/index.hpp>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+BuildOptions build_options(const std::string& engine, const std::string& device, const std::string& metric,
+                           std::uint32_t leaf_size, const std::string& split, const std::string& builder,
+                           std::vector<double> period, std::uint64_t expected_queries, bool skip_nonfinite,
+                           int threads) {
+  BuildOptions options;
+  options.engine = parse_engine(engine);
+  options.device = Device::parse(device);
+  options.metric = Metric::parse(metric);
+  options.leaf_size = leaf_size;
+  options.split = parse_split_rule(split);
+  options.builder = parse_cover_builder(builder);
+  options.period = std::move(period);
+  options.expected_queries = expected_queries;
+  options.skip_nonfinite = skip_nonfinite;
+  options.threads = threads;
+  return options;
+}
+
+Index build(nb::object points, const std::string& engine, const std::string& device, const std::string& metric,
+            std::uint32_t leaf_size, const std::string& split, const std::string& builder, std::vector<double> period,
+            std::uint64_t expected_queries, bool skip_nonfinite, int threads, nb::object progress) {
+  const Rows rows(points, "points");
+  Watch watch(std::move(progress));
+  BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(period),
+                                       expected_queries, skip_nonfinite, threads);
+  options.progress = watch.callback();
+  return watch.run([&] { return Index::build(rows.view(), options); });
+}
+
+nb::tuple plan(std::uint64_t rows, std::uint32_t dims, const std::string& dtype, const std::string& engine,
+               const std::string& device, const std::string& metric, std::uint32_t leaf_size, const std::string& split,
+               const std::string& builder, std::vector<double> period, std::uint64_t expected_queries, int threads) {
+  const BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(period),
+                                             expected_queries, false, threads);
+  Watch watch;
+  const BuildPlan found =
+      watch.run([&] { return Index::plan(rows, dims, dtype == "f32" ? DType::f32 : DType::f64, options); });
+  return nb::make_tuple(std::string(name_of(found.engine)), found.device.name(), found.index_bytes, found.peak_bytes,
+                        found.reason);
+}
+
+LoadOptions load_options(const std::string& device, int threads, bool map, Watch& watch) {
+  LoadOptions options;
+  options.device = Device::parse(device);
+  options.threads = threads;
+  options.map = map;
+  options.progress = watch.callback();
+  return options;
+}
+
+Index load(const std::string& path, const std::string& device, int threads, bool map, nb::object progress) {
+  Watch watch(std::move(progress));
+  const LoadOptions options = load_options(device, threads, map, watch);
+  return watch.run([&] { return Index::load(path, options); });
+}
+
+Index from_bytes(const nb::bytes& bytes, const std::string& device, int threads, nb::object progress) {
+  Watch watch(std::move(progress));
+  const LoadOptions options = load_options(device, threads, false, watch);
+  const std::span<const std::byte> content(static_cast<const std::byte*>(bytes.data()), bytes.size());
+  return watch.run([&] { return Index::from_bytes(content, options); });
+}
+
+void save(const Index& index, const std::string& path, int threads, nb::object progress) {
+  Watch watch(std::move(progress));
+  const SaveOptions options{.threads = threads, .progress = watch.callback()};
+  watch.run([&] { index.save(path, options); });
+}
+
+nb::bytes to_bytes(const Index& index, int threads, nb::object progress) {
+  Watch watch(std::move(progress));
+  const SaveOptions options{.threads = threads, .progress = watch.callback()};
+  const std::vector<std::byte> bytes = watch.run([&] { return index.to_bytes(options); });
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+nb::object points(const Index& index, int threads) {
+  Watch watch;
+  return numpy_of(watch.run([&] { return index.points(threads); }));
+}
+
+std::string first_violation(const Index& index) {
+  Watch watch;
+  return watch.run([&] { return index.first_violation(); });
+}
+
+}  // namespace
+
+void bind_index(nb::module_& module) {
+  nb::class_<Index> index(module, "Index");
+  index.def_static("build", &build, "points"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
+                   "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
+                   "period"_a = std::vector<double>(), "expected_queries"_a = 0, "skip_nonfinite"_a = false,
+                   "threads"_a = 0, "progress"_a = nb::none());
+  index.def_static("load", &load, "path"_a, nb::kw_only(), "device"_a = "cpu", "threads"_a = 0, "map"_a = false,
+                   "progress"_a = nb::none());
+  index.def_static("from_bytes", &from_bytes, "content"_a, nb::kw_only(), "device"_a = "cpu", "threads"_a = 0,
+                   "progress"_a = nb::none());
+  index.def("save", &save, "path"_a, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
+  index.def("to_bytes", &to_bytes, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
+  bind_searches(index);
+  index.def("points", &points, "threads"_a = 0);
+  index.def("first_violation", &first_violation);
+  index.def("explain", &Index::explain);
+  index.def_prop_ro("size", &Index::size);
+  index.def_prop_ro("dims", &Index::dims);
+  index.def_prop_ro("dtype", [](const Index& self) { return std::string(name_of(self.dtype())); });
+  index.def_prop_ro("metric", [](const Index& self) { return self.metric().name(); });
+  index.def_prop_ro("engine", [](const Index& self) { return std::string(name_of(self.engine())); });
+  index.def_prop_ro("device", [](const Index& self) { return self.device().name(); });
+  index.def_prop_ro("skipped", &Index::skipped);
+  index.def_prop_ro("memory_bytes", &Index::memory_bytes);
+
+  module.def("plan", &plan, "rows"_a, "dims"_a, "dtype"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
+             "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
+             "period"_a = std::vector<double>(), "expected_queries"_a = 0, "threads"_a = 0);
+}
+
+}  // namespace kith::python

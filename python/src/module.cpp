@@ -1,0 +1,15 @@
+// The extension module kith._kith: what the Python code of the package is written on. _kith.pyi describes it.
+#include "module.hpp"
+
+NB_MODULE(_kith, module) {
+  module.doc() = "What the Python code of kith is written on. Use the package kith.";
+  kith::python::bind_errors(module);
+  kith::python::bind_devices(module);
+  kith::python::bind_device_rows(module);
+  kith::python::bind_index(module);
+  kith::python::bind_device_search(module);
+  kith::python::bind_classify(module);
+  kith::python::bind_class_votes(module);
+  kith::python::bind_point_files(module);
+  kith::python::bind_command(module);
+}

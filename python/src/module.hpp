@@ -1,0 +1,20 @@
+// What each file adds to the extension module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace kith::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& module);
+void bind_devices(nb::module_& module);
+void bind_device_rows(nb::module_& module);
+void bind_index(nb::module_& module);
+void bind_device_search(nb::module_& module);
+void bind_classify(nb::module_& module);
+void bind_class_votes(nb::module_& module);
+void bind_point_files(nb::module_& module);
+void bind_command(nb::module_& module);
+
+}  // namespace kith::python

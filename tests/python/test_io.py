@@ -1,0 +1,96 @@
+"""Points from files, to files and made up; the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import kith
+
+
+@pytest.mark.parametrize("extension", ["csv", "npy", "npz", "ply", "pcd"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_written_is_read(tmp_path, rng, extension, dtype):
+    points = rng.standard_normal((50, 3)).astype(dtype)
+    path = tmp_path / f"points.{extension}"
+    kith.write_points(path, points)
+    file = kith.read_points(path, dtype=dtype)
+    np.testing.assert_array_equal(file.points, points)
+    assert file.points.dtype == dtype and file.points.flags.writeable
+    assert "50 points" in repr(file)
+    half = kith.read_points(path, dtype=np.float32)
+    assert half.points.dtype == np.float32
+
+
+def test_columns_labels_and_extras(tmp_path):
+    path = tmp_path / "trees.csv"
+    path.write_text("x,y,height,kind\n0,1,5,oak\n2,3,7,elm\n4,5,6,oak\n")
+    file = kith.read_points(path, columns=["y", "x"], label="kind", extras=["height"])
+    assert file.points.tolist() == [[1, 0], [3, 2], [5, 4]]
+    assert file.columns == ["y", "x"] and file.labels.tolist() == ["oak", "elm", "oak"]
+    assert file.extras.tolist() == [[5], [7], [6]] and file.extra_columns == ["height"]
+    assert kith.read_points(path, columns=[1], label="last").points.tolist() == [[0], [2], [4]]
+
+
+def test_labels_are_written(tmp_path):
+    path = tmp_path / "labelled.csv"
+    kith.write_points(path, np.eye(3), columns=["a", "b", "c"], labels=["r", "s", "r"])
+    file = kith.read_points(path, label="label")
+    assert file.labels.tolist() == ["r", "s", "r"] and file.columns == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="one for each point"):
+        kith.write_points(path, np.eye(3), labels=["r"])
+
+
+def test_missing_values_and_delimiters(tmp_path):
+    path = tmp_path / "gaps.txt"
+    path.write_text("1;2\n3;\n")
+    with pytest.raises(ValueError):
+        kith.read_points(path, delimiter=";")
+    points = kith.read_points(path, delimiter=";", missing_as_nan=True, header=False).points
+    assert np.isnan(points[1, 1]) and points[0].tolist() == [1, 2]
+
+
+def test_arrays_of_an_npz(tmp_path):
+    path = tmp_path / "two.npz"
+    np.savez(path, a=np.zeros((2, 2)), b=np.ones((3, 2)))
+    assert kith.read_points(path, array="b").points.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "shape", ["uniform", "clusters", "surface", "lidar", "grid", "line", "duplicates"]
+)
+def test_generated_points(shape):
+    points = kith.generate(shape, 200, 3, seed=5)
+    assert points.shape == (200, 3) and points.dtype == np.float32
+    np.testing.assert_array_equal(points, kith.generate(shape, 200, 3, seed=5, threads=1))
+    assert kith.generate(shape, 20, 3, dtype=np.float64).dtype == np.float64
+
+
+def test_generated_classes():
+    points, labels = kith.generate("classes", 100, 2, classes=4)
+    assert points.shape == (100, 2) and set(labels.tolist()) <= {0, 1, 2, 3}
+    with pytest.raises(ValueError, match="cube"):
+        kith.generate("cube")
+    with pytest.raises(TypeError, match="float32 or float64"):
+        kith.generate(dtype=np.int32)
+
+
+def run_command(*words, **options):
+    command = [sys.executable, "-m", "kith", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+def test_the_command(tmp_path):
+    assert run_command("--version").stdout == f"kith {kith.__version__}\n"
+    wrong = run_command("knnn")
+    assert wrong.returncode == 2 and "knn" in wrong.stderr
+    path = tmp_path / "points.npy"
+    np.save(path, kith.generate("uniform", 100, 3))
+    found = run_command("knn", str(path), "-k", "2", "--out", str(tmp_path / "n.npz"))
+    assert found.returncode == 0, found.stderr
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "n.npz")["indices"], kith.Index(np.load(path)).knn(k=2)[1]
+    )
