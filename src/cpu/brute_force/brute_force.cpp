@@ -88,7 +88,8 @@ class BruteForce final : public engine::Searcher<T> {
   void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, engine::Reach<T> reach,
                  Collector& collector, PackedQueries<T>& packed, runtime::Worker& worker) const;
   ScanPlan plan(const QueryBatch<T>& queries, std::uint64_t bytes_per_query, const RunOptions& run) const {
-    return plan_scan(queries.count, points_.panels(), points_.dims(), sizeof(T), bytes_per_query, run.threads);
+    const std::size_t value_bytes = points_.has_filter() ? sizeof(float) : sizeof(T);  // of what is read all the time
+    return plan_scan(queries.count, points_.panels(), points_.dims(), value_bytes, bytes_per_query, run.threads);
   }
   static runtime::ParallelOptions parallel_options(const ScanPlan& plan, const RunOptions& run) {
     return {.threads = run.threads,
@@ -129,6 +130,7 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
     scan.point_terms = points_.terms();
     scan.centred_queries = packed.centred();
     scan.query_terms = packed.terms();
+    scan.units = points_.units();
     scan.filter_bounds = packed.filter_bounds();
   }
   scan.on_hit = &Collector::on_hit;

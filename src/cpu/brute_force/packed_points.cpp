@@ -1,7 +1,6 @@
 // See packed_points.hpp.
 #include "cpu/brute_force/packed_points.hpp"
 
-#include "cpu/brute_force/product_filter.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "runtime/parallel.hpp"
 
@@ -47,27 +46,32 @@ std::uint64_t PackedPoints<T>::bytes_of(std::uint64_t count, std::uint32_t dims,
   return padded * (sizeof(T) * dims + filter_bytes);
 }
 
-/// The mean of (a sample of) the points. Any value is right; one in the middle makes the filter sharp.
+/// The mean of (a sample of) the points, and how far they are from it. Any values are right; good ones make the filter
+/// sharp.
 template <typename T>
 void PackedPoints<T>::find_centre(const T* rows, int threads) {
   constexpr std::uint64_t kSample = 1 << 16;
   const std::uint64_t step = std::max<std::uint64_t>(1, count_ / kSample);
   const std::uint64_t taken = (count_ + step - 1) / step;
-  std::vector<double> mean(dims_, 0.0);
+  centre_.assign(dims_, 0.0);
+  std::vector<double> farthest(dims_, 0.0);
   const double share = 1.0 / static_cast<double>(std::max<std::uint64_t>(1, taken));
   constexpr std::uint32_t kDimsPerTask = 64;
   runtime::parallel_for((dims_ + kDimsPerTask - 1) / kDimsPerTask, {.threads = threads}, [&](std::uint64_t task) {
     const auto first = static_cast<std::uint32_t>(task * kDimsPerTask);
     const std::uint32_t end = std::min(dims_, first + kDimsPerTask);
     for (std::uint64_t i = 0; i < count_; i += step) {
-      for (std::uint32_t d = first; d < end; ++d) mean[d] += static_cast<double>(rows[i * dims_ + d]) * share;
+      for (std::uint32_t d = first; d < end; ++d) centre_[d] += static_cast<double>(rows[i * dims_ + d]) * share;
+    }
+    for (std::uint32_t d = first; d < end; ++d) centre_[d] = std::isfinite(centre_[d]) ? centre_[d] : 0.0;
+    for (std::uint64_t i = 0; i < count_; i += 16 * step) {  // a few will do
+      for (std::uint32_t d = first; d < end; ++d) {
+        const double away = std::abs(static_cast<double>(rows[i * dims_ + d]) - centre_[d]);
+        farthest[d] = away > farthest[d] ? away : farthest[d];
+      }
     }
   });
-  centre_.resize(dims_);
-  for (std::uint32_t d = 0; d < dims_; ++d) {
-    const T centre = static_cast<T>(mean[d]);
-    centre_[d] = std::isfinite(centre) ? centre : T(0);
-  }
+  units_ = filter_units<T>(dims_ == 0 ? 0.0 : *std::max_element(farthest.begin(), farthest.end()), dims_);
 }
 
 template <typename T>
@@ -89,15 +93,16 @@ void PackedPoints<T>::centre_panel(std::uint64_t panel) {
   float* terms = terms_.values<float>().data() + panel * width_;
   for (std::uint32_t d = 0; d < dims_; ++d) {
     for (std::uint32_t i = 0; i < width_; ++i) {
-      out[d * width_ + i] = static_cast<float>(in[d * width_ + i] - centre_[d]);
+      out[d * width_ + i] = filter_value(in[d * width_ + i], centre_[d], units_.scale);
     }
   }
-  filter_terms(out, dims_, width_, terms);
+  double norms[kWidestPanel];
+  filter_norms(out, dims_, width_, norms);
   for (std::uint32_t i = 0; i < width_; ++i) {
     const bool is_padding = panel * width_ + i >= count_;
-    if (is_padding) terms[i] = std::numeric_limits<float>::infinity();
+    terms[i] = is_padding ? std::numeric_limits<float>::infinity() : point_term(norms[i], dims_);
     if (std::isfinite(terms[i])) continue;
-    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = 0;  // no infinity may meet a zero
+    for (std::uint32_t d = 0; d < dims_; ++d) out[d * width_ + i] = 0;  // sums stay what they are
   }
 }
 
@@ -143,19 +148,20 @@ void PackedQueries<T>::start(std::uint32_t count) {
 template <typename T>
 void PackedQueries<T>::finish() {
   if (!points_.has_filter()) return;
-  const std::vector<T>& centre = points_.centre();
+  const std::vector<double>& centre = points_.centre();
   for (std::uint32_t group = 0; group < groups_; ++group) {
     const T* values = &values_[std::size_t{group} * dims_ * kGroup];
     float* centred = &centred_[std::size_t{group} * dims_ * kGroup];
-    float* terms = &terms_[std::size_t{group} * kGroup];
+    double* terms = &terms_[std::size_t{group} * kGroup];
     for (std::uint32_t d = 0; d < dims_; ++d) {
       for (std::uint32_t q = 0; q < kGroup; ++q) {
-        centred[d * kGroup + q] = static_cast<float>(values[d * kGroup + q] - centre[d]);
+        centred[d * kGroup + q] = filter_value(values[d * kGroup + q], centre[d], points_.units().scale);
       }
     }
-    filter_terms(centred, dims_, kGroup, terms);
+    filter_norms(centred, dims_, kGroup, terms);
     for (std::uint32_t q = 0; q < kGroup; ++q) {
-      const bool is_safe = std::isfinite(terms[q]);  // else no infinity may meet a zero
+      terms[q] = query_term(terms[q], dims_);
+      const bool is_safe = std::isfinite(terms[q]);  // else sums could overflow
       for (std::uint32_t d = 0; d < dims_; ++d) {
         centred[d * kGroup + q] = is_safe ? -2 * centred[d * kGroup + q] : 0;
       }
@@ -166,7 +172,9 @@ void PackedQueries<T>::finish() {
 
 template <typename T>
 void PackedQueries<T>::refresh_filter_bounds() {
-  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) filter_bounds_[i] = filter_bound(bounds_[i], terms_[i]);
+  for (std::uint32_t i = 0; i < groups_ * kGroup; ++i) {
+    filter_bounds_[i] = filter_bound(bounds_[i], terms_[i], points_.units());
+  }
 }
 
 template class PackedPoints<float>;

@@ -1,6 +1,8 @@
 // Points and queries in the order in which the scan reads them.
 #pragma once
 
+#include "cpu/brute_force/product_filter.hpp"
+
 #include <kith/metric.hpp>
 #include <kith/point_set.hpp>
 
@@ -9,8 +11,8 @@
 
 namespace kith::cpu {
 
-/// Points in panels of `width`, coordinate by coordinate; for L2 also a centred copy with the terms of the product
-/// filter, unless axes are periodic: the product form knows no way around.
+/// Points in panels of `width`, coordinate by coordinate; for L2 also the copy in f32 with the terms of the
+/// product filter, unless axes are periodic: the product form knows no way around.
 ///
 /// bytes per point: dims * sizeof(T) (any metric), and 4 * dims + 4 for the filter, which is f32 (L2)
 template <typename T>
@@ -32,7 +34,8 @@ class PackedPoints {
   const T* panel_values() const { return panels_.template values<T>().data(); }
   const float* centred_values() const { return centred_.values<float>().data(); }
   const float* terms() const { return terms_.values<float>().data(); }
-  const std::vector<T>& centre() const { return centre_; }
+  const std::vector<double>& centre() const { return centre_; }
+  const FilterUnits& units() const { return units_; }
   /// Copies point i to dims values that lie `stride` apart.
   void unpack(std::uint64_t i, T* out, std::uint32_t stride) const;
   /// Copies all points, count x dims, in their order.
@@ -47,7 +50,8 @@ class PackedPoints {
   std::uint32_t dims_;
   std::uint32_t width_;
   bool has_filter_;
-  std::vector<T> centre_;
+  std::vector<double> centre_;
+  FilterUnits units_;
   PointSet panels_;   // panels * dims rows of `width`
   PointSet centred_;  // the same in f32, if has_filter_
   PointSet terms_;    // one per point, padded
@@ -79,7 +83,7 @@ class PackedQueries {
   float* filter_bounds() { return filter_bounds_.data(); }
   const T* values() const { return values_.data(); }
   const float* centred() const { return centred_.data(); }
-  const float* terms() const { return terms_.data(); }
+  const double* terms() const { return terms_.data(); }
 
  private:
   static constexpr std::uint32_t kStride = 4;  // kGroup of scan.hpp
@@ -95,8 +99,8 @@ class PackedQueries {
   std::uint32_t count_ = 0;
   std::uint32_t groups_ = 0;
   std::vector<T> values_;       // [group][dimension][kStride]
-  std::vector<float> centred_;  // -2 (query - centre)
-  std::vector<float> terms_;
+  std::vector<float> centred_;  // -2 (query - centre) * scale
+  std::vector<double> terms_;
   std::vector<T> bounds_;
   std::vector<float> filter_bounds_;
 };

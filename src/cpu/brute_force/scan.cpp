@@ -9,7 +9,6 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
-#include "cpu/brute_force/product_filter.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/simd_chain-inl.hpp"
 
@@ -42,6 +41,15 @@ constexpr std::size_t kPanel = kVectors * hn::MaxLanes(hn::ScalableTag<float>())
 /// The chain takes so many points of a panel at a time: all of them in f32, half of them in f64.
 template <class D>
 constexpr std::size_t kPart = hn::MaxLanes(D()) * kVectors;
+template <class D>
+constexpr std::size_t kParts = kPanel / kPart<D>;
+
+/// The queries that need the chain for the parts of one panel.
+template <class D>
+struct Passed {
+  std::uint32_t counts[kParts<D>] = {};
+  std::uint32_t queries[kParts<D>][kMostGroups * kGroup];
+};
 
 /// Hands the distances of one query to one part of a panel to the caller if one of them is within the bound.
 template <class D, typename T>
@@ -91,17 +99,18 @@ HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, std::s
   }
   for (std::uint32_t q = 0; q < count; ++q) {
     report(lanes, scan, queries[q], panel * kPanel + part, sums[q]);
-    scan.filter_bounds[queries[q]] = filter_bound(scan.bounds[queries[q]], scan.query_terms[queries[q]]);
+    scan.filter_bounds[queries[q]] = filter_bound(scan.bounds[queries[q]], scan.query_terms[queries[q]], scan.units);
   }
 }
 
 /// The queries that passed the filter for one panel. Kept out of line: it is the rare path.
 template <class D, typename T, std::uint32_t kDims>
-HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const std::uint32_t* queries, std::uint32_t count,
+HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const Passed<D>& passed,
                           std::integral_constant<std::uint32_t, kDims> constant_dims) {
-  for (std::uint32_t first = 0; first < count; first += kGroup) {
-    for (std::size_t part = 0; part < kPanel; part += kPart<D>) {
-      recheck_queries<D>(scan, panel, part, queries + first, HWY_MIN(kGroup, count - first), constant_dims);
+  for (std::size_t part = 0; part < kParts<D>; ++part) {
+    for (std::uint32_t first = 0; first < passed.counts[part]; first += kGroup) {
+      recheck_queries<D>(scan, panel, part * kPart<D>, passed.queries[part] + first,
+                         HWY_MIN(kGroup, passed.counts[part] - first), constant_dims);
     }
   }
 }
@@ -143,12 +152,10 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
   }
 }
 
-/// A group of queries against one panel by the product filter. Appends those that need the chain to
-/// `passed` and returns its new length.
-template <typename T, std::uint32_t kDims>
-HWY_INLINE std::uint32_t filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group,
-                                      std::uint32_t* passed, std::uint32_t count,
-                                      std::integral_constant<std::uint32_t, kDims>) {
+/// A group of queries against one panel by the product filter. Appends those that need the chain to `passed`.
+template <class Chain, typename T, std::uint32_t kDims>
+HWY_INLINE void filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group, Passed<Chain>& passed,
+                             std::integral_constant<std::uint32_t, kDims>) {
   using D = hn::ScalableTag<float>;
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
@@ -177,12 +184,18 @@ HWY_INLINE std::uint32_t filter_group(const Scan<T>& scan, std::uint64_t panel, 
     passes[q] = hn::Le(least, hn::Set(lanes, bounds[q]));
   }
   if (HWY_LIKELY(hn::AllFalse(lanes, hn::Or(hn::Or(passes[0], passes[1]), hn::Or(passes[2], passes[3]))))) {
-    return count;
+    return;
   }
+  constexpr std::size_t kVectorsOfPart = kVectors / kParts<Chain>;
   for (std::uint32_t q = 0; q < kGroup; ++q) {
-    if (!hn::AllFalse(lanes, passes[q])) passed[count++] = group * kGroup + q;
+    if (hn::AllFalse(lanes, passes[q])) continue;
+    for (std::size_t part = 0; part < kParts<Chain>; ++part) {
+      auto least = sums[q][part * kVectorsOfPart];
+      for (std::size_t v = 1; v < kVectorsOfPart; ++v) least = hn::Min(least, sums[q][part * kVectorsOfPart + v]);
+      if (hn::AllFalse(lanes, hn::Le(least, hn::Set(lanes, bounds[q])))) continue;
+      passed.queries[part][passed.counts[part]++] = group * kGroup + q;
+    }
   }
-  return count;
 }
 
 template <typename T>
@@ -192,17 +205,19 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
   std::uint64_t passed = 0;
   if (scan.centred_panels != nullptr) {
     core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR {
-      std::uint32_t queries[kMostGroups * kGroup];
+      Passed<D> queries;
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         std::uint32_t count = 0;
+        for (std::uint32_t& of_part : queries.counts) of_part = 0;
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
-          count = filter_group(scan, panel, group, queries, count, constant_dims);
+          filter_group(scan, panel, group, queries, constant_dims);
         }
-        if (count > 0) recheck<D>(scan, panel, queries, count, constant_dims);
+        for (const std::uint32_t of_part : queries.counts) count += of_part;
+        if (count > 0) recheck(scan, panel, queries, constant_dims);
         passed += count;
       }
     });
-    return passed;
+    return passed / kParts<D>;
   }
   core::visit_any_chain(scan.metric, [&](auto chain) HWY_ATTR {
     const auto step = step_of(chain);

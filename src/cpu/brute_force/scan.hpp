@@ -1,6 +1,8 @@
 // The inner loops of brute force: groups of queries against panels of points, SIMD across the points.
 #pragma once
 
+#include "cpu/brute_force/product_filter.hpp"
+
 #include <kith/metric.hpp>
 
 #include <cstdint>
@@ -35,11 +37,12 @@ struct Scan {
   T* bounds = nullptr;  ///< per query
 
   /// L2 without periodic axes only; null scans without the product filter (see product_filter.hpp).
-  const float* centred_panels = nullptr;   ///< like `panels`, moved to the centre of the points
+  const float* centred_panels = nullptr;   ///< like `panels`, centred and scaled
   const float* point_terms = nullptr;      ///< per point, panels padded
-  const float* centred_queries = nullptr;  ///< like `queries`: -2 (query - centre)
-  const float* query_terms = nullptr;      ///< per query
-  float* filter_bounds = nullptr;          ///< per query: kept equal to bound - query term
+  const float* centred_queries = nullptr;  ///< like `queries`, times -2
+  const double* query_terms = nullptr;     ///< per query
+  FilterUnits units;
+  float* filter_bounds = nullptr;  ///< per query, of bound and term
 
   HitFunction<T> on_hit = nullptr;
   void* context = nullptr;
@@ -48,7 +51,8 @@ struct Scan {
 /// The points of one panel on this machine, whatever their type: a few vectors' worth of f32.
 std::uint32_t panel_width();
 
-/// Returns how many (query, panel) pairs the filter let through, to tell whether it pays; 0 without a filter.
+/// Returns how many (query, panel) pairs the filter let through, to tell whether it pays; 0 without a filter. Parts of
+/// panels count as such.
 template <typename T>
 std::uint64_t scan_panels(const Scan<T>& scan);
 

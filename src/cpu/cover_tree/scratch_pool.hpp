@@ -23,6 +23,12 @@ struct PendingNode {
   std::uint32_t node;
 };
 
+/// A type of its own, not a lambda of every walk: sorting by it is compiled once.
+template <typename Value>
+struct FartherFirst {
+  bool operator()(const PendingNode<Value>& a, const PendingNode<Value>& b) const { return a.distance > b.distance; }
+};
+
 /// Siblings among them, from place `first` to the next group.
 struct PendingGroup {
   std::size_t first = 0;

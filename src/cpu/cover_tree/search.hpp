@@ -34,11 +34,15 @@ struct CoverQueries {
   bool is_self() const { return !outside; }
 };
 
-/// Asks query after query, on all threads. `answer(query, scratch)` finds the query prepared and returns how many
-/// distances it measured. A single query starts no thread.
-template <Space S, typename Answer>
+/// Finds the query prepared and returns how many distances it measured.
+template <Space S>
+using AnswerQuery = std::function<std::uint64_t(std::uint64_t query, CoverScratch<S>& scratch)>;
+
+/// Asks query after query, on all threads. A single query starts no thread and takes no memory, if `answer` is by
+/// std::ref.
+template <Space S>
 void for_each_query(const PreparedTree<S>& tree, const CoverQueries<S>& queries, const engine::RunOptions& run,
-                    Answer&& answer) {
+                    const AnswerQuery<S>& answer) {
   std::atomic<std::uint64_t> evaluations = 0;
   // One from outside, which may have been measured a little already.
   const auto ask_outside = [&](std::uint64_t query, const typename S::Value* first_values, CoverScratch<S>& scratch) {
@@ -46,7 +50,7 @@ void for_each_query(const PreparedTree<S>& tree, const CoverQueries<S>& queries,
     scratch.first_values = first_values;
     return answer(query, scratch);
   };
-  const auto for_all = [&](std::uint64_t count, const ProgressCallback* progress, auto&& ask) {
+  const auto for_all = [&](std::uint64_t count, const ProgressCallback* progress, const AnswerQuery<S>& ask) {
     constexpr std::uint64_t kQueriesPerTask = 32;
     const runtime::ParallelOptions options{.threads = run.threads,
                                            .stage = "searching",
@@ -111,7 +115,7 @@ void find_nearest(const PreparedTree<S>& tree, const CoverQueries<S>& queries, s
     if (exact != nullptr) exact[query] = collector.is_certain() ? 1 : 0;
     return measured;
   };
-  for_each_query(tree, queries, run, [&](std::uint64_t query, CoverScratch<S>& scratch) {
+  const auto answer = [&](std::uint64_t query, CoverScratch<S>& scratch) {
     std::uint32_t* row_indices = indices + query * k;
     Value* row_values = values + query * k;
     if constexpr (std::is_same_v<Value, float>) {
@@ -132,7 +136,8 @@ void find_nearest(const PreparedTree<S>& tree, const CoverQueries<S>& queries, s
     const std::uint64_t measured = walk(row, query, scratch);
     row.finish(tree.size());
     return measured;
-  });
+  };
+  for_each_query<S>(tree, queries, run, std::ref(answer));
 }
 
 /// All objects with a value up to the bound (or the query's own), each list sorted; with `most` > 0 only that many
@@ -145,7 +150,7 @@ engine::ChainLists<typename S::Value> find_within(const PreparedTree<S>& tree, c
   using Candidate = core::Candidate<Value>;
   const engine::Reach<Value> reach{bound, queries.bounds};
   std::vector<std::vector<Candidate>> lists(queries.count);
-  for_each_query(tree, queries, run, [&](std::uint64_t query, CoverScratch<S>& scratch) -> std::uint64_t {
+  const auto answer = [&](std::uint64_t query, CoverScratch<S>& scratch) -> std::uint64_t {
     const CoverScope scope(queries.filter, query);
     if (most > 0 && most < tree.size()) {
       NearestKeeper<Value> keeper(most, tree.size(), reach.of(query));
@@ -161,7 +166,8 @@ engine::ChainLists<typename S::Value> find_within(const PreparedTree<S>& tree, c
     std::sort(scratch.found.begin(), scratch.found.end());
     lists[query].assign(scratch.found.begin(), scratch.found.end());
     return measured;
-  });
+  };
+  for_each_query<S>(tree, queries, run, std::ref(answer));
 
   engine::ChainLists<Value> all;
   all.offsets.resize(queries.count + 1, 0);
@@ -186,12 +192,13 @@ template <Space S>
 void count_within(const PreparedTree<S>& tree, const CoverQueries<S>& queries, typename S::Value bound,
                   const engine::RunOptions& run, std::uint32_t* counts) {
   const engine::Reach<typename S::Value> reach{bound, queries.bounds};
-  for_each_query(tree, queries, run, [&](std::uint64_t query, CoverScratch<S>& scratch) {
+  const auto answer = [&](std::uint64_t query, CoverScratch<S>& scratch) {
     CoverCount<S> collector(tree.space(), CoverScope(queries.filter, query), reach.of(query));
     const std::uint64_t measured = CoverWalk<S, CoverCount<S>>(tree, scratch, collector).run();
     counts[query] = collector.count();
     return measured;
-  });
+  };
+  for_each_query<S>(tree, queries, run, std::ref(answer));
 }
 
 }  // namespace kith::cpu

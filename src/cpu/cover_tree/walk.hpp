@@ -92,7 +92,7 @@ class CoverWalk {
   /// in order.
   void put_nearest_last() {
     const auto first = pending_.begin() + static_cast<std::ptrdiff_t>(groups_.back().first);
-    const auto is_farther = [](const Pending& a, const Pending& b) { return a.distance > b.distance; };
+    constexpr FartherFirst<Value> is_farther;
     if (groups_.back().taken == 0) {
       std::iter_swap(std::max_element(first, pending_.end(), is_farther), pending_.end() - 1);
     } else if (groups_.back().taken == 1) {

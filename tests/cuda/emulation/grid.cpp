@@ -1,24 +1,29 @@
-// See grid.hpp. Fibers by makecontext, switched by _setjmp and _longjmp, which save no signals and are fast.
+// See grid.hpp. A fiber that waits at a meeting is not run until all are there; the others take turns in the order of
+// their numbers, each until it waits.
 #include "cuda/emulation/grid.hpp"
 
 #include "cuda/emulation/cuda/intrinsics.cuh"
+#include "cuda/emulation/switch_stack.hpp"
 
-#include <csetjmp>
+#include <bit>
+#include <cstdlib>
 #include <memory>
+#include <sanitizer/asan_interface.h>
 #include <stdexcept>
 #include <string>
-#include <ucontext.h>
 #include <vector>
 
 namespace kith::cuda::emulation {
 namespace {
 
 constexpr std::size_t kStackBytes = 64 << 10;
+constexpr std::size_t kBetweenStacks = kStackBytes + 17 * 64;  // the tops of neighbours share no place in a cache
 
 struct Barrier {
   std::uint32_t arrived = 0;
   std::uint32_t expected = 0;
   std::uint32_t generation = 0;
+  std::vector<std::size_t> waiting;  ///< fibers
 };
 
 struct Warp {
@@ -39,63 +44,107 @@ struct Block {
 struct Fiber {
   Here here;
   Block* block = nullptr;
-  std::unique_ptr<char[]> stack;
-  ucontext_t start{};
-  std::jmp_buf state;
-  bool is_started = false;
-  bool is_done = false;
+  void* left_at = nullptr;  ///< its stack
 };
 
 struct Scheduler {
   std::vector<Fiber> fibers;
+  std::vector<std::uint64_t> can_run;  ///< a bit per fiber: it neither waits nor has ended
   std::size_t current = 0;
   std::size_t alive = 0;
-  std::jmp_buf home;
-  ucontext_t home_context{};
+  void* home = nullptr;  ///< the stack of the caller
   const std::function<void()>* kernel = nullptr;
   std::uint64_t progress = 0;  ///< raised whenever a meeting is complete or a fiber ends
+  std::uint64_t progress_before = 0;
+  std::uint32_t idle_rounds = 0;
   std::string error;
+
+  void set_can_run(std::size_t fiber, bool can) {
+    const std::uint64_t bit = std::uint64_t{1} << fiber % 64;
+    can_run[fiber / 64] = can ? can_run[fiber / 64] | bit : can_run[fiber / 64] & ~bit;
+  }
 };
 
 thread_local Scheduler* scheduler = nullptr;
 
-void fiber_main() {
-  (*scheduler->kernel)();
-  Fiber& fiber = scheduler->fibers[scheduler->current];
-  fiber.is_done = true;
-  ++scheduler->progress;
-  --scheduler->alive;
-  _longjmp(scheduler->home, 1);
-}
-
-/// Runs one fiber until it yields or ends.
-void resume(Fiber& fiber) {
-  if (_setjmp(scheduler->home) != 0) return;
-  if (fiber.is_started) _longjmp(fiber.state, 1);
-  fiber.is_started = true;
-  getcontext(&fiber.start);
-  fiber.start.uc_stack.ss_sp = fiber.stack.get();
-  fiber.start.uc_stack.ss_size = kStackBytes;
-  fiber.start.uc_link = nullptr;
-  makecontext(&fiber.start, fiber_main, 0);
-  setcontext(&fiber.start);
-}
-
 Fiber& current_fiber() { return scheduler->fibers[scheduler->current]; }
+
+/// The first fiber from `first` on that can run, or the number of all.
+std::size_t find_runnable(std::size_t first) {
+  const std::vector<std::uint64_t>& words = scheduler->can_run;
+  std::uint64_t mask = ~std::uint64_t{0} << first % 64;
+  for (std::size_t w = first / 64; w < words.size(); ++w, mask = ~std::uint64_t{0}) {
+    if ((words[w] & mask) != 0) return w * 64 + static_cast<std::size_t>(std::countr_zero(words[w] & mask));
+  }
+  return scheduler->fibers.size();
+}
+
+[[noreturn]] void go_home() {
+  void* left_for_ever = nullptr;
+  kith_switch_stack(&left_for_ever, scheduler->home);
+  std::abort();
+}
 
 [[noreturn]] void fail(const std::string& why) {
   if (scheduler->error.empty()) scheduler->error = why;
-  _longjmp(scheduler->home, 1);
+  go_home();
+}
+
+/// Goes on with the next fiber that can run.
+void run_next() {
+  std::size_t next = find_runnable(scheduler->current + 1);
+  while (next == scheduler->fibers.size()) {
+    scheduler->idle_rounds = scheduler->progress == scheduler->progress_before ? scheduler->idle_rounds + 1 : 0;
+    scheduler->progress_before = scheduler->progress;
+    if (scheduler->idle_rounds > 1000) fail("the threads wait for each other forever");
+    next = find_runnable(0);
+  }
+  if (next == scheduler->current) return;
+  void** const left_at = &current_fiber().left_at;
+  const Fiber& fiber = scheduler->fibers[next];
+  scheduler->current = next;
+  running = &fiber.here;
+  kith_switch_stack(left_at, fiber.left_at);
+}
+
+void wait() {
+  scheduler->set_can_run(scheduler->current, false);
+  run_next();
+}
+
+void fiber_main() noexcept {
+  (*scheduler->kernel)();
+  ++scheduler->progress;
+  if (--scheduler->alive == 0) go_home();
+  wait();
+}
+
+/// Memory for so many stacks. It is kept for the next grid: fresh memory takes long to come from the system.
+std::byte* take_stacks(std::size_t count) {
+  thread_local std::unique_ptr<std::byte[]> memory;
+  thread_local std::size_t room = 0;
+  if (count > room) {
+    room = 0;
+    memory.reset();
+    memory.reset(new std::byte[count * kBetweenStacks]);  // of most of it no page is ever touched
+    room = count;
+  }
+  ASAN_UNPOISON_MEMORY_REGION(memory.get(), count * kBetweenStacks);  // fibers before left their stacks as they were
+  return memory.get();
 }
 
 void run_blocks(std::uint32_t first, std::uint32_t end, std::uint32_t blocks, std::uint32_t threads,
                 std::size_t shared_bytes, const std::function<void()>& kernel) {
   Scheduler own;
+  const std::size_t count = std::size_t{end - first} * threads;
+  if (count == 0) return;
   scheduler = &own;
   own.kernel = &kernel;
   std::vector<Block> parts(end - first);
-  own.fibers = std::vector<Fiber>(std::size_t{end - first} * threads);
-  own.alive = own.fibers.size();
+  own.fibers = std::vector<Fiber>(count);
+  own.can_run.resize((count + 63) / 64);
+  own.alive = count;
+  std::byte* const stacks = take_stacks(count);
   for (std::uint32_t b = first; b < end; ++b) {
     Block& block = parts[b - first];
     block.memory = std::make_unique<std::byte[]>(shared_bytes + 16);
@@ -103,46 +152,39 @@ void run_blocks(std::uint32_t first, std::uint32_t end, std::uint32_t blocks, st
     std::memset(block.memory.get(), 0xa5, shared_bytes + 16);
     block.warps.resize((threads + kWarp - 1) / kWarp);
     for (std::uint32_t t = 0; t < threads; ++t) {
-      Fiber& fiber = own.fibers[std::size_t{b - first} * threads + t];
+      const std::size_t number = std::size_t{b - first} * threads + t;
+      Fiber& fiber = own.fibers[number];
       fiber.here = {t, threads, b, blocks, block.shared};
       fiber.block = &block;
-      fiber.stack = std::unique_ptr<char[]>(new char[kStackBytes]);
+      fiber.left_at = make_stack(stacks + number * kBetweenStacks, kStackBytes, fiber_main);
+      own.set_can_run(number, true);
     }
   }
-  std::uint32_t idle_rounds = 0;
-  while (own.alive > 0 && own.error.empty()) {
-    const std::uint64_t before = own.progress;
-    for (own.current = 0; own.current < own.fibers.size() && own.error.empty(); ++own.current) {
-      if (!own.fibers[own.current].is_done) resume(own.fibers[own.current]);
-    }
-    idle_rounds = own.progress == before ? idle_rounds + 1 : 0;
-    if (idle_rounds > 1000 && own.error.empty()) own.error = "the threads wait for each other forever";
-  }
+  running = &own.fibers[0].here;
+  kith_switch_stack(&own.home, own.fibers[0].left_at);
+  running = nullptr;
   scheduler = nullptr;
   if (!own.error.empty()) throw std::logic_error("kernel: " + own.error);
 }
 
 }  // namespace
 
-Here here() { return current_fiber().here; }
-
-void yield() {
-  if (_setjmp(current_fiber().state) != 0) return;
-  _longjmp(scheduler->home, 1);
-}
+void yield() { run_next(); }
 
 void meet_in_block(std::uint32_t number, std::uint32_t threads) {
   Barrier& barrier = current_fiber().block->barriers[number];
   if (barrier.arrived > 0 && barrier.expected != threads) fail("two sizes at one barrier");
   barrier.expected = threads;
-  const std::uint32_t generation = barrier.generation;
   if (++barrier.arrived == threads) {
     barrier.arrived = 0;
     ++barrier.generation;
     ++scheduler->progress;
+    for (const std::size_t fiber : barrier.waiting) scheduler->set_can_run(fiber, true);
+    barrier.waiting.clear();
     return;
   }
-  while (barrier.generation == generation) yield();
+  barrier.waiting.push_back(scheduler->current);
+  wait();
 }
 
 bool vote_in_block(bool vote) {
@@ -155,20 +197,23 @@ bool vote_in_block(bool vote) {
 }
 
 const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word) {
-  Warp& warp = current_fiber().block->warps[current_fiber().here.thread / kWarp];
-  if (warp.arrived > 0 && std::strcmp(warp.what, what) != 0) {
+  const Fiber& fiber = current_fiber();
+  const std::uint32_t lane = fiber.here.thread % kWarp;
+  Warp& warp = fiber.block->warps[fiber.here.thread / kWarp];
+  if (warp.arrived > 0 && warp.what != what && std::strcmp(warp.what, what) != 0) {
     fail(std::string("a lane is at ") + what + ", others of its warp at " + warp.what);
   }
   warp.what = what;
-  const std::uint32_t generation = warp.generation;
-  std::uint64_t* words = warp.words[generation % 2];
-  words[current_fiber().here.thread % kWarp] = word;
-  if (++warp.arrived == kWarp) {
-    warp.arrived = 0;
-    ++warp.generation;
-    ++scheduler->progress;
+  std::uint64_t* words = warp.words[warp.generation % 2];
+  words[lane] = word;
+  if (++warp.arrived < kWarp) {
+    wait();
+    return words;
   }
-  while (warp.generation == generation) yield();
+  warp.arrived = 0;
+  ++warp.generation;
+  ++scheduler->progress;
+  for (std::size_t i = 0; i < kWarp; ++i) scheduler->set_can_run(scheduler->current - lane + i, true);
   return words;
 }
 

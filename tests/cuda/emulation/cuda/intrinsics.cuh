@@ -28,12 +28,14 @@ inline constexpr std::uint32_t kWarp = 32;
 
 namespace emulation {
 
-/// The fiber that runs now.
+/// Which thread of the grid a fiber is.
 struct Here {
   std::uint32_t thread = 0, threads = 0, block = 0, blocks = 0;
   std::byte* shared = nullptr;
 };
-Here here();
+/// The fiber that runs now.
+inline constinit thread_local const Here* running = nullptr;
+inline const Here& here() { return *running; }
 
 /// Gives the processor to the other fibers.
 void yield();
