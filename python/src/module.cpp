@@ -10,4 +10,6 @@ NB_MODULE(_kith, module) {
   kith::python::bind_device_search(module);
   kith::python::bind_point_files(module);
   kith::python::bind_command(module);
+  kith::python::bind_spatial_searches(module);
+  kith::python::bind_spatial_trees(module);
 }

@@ -14,5 +14,7 @@ void bind_index(nb::module_& module);
 void bind_device_search(nb::module_& module);
 void bind_point_files(nb::module_& module);
 void bind_command(nb::module_& module);
+void bind_spatial_searches(nb::module_& module);
+void bind_spatial_trees(nb::module_& module);
 
 }  // namespace kith::python
