@@ -19,8 +19,8 @@ namespace kith::python {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kTasks = 512;                 // the same for any number of threads, so that sums are, too
-constexpr std::size_t kMostPartialSums = 1 << 22;   // bounds the memory of tasks where radii are many
+constexpr std::size_t kTasks = 512;                // the same for any number of threads, so that sums are, too
+constexpr std::size_t kMostPartialSums = 1 << 22;  // bounds the memory of tasks where radii are many
 constexpr std::uint32_t kVisitsBetweenLooks = 1 << 10;
 
 struct L2 {
@@ -46,13 +46,15 @@ double chain_bound(Metric metric, double radius) {
   if (metric.kind() != Metric::Kind::l2 || std::isinf(radius)) return radius;
   double bound = radius * radius;
   while (std::sqrt(bound) > radius) bound = std::nextafter(bound, 0.0);
-  for (double next = bound; (next = std::nextafter(next, kInfinity)) < kInfinity && std::sqrt(next) <= radius;) bound = next;
+  for (double next = bound; (next = std::nextafter(next, kInfinity)) < kInfinity && std::sqrt(next) <= radius;)
+    bound = next;
   return bound;
 }
 
 struct NodePair {
   std::int64_t first;
   std::int64_t second;
+  std::int64_t times = 1;  // 2: the pair stands for itself and its mirror image
 };
 
 /// The weights of one tree in the order of its places, and their sums over nodes.
@@ -74,11 +76,18 @@ struct Weights {
   std::vector<double> nodes;
 };
 
-template <typename Chain, typename Sum>
+/// `kDims` is 0 where the number of dimensions is known at run time only.
+template <typename Chain, typename Sum, std::uint32_t kDims, bool kPeriodic>
 class PairWalk {
  public:
   PairWalk(const PairQuestion& question, Chain chain, const Weights* first, const Weights* second)
-      : first_(question.first), second_(question.second), chain_(chain), first_weights_(first), second_weights_(second), rough_error_(4 * (question.first.dims() + 1.0) * std::numeric_limits<double>::epsilon()) {
+      : first_(question.first),
+        second_(question.second),
+        chain_(chain),
+        first_weights_(first),
+        second_weights_(second),
+        is_mirrored_(&question.first == &question.second && first == second),
+        rough_error_(4 * (question.first.dims() + 1.0) * std::numeric_limits<double>::epsilon()) {
     for (const double radius : question.radii) bounds_.push_back(chain_bound(question.metric, radius));
     for (const double length : question.period) lengths_.push_back(length > 0 ? length : kInfinity);
   }
@@ -86,7 +95,8 @@ class PairWalk {
   std::vector<Sum> run(const PairQuestion& question) {
     std::vector<Sum> total(bounds_.size(), Sum(0));
     if (first_.size() == 0 || second_.size() == 0 || bounds_.empty()) return total;
-    const std::vector<NodePair> tasks = cut_work(std::max<std::size_t>(1, std::min(kTasks, kMostPartialSums / bounds_.size())), total);
+    const std::vector<NodePair> tasks =
+        cut_work(std::max<std::size_t>(1, std::min(kTasks, kMostPartialSums / bounds_.size())), total);
     std::vector<std::vector<Sum>> parts(tasks.size());
     std::atomic<std::size_t> next{0};
     std::atomic<bool> is_stopped{false};
@@ -99,7 +109,8 @@ class PairWalk {
       }
     };
     {
-      const std::size_t cores = question.threads > 0 ? static_cast<std::size_t>(question.threads) : std::thread::hardware_concurrency();
+      const std::size_t cores =
+          question.threads > 0 ? static_cast<std::size_t>(question.threads) : std::thread::hardware_concurrency();
       std::vector<std::jthread> helpers;
       for (std::size_t i = 1; i < std::min(cores, tasks.size()); ++i) helpers.emplace_back([&] { work(nullptr); });
       work(question.progress ? &question.progress : nullptr);
@@ -125,14 +136,14 @@ class PairWalk {
     }
   };
 
-  bool is_periodic() const { return !lengths_.empty(); }
+  std::uint32_t dims() const { return kDims == 0 ? first_.dims() : kDims; }
 
   template <typename Step>
   double chain_of(const double* a, const double* b, Step&& step) const {
     double sum = 0;
-    for (std::uint32_t d = 0; d < first_.dims(); ++d) {
+    for (std::uint32_t d = 0; d < dims(); ++d) {
       double way = std::abs(a[d] - b[d]);
-      if (is_periodic() && lengths_[d] - way < way) way = lengths_[d] - way;
+      if constexpr (kPeriodic) way = std::min(way, lengths_[d] - way);
       sum = step(sum, way);
     }
     return sum;
@@ -151,12 +162,11 @@ class PairWalk {
 
   /// The least and the largest chain value of a pair of points in two boxes, or bounds of these.
   std::pair<double, double> range_of(const double* a, const double* b) const {
-    const std::uint32_t dims = first_.dims();
     double least = 0, most = 0;
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      double near = std::max({a[d] - b[dims + d], b[d] - a[dims + d], 0.0});
-      double far = std::max(a[dims + d] - b[d], b[dims + d] - a[d]);
-      if (is_periodic() && lengths_[d] < kInfinity) {
+    for (std::uint32_t d = 0; d < dims(); ++d) {
+      double near = std::max(std::max(a[d] - b[dims() + d], b[d] - a[dims() + d]), 0.0);
+      double far = std::max(a[dims() + d] - b[d], b[dims() + d] - a[d]);
+      if (kPeriodic && lengths_[d] < kInfinity) {
         const double around_near = lengths_[d] - far, around_far = lengths_[d] - near;
         far = std::min({far, around_far, lengths_[d] / 2});
         near = std::max(0.0, std::min(near, around_near));
@@ -174,18 +184,23 @@ class PairWalk {
       return first;
     }
     const auto begin = bounds_.begin();
-    return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end), chain) - begin);
+    return static_cast<std::size_t>(
+        std::lower_bound(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end), chain) -
+        begin);
   }
 
   Sum whole(const NodePair& pair) const {
     if constexpr (std::is_integral_v<Sum>) {
-      return node(first_, pair.first).size() * node(second_, pair.second).size();
+      return pair.times * node(first_, pair.first).size() * node(second_, pair.second).size();
     } else {
-      return first_weights_->nodes[static_cast<std::size_t>(pair.first)] * second_weights_->nodes[static_cast<std::size_t>(pair.second)];
+      return static_cast<double>(pair.times) * first_weights_->nodes[static_cast<std::size_t>(pair.first)] *
+             second_weights_->nodes[static_cast<std::size_t>(pair.second)];
     }
   }
 
-  static const TreeNode& node(const SpatialTree& tree, std::int64_t number) { return tree.nodes()[static_cast<std::size_t>(number)]; }
+  static const TreeNode& node(const SpatialTree& tree, std::int64_t number) {
+    return tree.nodes()[static_cast<std::size_t>(number)];
+  }
 
   /// Adds the pair if all of it belongs to one bin, or to none. Else says between which bins it lies.
   bool is_settled(const NodePair& pair, std::vector<Sum>& sums, std::size_t& first_bin, std::size_t& last_bin) const {
@@ -198,12 +213,22 @@ class PairWalk {
     return true;
   }
 
-  /// The two halves of the larger cell, with the other one. Not for two leaves.
-  std::pair<NodePair, NodePair> halves(const NodePair& pair) const {
+  /// Calls visit(pair) for the halves of the larger cell with the other one. Not for two leaves.
+  template <typename Visitor>
+  void for_halves(const NodePair& pair, Visitor&& visit) const {
     const TreeNode& a = node(first_, pair.first);
     const TreeNode& b = node(second_, pair.second);
-    if (!a.is_leaf() && (b.is_leaf() || a.size() >= b.size())) return {{a.lesser, pair.second}, {a.greater, pair.second}};
-    return {{pair.first, b.lesser}, {pair.first, b.greater}};
+    if (is_mirrored_ && pair.first == pair.second) {
+      visit(NodePair{a.lesser, a.lesser});
+      visit(NodePair{a.lesser, a.greater, 2});
+      visit(NodePair{a.greater, a.greater});
+    } else if (!a.is_leaf() && (b.is_leaf() || a.size() >= b.size())) {
+      visit(NodePair{a.lesser, pair.second, pair.times});
+      visit(NodePair{a.greater, pair.second, pair.times});
+    } else {
+      visit(NodePair{pair.first, b.lesser, pair.times});
+      visit(NodePair{pair.first, b.greater, pair.times});
+    }
   }
 
   bool are_leaves(const NodePair& pair) const {
@@ -223,9 +248,7 @@ class PairWalk {
           next.push_back(pair);
           continue;
         }
-        const auto [one, other] = halves(pair);
-        next.push_back(one);
-        next.push_back(other);
+        for_halves(pair, [&](const NodePair& half) { next.push_back(half); });
         has_split = true;
       }
       level = std::move(next);
@@ -237,9 +260,7 @@ class PairWalk {
     std::size_t first_bin = 0, last_bin = 0;
     if (is_settled(pair, visit.sums, first_bin, last_bin) || !visit.goes_on()) return;
     if (are_leaves(pair)) return add_points(pair, first_bin, last_bin, visit.sums);
-    const auto [one, other] = halves(pair);
-    walk(one, visit);
-    walk(other, visit);
+    for_halves(pair, [&](const NodePair& half) { walk(half, visit); });
   }
 
   void add_points(const NodePair& pair, std::size_t first_bin, std::size_t last_bin, std::vector<Sum>& sums) const {
@@ -250,9 +271,10 @@ class PairWalk {
         const std::size_t bin = bin_of_points(first_.row(i), second_.row(j), first_bin, last_bin);
         if (bin == bounds_.size()) continue;
         if constexpr (std::is_integral_v<Sum>) {
-          ++sums[bin];
+          sums[bin] += pair.times;
         } else {
-          sums[bin] += first_weights_->places[static_cast<std::size_t>(i)] * second_weights_->places[static_cast<std::size_t>(j)];
+          sums[bin] += static_cast<double>(pair.times) * first_weights_->places[static_cast<std::size_t>(i)] *
+                       second_weights_->places[static_cast<std::size_t>(j)];
         }
       }
     }
@@ -263,23 +285,36 @@ class PairWalk {
   Chain chain_;
   const Weights* first_weights_;
   const Weights* second_weights_;
+  bool is_mirrored_;  // both trees and weights are the same: half of the pairs are enough
   std::vector<double> bounds_;
   double rough_error_;  // relative, more than both roundings together
   std::vector<double> lengths_;
 };
 
+template <typename Sum, typename Chain>
+std::vector<Sum> walk_pairs(const PairQuestion& question, Chain chain, const Weights* first, const Weights* second) {
+  if (!question.period.empty()) return PairWalk<Chain, Sum, 0, true>(question, chain, first, second).run(question);
+  switch (question.first.dims()) {
+    case 2:
+      return PairWalk<Chain, Sum, 2, false>(question, chain, first, second).run(question);
+    case 3:
+      return PairWalk<Chain, Sum, 3, false>(question, chain, first, second).run(question);
+    default:
+      return PairWalk<Chain, Sum, 0, false>(question, chain, first, second).run(question);
+  }
+}
+
 template <typename Sum>
 std::vector<Sum> add_up(const PairQuestion& question, const Weights* first, const Weights* second) {
-  const auto by = [&](auto chain) { return PairWalk<decltype(chain), Sum>(question, chain, first, second).run(question); };
   switch (question.metric.kind()) {
     case Metric::Kind::l2:
-      return by(L2{});
+      return walk_pairs<Sum>(question, L2{}, first, second);
     case Metric::Kind::l1:
-      return by(L1{});
+      return walk_pairs<Sum>(question, L1{}, first, second);
     case Metric::Kind::linf:
-      return by(Linf{});
+      return walk_pairs<Sum>(question, Linf{}, first, second);
     case Metric::Kind::lp:
-      return by(Lp{question.metric.p()});
+      return walk_pairs<Sum>(question, Lp{question.metric.p()}, first, second);
     default:
       throw UsageError("pairs are counted under l2, l1, linf and lp only");
   }
@@ -294,6 +329,9 @@ std::vector<std::int64_t> count_pairs(const PairQuestion& question) {
 std::vector<double> weigh_pairs(const PairQuestion& question, std::span<const double> first_weights,
                                 std::span<const double> second_weights) {
   const Weights first(question.first, first_weights);
+  if (&question.first == &question.second && first_weights.data() == second_weights.data()) {
+    return add_up<double>(question, &first, &first);
+  }
   const Weights second(question.second, second_weights);
   return add_up<double>(question, &first, &second);
 }

@@ -39,7 +39,9 @@ class TreeBuild {
     Box cell;  // empty: the tight box
   };
 
-  double value(std::int64_t index, std::uint32_t d) const { return points_.row<double>(static_cast<std::uint64_t>(index))[d]; }
+  double value(std::int64_t index, std::uint32_t d) const {
+    return points_.row<double>(static_cast<std::uint64_t>(index))[d];
+  }
   auto place(std::int64_t at) { return tree_.indices_.begin() + at; }
 
   std::int64_t add_node(const Pending& pending) {

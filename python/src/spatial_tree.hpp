@@ -31,7 +31,8 @@ struct TreeRules {
 
 class SpatialTree {
  public:
-  /// Copies the points (f64, finite). Nodes are numbered parent, lesser side, greater side; the points of a leaf ascend.
+  /// Copies the points (f64, finite). Nodes are numbered parent, lesser side, greater side; the points of a leaf
+  /// ascend.
   SpatialTree(PointView points, const TreeRules& rules);
 
   std::uint32_t dims() const { return dims_; }
