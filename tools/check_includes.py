@@ -24,6 +24,8 @@ MAY_INCLUDE = {
     "src/apps": {"apps", "core", "runtime"},
     "src/io": {"io", "runtime"},
 }
+# What the Python package calls of the command.
+COMMAND_HEADERS = {"interrupt.hpp", "run_command.hpp"}
 GPU_HEADER = re.compile(r"^(cuda|cub/|thrust/|curand|nv/|cooperative_groups)")
 # A public header brings nothing but the standard library: its headers have no dot and no slash.
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
@@ -61,6 +63,9 @@ def problem_with(folder, header, quoted, path, root):
     if folder == "cli":
         inside = (root / "cli" / header).is_file() or beside
         return None if inside else "cli includes public headers and its own files only"
+    if folder == "python":
+        inside = beside or header in COMMAND_HEADERS
+        return None if inside else "python includes public headers, its own files and the entry of the command only"
     target = header.split("/")[0]
     if "/" not in header and beside:
         return f'name the file from src/: "{folder.removeprefix("src/")}/..."'
@@ -107,7 +112,7 @@ def check(root):
     """All violations below `root`, as lines of text, and the number of files looked at."""
     root = root.resolve()
     violations, graph, files = [], {}, 0
-    for top in ("include", "src", "cli"):
+    for top in ("include", "src", "cli", "python"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
                 continue
@@ -145,6 +150,8 @@ def self_test():
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',
         "cli/flags.hpp": "",
+        "python/src/module.cpp": '#include "module.hpp"\n#include "run_command.hpp"\n#include <kith/a.hpp>\n',
+        "python/src/module.hpp": "",
     }
     bad = {
         "include/kith/a.hpp": ['#include "core/box.hpp"\n', "#include <fmt/format.h>\n", "#include <kith/a2.hpp>\n"],
@@ -158,6 +165,7 @@ def self_test():
         "src/apps/generate.cpp": ['#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
         "src/io/npy.cpp": ['#include "apps/x.hpp"\n', '#include "kith/a.hpp"\n'],
         "cli/main.cpp": ['#include "core/box.hpp"\n', '#include "runtime/parallel.hpp"\n', "#include <cuda.h>\n"],
+        "python/src/module.cpp": ['#include "core/box.hpp"\n', '#include "flags.hpp"\n', "#include <cuda.h>\n"],
     }
     failures = []
 

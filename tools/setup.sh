@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for one purpose: tools/setup.sh build|test|bench|fuzz|tidy|format. Quiet and fast if all is there.
+# Installs what is missing for one purpose: tools/setup.sh build|test|bench|fuzz|tidy|format|packages. Quiet and fast if
+# all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
 #
 # System packages come from apt (Debian 12, Ubuntu 24.04; as root or through sudo), CMake, ninja and the Python tools from
 # PyPI into .venv. KITH_SKIP_SETUP=1 leaves everything as it is, for machines that are prepared in another way.
@@ -12,15 +13,17 @@ if [[ ${KITH_SKIP_SETUP:-0} == 1 ]]; then exit 0; fi
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev libxxhash-dev zlib1g-dev libgtest-dev)
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev libxxhash-dev zlib1g-dev)
 requirements=(requirements.txt)
+if [[ $purpose != packages ]]; then packages+=(libgtest-dev); fi
 case $purpose in
   build | test) ;;
   bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
-  *) die "unknown purpose \"$purpose\"; use build, test, bench, fuzz, tidy or format" ;;
+  packages) requirements=() ;;
+  *) die "unknown purpose \"$purpose\"; use build, test, bench, fuzz, tidy, format or packages" ;;
 esac
 
 # The first python3 that can make virtual environments. pyenv and Debian both have ones that cannot.
@@ -36,7 +39,7 @@ find_python() {
 
 missing_packages() {
   if ! command -v g++ >/dev/null || ! command -v make >/dev/null; then echo build-essential; fi
-  if [[ ! -x .venv/bin/python && -z $(find_python) ]]; then echo python3-venv; fi
+  if ((${#requirements[@]})) && [[ ! -x .venv/bin/python && -z $(find_python) ]]; then echo python3-venv; fi
   if ((${#packages[@]})); then
     comm -23 <(printf '%s\n' "${packages[@]}" | sort) \
       <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
@@ -51,6 +54,9 @@ install_packages() {
   if ((EUID != 0)); then
     command -v sudo >/dev/null || die "these packages are missing: $*. Run as root: apt-get install $*"
     as_root=(sudo)
+    if [[ $purpose == packages ]] && ! sudo -n true 2>/dev/null; then
+      die "these packages are missing: $*. Install them: sudo apt-get install $*"
+    fi
   fi
   say "installing $*"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)

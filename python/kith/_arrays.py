@@ -6,6 +6,7 @@ import operator
 import os
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class DataConversionNote(UserWarning):
 def note(message: str) -> None:
     """Warn at the line outside of this package that led here."""
     level = 2
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1
@@ -88,7 +89,9 @@ def _to_numpy(array: Any, name: str) -> np.ndarray:
     if isinstance(array, np.ndarray):
         return np.asarray(array)
     if hasattr(array, "toarray") and hasattr(array, "nnz"):
-        raise TypeError(f"{name} is a sparse matrix, which kith does not search; use {name}.toarray()")
+        raise TypeError(
+            f"{name} is a sparse matrix, which kith does not search; use {name}.toarray()"
+        )
     if hasattr(array, "detach") and hasattr(array, "requires_grad"):
         array = array.detach()
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
@@ -96,7 +99,9 @@ def _to_numpy(array: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(array)
     except ValueError as error:
-        raise ValueError(f"{name}: rows of different lengths cannot be searched ({error})") from None
+        raise ValueError(
+            f"{name}: rows of different lengths cannot be searched ({error})"
+        ) from None
 
 
 def as_floats(array: Any, name: str, dtype: np.dtype | None = None) -> np.ndarray:
@@ -201,7 +206,9 @@ def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
             "from numbers of points make it by mask = numpy.zeros(n, bool); mask[numbers] = True"
         )
     if values.shape != (count,):
-        raise ValueError(f"allowed has the shape {values.shape}, but ({count},) is needed: a bool per point")
+        raise ValueError(
+            f"allowed has the shape {values.shape}, but ({count},) is needed: a bool per point"
+        )
     if values.all():
         return None
     words = np.zeros((count + 63) // 64, dtype="<u8")
@@ -216,7 +223,9 @@ def as_index_below(bounds: Any, lead: tuple[int, ...]) -> npt.NDArray[np.uint32]
     if values.dtype.kind not in "iu":
         raise TypeError(f"index_below must hold whole numbers, not {values.dtype}")
     if values.shape != lead:
-        raise ValueError(f"index_below has the shape {values.shape}, the queries {lead}: give one for each")
+        raise ValueError(
+            f"index_below has the shape {values.shape}, the queries {lead}: give one for each"
+        )
     if values.size and values.min() < 0:
         raise ValueError("index_below must not be negative")
     return np.ascontiguousarray(np.minimum(values, 2**32 - 1)).astype(np.uint32).reshape(-1)

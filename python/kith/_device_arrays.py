@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class Framework(Protocol):
 
     def synchronize(self, ordinal: int) -> None:
         """Waits for the caller's stream."""
+
+    def synchronize_device(self, ordinal: int) -> None:
+        """Waits for everything on that GPU."""
 
     def as_int64(self, numbers: Any) -> Any:
         """uint32 as int64, in the caller's stream."""
@@ -87,13 +90,16 @@ class CupyFramework:
         with self.on(ordinal):
             self._cupy.cuda.get_current_stream().synchronize()
 
+    def synchronize_device(self, ordinal: int) -> None:
+        self._cupy.cuda.Device(ordinal).synchronize()
+
     def as_int64(self, numbers: Any) -> Any:
         return numbers.astype(np.int64)
 
 
 class TorchFramework:
     # PyTorch does little with unsigned numbers: their bits are kept in signed ones.
-    _SIGNED = {np.dtype(np.uint32): "int32", np.dtype(np.uint64): "int64"}
+    _SIGNED: ClassVar = {np.dtype(np.uint32): "int32", np.dtype(np.uint64): "int64"}
 
     def __init__(self) -> None:
         self._torch = importlib.import_module("torch")
@@ -108,7 +114,13 @@ class TorchFramework:
     def describe(self, array: Any) -> tuple[int, np.dtype, tuple[int, ...], tuple[int, ...], int]:
         name = str(array.dtype).removeprefix("torch.")
         dtype = np.dtype(np.float16) if name == "bfloat16" else np.dtype(name)
-        return array.data_ptr(), dtype, tuple(array.shape), tuple(array.stride()), array.device.index
+        return (
+            array.data_ptr(),
+            dtype,
+            tuple(array.shape),
+            tuple(array.stride()),
+            array.device.index,
+        )
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
         return array.to(self._dtype(dtype))
@@ -141,6 +153,9 @@ class TorchFramework:
 
     def synchronize(self, ordinal: int) -> None:
         self._torch.cuda.current_stream(self._device(ordinal)).synchronize()
+
+    def synchronize_device(self, ordinal: int) -> None:
+        self._torch.cuda.synchronize(self._device(ordinal))
 
     def as_int64(self, numbers: Any) -> Any:
         return numbers.to(self._torch.int64) & 0xFFFFFFFF
@@ -179,8 +194,8 @@ def framework_of(array: Any, name: str) -> Framework | None:
         return None
     if not _kith.built_with_cuda():
         raise RuntimeError(
-            f"{name} lies on a GPU, but this kith was built without CUDA; build it where nvcc is on "
-            "the PATH, or pass a NumPy array (cupy.asnumpy(a), tensor.cpu())"
+            f"{name} lies on a GPU, but this kith was built without CUDA; build it where nvcc is "
+            "on the PATH, or pass a NumPy array (cupy.asnumpy(a), tensor.cpu())"
         )
     if all(device[0] == "cpu" for device in _kith.devices()):
         raise RuntimeError(

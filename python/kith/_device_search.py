@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,20 @@ from . import _kith
 from ._device_arrays import DeviceRows, Framework
 from ._lists import NeighborLists, PointLists
 
-__all__ = ["DeviceSearch"]
+__all__ = ["DeviceSearch", "SharedSearch"]
+
+
+class SharedSearch:
+    """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""
+
+    def __init__(self, index: _kith.Index, framework: Framework, ordinal: int) -> None:
+        self.low = _kith.DeviceSearch(index)
+        self._framework = framework
+        self._ordinal = ordinal
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # the interpreter may be at its end
+            self._framework.synchronize_device(self._ordinal)
 
 
 class DeviceSearch:
@@ -21,10 +35,9 @@ class DeviceSearch:
 
     def __init__(
         self,
-        search: _kith.DeviceSearch,
+        search: SharedSearch,
         framework: Framework,
         ordinal: int,
-        points: int,
         dtype: np.dtype,
         rows: list[DeviceRows],
         lead: tuple[int, ...],
@@ -32,7 +45,8 @@ class DeviceSearch:
     ) -> None:
         self.lead = lead
         self.ordinal = ordinal
-        self._search = search
+        self._shared = search
+        self._search = search.low
         self._framework = framework
         self._dtype = dtype
         self._rows = rows
@@ -41,9 +55,6 @@ class DeviceSearch:
 
     def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return self._framework.empty(shape, dtype, self.ordinal)
-
-    def _views(self) -> list[Any]:
-        return [rows.view for rows in self._rows]
 
     def _prepared(self) -> tuple[dict[str, Any], list[Any]]:
         """Options with addresses, and the arrays that must live until the work is in the stream."""
@@ -91,7 +102,10 @@ class DeviceSearch:
         """Sums of the counts, and the last of them, for which the host waits."""
         offsets = self._empty((self._count + 1,), np.int64)
         self._search.offsets(
-            self._framework.address(counts), self._count, self._framework.address(offsets), stream=stream
+            self._framework.address(counts),
+            self._count,
+            self._framework.address(offsets),
+            stream=stream,
         )
         return offsets, int(offsets[-1])
 
@@ -118,7 +132,9 @@ class DeviceSearch:
     def _boxes_counted(self, options: dict[str, Any]) -> Any:
         counts = self._empty((self._count,), np.uint32)
         if self._count:
-            self._search.box_count(*self._views(), self._framework.address(counts), **options)
+            self._search.box_count(
+                self._rows[0].view, self._rows[1].view, self._framework.address(counts), **options
+            )
         return counts
 
     def box_count(self) -> Any:
@@ -136,6 +152,10 @@ class DeviceSearch:
             indices = self._empty((total,), np.uint32)
             if total:
                 self._search.box(
-                    *self._views(), framework.address(offsets), framework.address(indices), **options
+                    self._rows[0].view,
+                    self._rows[1].view,
+                    framework.address(offsets),
+                    framework.address(indices),
+                    **options,
                 )
             return PointLists(framework.as_int64(indices), offsets)

@@ -48,7 +48,8 @@ class PointFile:
 
     def __repr__(self) -> str:
         rows, dims = self.points.shape
-        return f"kith.PointFile({rows} points, {dims} dims, {self.points.dtype}, format={self.format!r})"
+        kind = self.points.dtype
+        return f"kith.PointFile({rows} points, {dims} dims, {kind}, format={self.format!r})"
 
 
 def _dtype_name(dtype: Any) -> str | None:
@@ -83,7 +84,7 @@ def read_points(
     threads: int = 0,
     progress: Progress = False,
 ) -> PointFile:
-    """Read points from any file that kith knows: text, NPY, NPZ, PLY, PCD, LAS, fvecs, IDX and more.
+    """Read points from any file that kith knows: text, NPY, NPZ, PLY, PCD, LAS, fvecs, IDX, …
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from ._arrays import (
     numpy_dtype,
 )
 from ._device_arrays import DeviceRows, Framework, framework_of, shared_array
-from ._device_search import DeviceSearch
+from ._device_search import DeviceSearch, SharedSearch
 from ._lists import NeighborLists, PointLists, from_numpy
 from ._paths import existing_path
 from ._progress import Progress, reporting
@@ -90,7 +90,8 @@ class Index:
     _low: _kith.Index
     _asked_device: str
     _framework: Framework | None
-    _searcher: _kith.DeviceSearch | None
+    _ordinal: int
+    _searcher: SharedSearch | None
     _dims: int
     _dtype: np.dtype
 
@@ -111,6 +112,8 @@ class Index:
         progress: Progress = False,
     ) -> None:
         framework = framework_of(points, "points")
+        asked_device = device
+        ordinal = 0
         rows: Any
         if framework is None:
             rows = as_rows(points)
@@ -118,10 +121,12 @@ class Index:
         else:
             on_device = DeviceRows(framework, points, "points")
             if on_device.ndim != 2:
-                raise ValueError(f"points must have the shape (n, dims), not {on_device.lead + on_device.shape[1:]}")
+                shape = (*on_device.lead, on_device.shape[1])
+                raise ValueError(f"points must have the shape (n, dims), not {shape}")
+            ordinal = on_device.ordinal
             if device == "auto":
-                device = f"cuda:{on_device.ordinal}"
-            framework.synchronize(on_device.ordinal)
+                device = f"cuda:{ordinal}"
+            framework.synchronize(ordinal)
             rows, shape = on_device.view, on_device.shape
         with reporting(progress) as report:
             low = _kith.Index.build(
@@ -138,22 +143,27 @@ class Index:
                 threads=threads,
                 progress=report,
             )
-        self._take(low, device, framework)
+        self._take(low, asked_device, framework, ordinal)
 
-    def _take(self, low: _kith.Index, asked_device: str, framework: Framework | None) -> None:
+    def _take(
+        self,
+        low: _kith.Index,
+        asked_device: str,
+        framework: Framework | None = None,
+        ordinal: int = 0,
+    ) -> None:
         self._low = low
         self._asked_device = asked_device
-        self._framework = framework
+        self._framework = framework  # whose array the points were, and on which GPU
+        self._ordinal = ordinal
         self._dims = low.dims
         self._dtype = numpy_dtype(low.dtype)
         self._searcher = None
 
     @classmethod
-    def _wrap(
-        cls, low: _kith.Index, asked_device: str = "cpu", framework: Framework | None = None
-    ) -> Index:
+    def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
         self = cls.__new__(cls)
-        self._take(low, asked_device, framework)
+        self._take(low, asked_device)
         return self
 
     # Searches
@@ -483,7 +493,9 @@ class Index:
         low, lead, convert = self._host_queries(lower, framework, "lower")
         high, high_lead, _ = self._host_queries(upper, framework, "upper")
         if lead != high_lead:
-            raise ValueError(f"lower and upper must have one shape; there are {lead} and {high_lead} boxes")
+            raise ValueError(
+                f"lower and upper must have one shape; there are {lead} and {high_lead} boxes"
+            )
         options: dict[str, Any] = {}
         rest.add_to(options, len(self), lead)
         with reporting(rest.progress) as report:
@@ -508,15 +520,14 @@ class Index:
     def _host_queries(
         self, queries: Any, framework: Framework | None, name: str = "queries"
     ) -> tuple[Any, tuple[int, ...], Any]:
-        """Queries for the searches of the host, their shape, and what makes answers of NumPy's arrays."""
+        """Queries for the host's searches, their shape, what makes answers of NumPy's arrays."""
         if framework is None:
             if queries is None:
                 return None, (len(self),), _unchanged
             rows, lead = as_queries(queries, self._dims, self._dtype, name)
             return rows, lead, _unchanged
         if queries is None:
-            ordinal = int(self.device.partition(":")[2] or 0)
-            return None, (len(self),), lambda array: framework.from_numpy(array, ordinal)
+            return None, (len(self),), lambda array: framework.from_numpy(array, self._ordinal)
         on_device = DeviceRows(framework, queries, name, self._dtype)
         self._require_dims(on_device, name)
         framework.synchronize(on_device.ordinal)
@@ -554,13 +565,13 @@ class Index:
                 return None
         lead = rows[0].lead if rows else (len(self),)
         if upper is not None and rows[1].lead != lead:
-            raise ValueError(f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes")
+            raise ValueError(
+                f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes"
+            )
         rest.add_filters_to(options, len(self), lead, framework)
         if self._searcher is None:
-            self._searcher = _kith.DeviceSearch(self._low)
-        return DeviceSearch(
-            self._searcher, framework, ordinal, len(self), self._dtype, rows, lead, options
-        )
+            self._searcher = SharedSearch(self._low, framework, ordinal)
+        return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)
 
     # Files and copies
 
@@ -618,13 +629,17 @@ class Index:
     @classmethod
     def from_bytes(cls, content: bytes, *, device: str = "cpu", threads: int = 0) -> Index:
         """An index from what `to_bytes` gave; checked as by `load`."""
-        return cls._wrap(_kith.Index.from_bytes(bytes(content), device=device, threads=threads), device)
+        return cls._wrap(
+            _kith.Index.from_bytes(bytes(content), device=device, threads=threads), device
+        )
 
     def __reduce__(self) -> Any:
         return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
 
     def __copy__(self) -> Index:
-        return self._wrap(self._low, self._asked_device, self._framework)
+        other = type(self).__new__(type(self))
+        other._take(self._low, self._asked_device, self._framework, self._ordinal)
+        return other
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()  # it never changes
@@ -636,8 +651,8 @@ class Index:
 
     def __repr__(self) -> str:
         return (
-            f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, metric={self.metric!r}, "
-            f"engine={self.engine!r}, device={self.device!r})"
+            f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, "
+            f"metric={self.metric!r}, engine={self.engine!r}, device={self.device!r})"
         )
 
     @property
@@ -722,7 +737,7 @@ class _Rest:
     def add_filters_to(
         self, options: dict[str, Any], points: int, lead: tuple[int, ...], framework: Framework
     ) -> None:
-        """For searches of arrays on a GPU; filters stay NumPy's until the search takes them there."""
+        """For searches of arrays on a GPU, which take the filters there."""
         if self.allowed is not None:
             options["allowed"] = as_allowed(_on_host(self.allowed), points)
         if self.index_below is not None:

@@ -1,7 +1,7 @@
 """The extension module. The Python code of the package is written on it; users see the package."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,17 +10,17 @@ __version__: str
 
 # Called with (stage, done, total) at most every 50 ms, with the GIL; what it raises stops the work
 # and comes out of the call. Ctrl-C does the same, whether there is one or not.
-_Progress = Optional[Callable[[str, int, int], Any]]
+_Progress = Callable[[str, int, int], Any] | None
 
 # float32 or float64, two dimensions, the numbers of a row side by side; rows may lie apart. Neither
 # is copied. `_arrays.as_rows` and `as_queries` make these of anything.
-_Rows = Union[npt.NDArray[np.float32], npt.NDArray[np.float64], "DeviceRows"]
+_Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64] | DeviceRows
 _Distances = npt.NDArray[Any]  # of the type of the points
 _Int64 = npt.NDArray[np.int64]
-_Radii = Union[float, npt.NDArray[np.float64]]  # one, or one for each query (contiguous)
+_Radii = float | npt.NDArray[np.float64]  # one, or one for each query (contiguous)
 
-# Errors: ValueError (usage, bad data, damaged files), TypeError (wrong types), OSError, MemoryError,
-# RuntimeError (GPU), KeyboardInterrupt. All calls release the GIL but `knn_one`.
+# Errors: ValueError (usage, bad data, damaged files), TypeError (wrong types), OSError,
+# MemoryError, RuntimeError (GPU), KeyboardInterrupt. All calls release the GIL but `knn_one`.
 
 def built_with_cuda() -> bool: ...
 def devices() -> list[tuple[str, str, int, int]]:
@@ -57,7 +57,12 @@ class Index:
     ) -> Index: ...
     @staticmethod
     def load(
-        path: str, *, device: str = "cpu", threads: int = 0, map: bool = False, progress: _Progress = None
+        path: str,
+        *,
+        device: str = "cpu",
+        threads: int = 0,
+        map: bool = False,
+        progress: _Progress = None,
     ) -> Index: ...
     @staticmethod
     def from_bytes(
@@ -75,8 +80,8 @@ class Index:
     # queries=None searches for the points themselves.
 
     def knn(
-        self, queries: Optional[_Rows], k: int, **options: Any
-    ) -> tuple[_Distances, _Int64, Optional[npt.NDArray[np.bool_]]]:
+        self, queries: _Rows | None, k: int, **options: Any
+    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]:
         """Distances and indices of shape (queries, k), by (distance, index); missing ones are
         (inf, number of points). The third says which are certainly exact; None if all are."""
 
@@ -85,12 +90,12 @@ class Index:
         low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""
 
     def radius(
-        self, queries: Optional[_Rows], radius: _Radii, **options: Any
+        self, queries: _Rows | None, radius: _Radii, **options: Any
     ) -> tuple[_Distances, _Int64, _Int64]:
         """Distances, indices and offsets: the list of query q is offsets[q]:offsets[q + 1], ordered
         by (distance, index). Points at exactly that distance belong to it."""
 
-    def count(self, queries: Optional[_Rows], radius: _Radii, **options: Any) -> _Int64: ...
+    def count(self, queries: _Rows | None, radius: _Radii, **options: Any) -> _Int64: ...
     def box(self, lower: _Rows, upper: _Rows, **options: Any) -> tuple[_Int64, _Int64]:
         """Indices, ascending for each box, and offsets."""
 
@@ -142,22 +147,24 @@ class DeviceSearch:
 
     def __init__(self, index: Index) -> None: ...
     def knn(
-        self, queries: Optional[DeviceRows], k: int, indices: int, distances: int, **options: Any
+        self, queries: DeviceRows | None, k: int, indices: int, distances: int, **options: Any
     ) -> None: ...
     def count(
-        self, queries: Optional[DeviceRows], radius: float, counts: int, **options: Any
+        self, queries: DeviceRows | None, radius: float, counts: int, **options: Any
     ) -> None: ...
     def offsets(self, counts: int, lists: int, offsets: int, **options: Any) -> None: ...
     def radius(
         self,
-        queries: Optional[DeviceRows],
+        queries: DeviceRows | None,
         radius: float,
         offsets: int,
         indices: int,
         distances: int,
         **options: Any,
     ) -> None: ...
-    def box_count(self, lower: DeviceRows, upper: DeviceRows, counts: int, **options: Any) -> None: ...
+    def box_count(
+        self, lower: DeviceRows, upper: DeviceRows, counts: int, **options: Any
+    ) -> None: ...
     def box(
         self, lower: DeviceRows, upper: DeviceRows, offsets: int, indices: int, **options: Any
     ) -> None: ...
@@ -166,18 +173,19 @@ def read_points(
     path: str,
     *,
     format: str = "auto",
-    dtype: Optional[str] = None,
+    dtype: str | None = None,
     columns: Sequence[str] = [],
     label: str = "",
     extras: Sequence[str] = [],
     delimiter: str = "",
-    header: Optional[bool] = None,
+    header: bool | None = None,
     missing_as_nan: bool = False,
     array: str = "",
     threads: int = 0,
     progress: _Progress = None,
 ) -> dict[str, Any]:
-    """points, columns, labels (codes, names) or None, extras or None, extra_columns, format, notes."""
+    """points, columns, labels (codes, names) or None, extras or None, extra_columns, format,
+    notes."""
 
 def write_points(
     path: str,
@@ -185,7 +193,7 @@ def write_points(
     *,
     format: str = "auto",
     columns: Sequence[str] = [],
-    codes: Optional[npt.NDArray[np.uint32]] = None,
+    codes: npt.NDArray[np.uint32] | None = None,
     names: Sequence[str] = [],
     ascii: bool = False,
     progress: _Progress = None,
@@ -196,8 +204,8 @@ def generate(
     dims: int,
     *,
     seed: int = 1,
-    dtype: Optional[str] = None,
+    dtype: str | None = None,
     classes: int = 10,
     threads: int = 0,
     progress: _Progress = None,
-) -> tuple[npt.NDArray[Any], Optional[_Int64]]: ...
+) -> tuple[npt.NDArray[Any], _Int64 | None]: ...

@@ -107,5 +107,7 @@ def _place(offsets: Any, which: int) -> slice:
 def from_numpy(lists: NeighborLists | PointLists, convert: Any) -> Any:
     """The same lists with each array converted."""
     if isinstance(lists, NeighborLists):
-        return NeighborLists(convert(lists.distances), convert(lists.indices), convert(lists.offsets))
+        return NeighborLists(
+            convert(lists.distances), convert(lists.indices), convert(lists.offsets)
+        )
     return PointLists(convert(lists.indices), convert(lists.offsets))

@@ -141,9 +141,9 @@ void bind_device_rows(nb::module_& module) {
           [](DeviceRows* self, std::uintptr_t address, std::string_view dtype, std::uint64_t rows, std::uint32_t dims,
              std::int64_t row_stride, int ordinal) {
             if (dtype != "f32" && dtype != "f64") throw nb::value_error("dtype must be \"f32\" or \"f64\"");
-            new (self) DeviceRows{PointView(reinterpret_cast<const void*>(address),
-                                            dtype == "f32" ? DType::f32 : DType::f64, rows, dims, row_stride,
-                                            Device::cuda(ordinal))};
+            new (self)
+                DeviceRows{PointView(reinterpret_cast<const void*>(address), dtype == "f32" ? DType::f32 : DType::f64,
+                                     rows, dims, row_stride, Device::cuda(ordinal))};
           },
           nb::arg("address"), nb::arg("dtype"), nb::arg("rows"), nb::arg("dims"), nb::arg("row_stride"),
           nb::arg("ordinal"));

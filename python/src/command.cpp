@@ -22,8 +22,6 @@ int run_command(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void bind_command(nb::module_& module) {
-  module.def("run_command", &run_command, nb::arg("words"));
-}
+void bind_command(nb::module_& module) { module.def("run_command", &run_command, nb::arg("words")); }
 
 }  // namespace kith::python

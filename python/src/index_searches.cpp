@@ -30,9 +30,8 @@ std::optional<Rows> queries_of(const nb::object& queries) {
 nb::tuple knn(const Index& index, const nb::object& queries, std::uint32_t k, const nb::kwargs& keywords) {
   const std::optional<Rows> rows = queries_of(queries);
   SearchRequest request(keywords);
-  Neighbors found = request.run([&] {
-    return rows ? index.knn(rows->view(), k, request.options()) : index.knn_self(k, request.options());
-  });
+  Neighbors found = request.run(
+      [&] { return rows ? index.knn(rows->view(), k, request.options()) : index.knn_self(k, request.options()); });
   const std::uint64_t count = found.queries();
   nb::object exact = found.exact().empty() ? nb::none() : numpy_bools(found.exact());
   nb::object indices = numpy_int64(found.indices(), {count, k}, request.options().threads);
@@ -104,8 +103,7 @@ nb::tuple box(const Index& index, const nb::object& lower, const nb::object& upp
                         numpy_int64(found.offsets()));
 }
 
-nb::object box_count(const Index& index, const nb::object& lower, const nb::object& upper,
-                     const nb::kwargs& keywords) {
+nb::object box_count(const Index& index, const nb::object& lower, const nb::object& upper, const nb::kwargs& keywords) {
   const Rows low(lower, "lower");
   const Rows high(upper, "upper");
   SearchRequest request(keywords);

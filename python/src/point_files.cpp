@@ -119,7 +119,8 @@ void bind_point_files(nb::module_& module) {
   module.def("generate", &generate, "shape"_a, "points"_a, "dims"_a, nb::kw_only(), "seed"_a = 1,
              "dtype"_a = nb::none(), "classes"_a = 10, "threads"_a = 0, "progress"_a = nb::none());
   module.def("write_points", &write_points, "path"_a, "points"_a, nb::kw_only(), "format"_a = "auto",
-             "columns"_a = Names(), "codes"_a = nb::none(), "names"_a = Names(), "ascii"_a = false, "progress"_a = nb::none());
+             "columns"_a = Names(), "codes"_a = nb::none(), "names"_a = Names(), "ascii"_a = false,
+             "progress"_a = nb::none());
 }
 
 }  // namespace kith::python

@@ -43,7 +43,9 @@ def test_every_layout_gives_the_same_answer(rng, dtype, name):
     index = kith.Index(array)
     np.testing.assert_array_equal(index.knn(points.astype(index.dtype), 4)[1], wanted[1])
     np.testing.assert_array_equal(kith.Index(points).knn(array, 4)[1], wanted[1])
-    np.testing.assert_array_equal(kith.Index(points).radius(array, 1.0).counts, kith.Index(points).count(None, 1.0))
+    np.testing.assert_array_equal(
+        kith.Index(points).radius(array, 1.0).counts, kith.Index(points).count(None, 1.0)
+    )
     first = array[0]
     np.testing.assert_array_equal(kith.Index(points).knn(first, 4)[1], wanted[1][0])
 
@@ -131,7 +133,9 @@ class SharedByDlpack:
 
 def test_arrays_by_dlpack(cloud):
     index = kith.Index(SharedByDlpack(cloud))
-    np.testing.assert_array_equal(index.knn(SharedByDlpack(cloud), 2)[1], kith.Index(cloud).knn(k=2)[1])
+    np.testing.assert_array_equal(
+        index.knn(SharedByDlpack(cloud), 2)[1], kith.Index(cloud).knn(k=2)[1]
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (0, 0), (1, 1)])

@@ -133,7 +133,7 @@ def test_gpu_arrays_without_a_gpu_build(cloud, array):
         lambda: index.box(array, array),
     ]
     for call in calls:
-        with pytest.raises(RuntimeError, match="built without CUDA.*NumPy array"):
+        with pytest.raises(RuntimeError, match=r"built without CUDA.*NumPy array"):
             call()
 
 
@@ -148,7 +148,9 @@ def test_gpu_arrays_without_a_gpu(monkeypatch, array):
 @pytest.mark.parametrize("array", [FakeCudaArray(), FakeDlpackArray()])
 def test_gpu_arrays_without_a_library_for_answers(monkeypatch, array):
     monkeypatch.setattr(kith._kith, "built_with_cuda", lambda: True)
-    monkeypatch.setattr(kith._kith, "devices", lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)])
+    monkeypatch.setattr(
+        kith._kith, "devices", lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)]
+    )
     monkeypatch.setattr(kith._device_arrays, "_frameworks", {})
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
@@ -158,7 +160,7 @@ def test_gpu_arrays_without_a_library_for_answers(monkeypatch, array):
 
 @pytest.mark.skipif(len(kith.devices()) > 1, reason="there is a GPU")
 def test_devices_that_are_missing(cloud):
-    with pytest.raises(RuntimeError, match="cuda|CUDA|GPU"):
+    with pytest.raises(RuntimeError, match=r"cuda|CUDA|GPU"):
         kith.Index(cloud, device="cuda")
     assert kith.Index(cloud, device="auto").device == "cpu"
 
@@ -182,7 +184,7 @@ def test_files(tmp_path, cloud):
     with pytest.raises(TypeError):
         kith.Index.load(3)
     (tmp_path / "bad.csv").write_text("1,2\n3\n")
-    with pytest.raises(ValueError, match="bad.csv"):
+    with pytest.raises(ValueError, match=r"bad\.csv"):
         kith.read_points(tmp_path / "bad.csv")
     with pytest.raises(FileNotFoundError):
         kith.read_points(tmp_path / "missing.csv")

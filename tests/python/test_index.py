@@ -90,14 +90,18 @@ def test_options_of_knn(cloud):
     distances, indices = index.knn(k=3, exclude_self=True)
     assert (indices != np.arange(500)[:, None]).all()
     np.testing.assert_allclose(index.knn(k=3, exclude_self=True, squared=True)[0], distances**2)
-    np.testing.assert_allclose(index.knn(cloud[0], 3, squared=True)[0], index.knn(cloud[0], 3)[0] ** 2)
+    np.testing.assert_allclose(
+        index.knn(cloud[0], 3, squared=True)[0], index.knn(cloud[0], 3)[0] ** 2
+    )
     near = index.knn(k=3, max_distance=0.01)
     assert np.isinf(near[0][:, 1:]).any() and near[1].max() == 500
     mask = np.arange(500) % 3 == 0
     assert mask[index.knn(cloud, 4, allowed=mask)[1]].all()
     assert mask[index.knn(cloud[1], 4, allowed=mask)[1]].all()
     assert index.knn(cloud, 1, allowed=np.zeros(500, bool))[1].max() == 500
-    np.testing.assert_array_equal(index.knn(cloud, 2, allowed=np.ones(500, bool))[1], index.knn(k=2)[1])
+    np.testing.assert_array_equal(
+        index.knn(cloud, 2, allowed=np.ones(500, bool))[1], index.knn(k=2)[1]
+    )
     earlier = index.knn(k=2, earlier_only=True)[1]
     assert earlier[0].tolist() == [500, 500] and (earlier[2:, 0] < np.arange(2, 500)).all()
     below = index.knn(cloud, 2, index_below=np.arange(500))[1]
@@ -114,7 +118,7 @@ def test_options_of_knn(cloud):
 def test_queries_with_nan_find_nothing_if_asked(cloud):
     queries = cloud[:2].copy()
     queries[1, 0] = np.nan
-    distances, indices = kith.Index(cloud).knn(queries, 2, skip_nonfinite=True)
+    _, indices = kith.Index(cloud).knn(queries, 2, skip_nonfinite=True)
     assert indices[1].tolist() == [500, 500] and indices[0, 0] == 0
     assert kith.Index(cloud).knn(queries[1], 2, skip_nonfinite=True)[1].tolist() == [500, 500]
 
@@ -132,10 +136,17 @@ def test_radius_count_and_box(cloud):
     with pytest.raises(IndexError):
         lists[20]
     radii = np.linspace(0, 0.3, 20)
-    np.testing.assert_array_equal(index.count(cloud[:20], radii), (distance <= radii[:, None]).sum(axis=1))
-    assert index.radius(cloud[:20], radii).counts.tolist() == index.count(cloud[:20], radii).tolist()
+    np.testing.assert_array_equal(
+        index.count(cloud[:20], radii), (distance <= radii[:, None]).sum(axis=1)
+    )
+    assert (
+        index.radius(cloud[:20], radii).counts.tolist() == index.count(cloud[:20], radii).tolist()
+    )
     assert index.radius(None, 0.2, max_neighbors=2).counts.max() == 2
-    assert index.radius(None, 0.2, exclude_self=True).counts.sum() == index.count(None, 0.2).sum() - 500
+    assert (
+        index.radius(None, 0.2, exclude_self=True).counts.sum()
+        == index.count(None, 0.2).sum() - 500
+    )
     distances, indices = index.radius(cloud[0], 0.2)
     np.testing.assert_array_equal(indices, lists[0][1])
     assert isinstance(index.count(cloud[0], 0.2), int)
@@ -291,7 +302,9 @@ except KeyboardInterrupt:
     print("interrupted", time.perf_counter() - begin < 5)
 index.knn(index.points[:2], k=2)
 """
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
     assert found.returncode == 0, found.stderr
     assert found.stdout == "interrupted True\n"
 

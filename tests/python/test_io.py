@@ -59,7 +59,9 @@ def test_arrays_of_an_npz(tmp_path):
     assert kith.read_points(path, array="b").points.shape == (3, 2)
 
 
-@pytest.mark.parametrize("shape", ["uniform", "clusters", "surface", "lidar", "grid", "line", "duplicates"])
+@pytest.mark.parametrize(
+    "shape", ["uniform", "clusters", "surface", "lidar", "grid", "line", "duplicates"]
+)
 def test_generated_points(shape):
     points = kith.generate(shape, 200, 3, seed=5)
     assert points.shape == (200, 3) and points.dtype == np.float32
@@ -89,4 +91,6 @@ def test_the_command(tmp_path):
     np.save(path, kith.generate("uniform", 100, 3))
     found = run_command("knn", str(path), "-k", "2", "--out", str(tmp_path / "n.npz"))
     assert found.returncode == 0, found.stderr
-    np.testing.assert_array_equal(np.load(tmp_path / "n.npz")["indices"], kith.Index(np.load(path)).knn(k=2)[1])
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "n.npz")["indices"], kith.Index(np.load(path)).knn(k=2)[1]
+    )

@@ -1,0 +1,317 @@
+"""The way of arrays on a GPU through the Python code, with a stand-in for CuPy and for the GPU.
+
+The stand-in's memory is the host's, so that everything but the kernels runs: what is allocated,
+which addresses, types, shapes and streams are handed over, what is copied and what is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import types
+
+import numpy as np
+import pytest
+
+import kith
+from kith import _device_arrays, _device_search, _kith
+
+STREAM = 4711
+
+
+class FakeDevice(contextlib.nullcontext):
+    id = 0
+
+    def synchronize(self):
+        FakeCupy.calls.append("synchronize device")
+
+
+class FakeStream:
+    ptr = STREAM
+
+    def synchronize(self):
+        FakeCupy.calls.append("synchronize stream")
+
+
+class FakeArray:
+    """What the package uses of cupy.ndarray."""
+
+    def __init__(self, values):
+        self.values = values
+        self.device = FakeDevice()
+
+    data = property(lambda self: types.SimpleNamespace(ptr=self.values.ctypes.data))
+    dtype = property(lambda self: self.values.dtype)
+    shape = property(lambda self: self.values.shape)
+    strides = property(lambda self: self.values.strides)
+    itemsize = property(lambda self: self.values.itemsize)
+    __cuda_array_interface__ = property(lambda self: self.values.__array_interface__)
+
+    def astype(self, dtype):
+        return FakeArray(self.values.astype(dtype))
+
+    def reshape(self, shape):
+        return FakeArray(self.values.reshape(shape))
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, place):
+        found = self.values[place]
+        return FakeArray(found) if isinstance(found, np.ndarray) else found
+
+    def __sub__(self, other):
+        return FakeArray(self.values - other.values)
+
+
+FakeArray.__module__ = "cupy"
+
+
+class FakeCupy:
+    """What the package uses of the module."""
+
+    calls: list[str] = []  # noqa: RUF012
+    cuda = types.SimpleNamespace(Device=lambda ordinal: FakeDevice(), get_current_stream=FakeStream)
+
+    @staticmethod
+    def empty(shape, dtype):
+        return FakeArray(np.empty(shape, dtype))
+
+    @staticmethod
+    def asarray(values):
+        return FakeArray(np.array(values))
+
+    @staticmethod
+    def ascontiguousarray(array):
+        return FakeArray(np.ascontiguousarray(array.values))
+
+    @staticmethod
+    def asnumpy(array):
+        FakeCupy.calls.append("to host")
+        return array.values
+
+
+def memory(address, dtype, count):
+    dtype = np.dtype(dtype)
+    return np.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype)
+
+
+class FakeRows:
+    def __init__(self, address, dtype, rows, dims, row_stride, ordinal):
+        assert ordinal == 0
+        kind = np.float32 if dtype == "f32" else np.float64
+        flat = memory(address, kind, (rows - 1) * row_stride + dims if rows else 0)
+        steps = (row_stride * flat.itemsize, flat.itemsize)
+        self.rows = np.lib.stride_tricks.as_strided(flat, (rows, dims), steps)
+
+
+class FakeSearch:
+    """kith::DeviceSearch, answered by the host's index."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def options(self, stream, allowed=None, index_below=None, queries=0, **rest):
+        assert stream == STREAM
+        if allowed is not None:
+            rest["allowed"] = memory(allowed, np.uint64, (self.index.size + 63) // 64)
+        if index_below is not None:
+            rest["index_below"] = memory(index_below, np.uint32, queries)
+        return rest
+
+    def rows(self, queries):
+        return None if queries is None else queries.rows
+
+    def size(self, queries):
+        return self.index.size if queries is None else len(queries.rows)
+
+    def knn(self, queries, k, indices, distances, **options):
+        options = self.options(queries=self.size(queries), **options)
+        found = self.index.knn(self.rows(queries), k, **options)
+        memory(distances, found[0].dtype, found[0].size)[:] = found[0].ravel()
+        memory(indices, np.uint32, found[1].size)[:] = found[1].ravel()
+
+    def count(self, queries, radius, counts, **options):
+        options = self.options(queries=self.size(queries), **options)
+        found = self.index.count(self.rows(queries), radius, **options)
+        memory(counts, np.uint32, len(found))[:] = found
+
+    def offsets(self, counts, lists, offsets, stream):
+        assert stream == STREAM
+        sums = memory(offsets, np.uint64, lists + 1)
+        sums[0] = 0
+        sums[1:] = np.cumsum(memory(counts, np.uint32, lists))
+
+    def radius(self, queries, radius, offsets, indices, distances, **options):
+        options = self.options(queries=self.size(queries), **options)
+        found = self.index.radius(self.rows(queries), radius, **options)
+        assert memory(offsets, np.int64, len(found[2])).tolist() == found[2].tolist()
+        memory(distances, found[0].dtype, found[0].size)[:] = found[0]
+        memory(indices, np.uint32, found[1].size)[:] = found[1]
+
+    def box_count(self, lower, upper, counts, **options):
+        found = self.index.box_count(lower.rows, upper.rows, **self.options(**options))
+        memory(counts, np.uint32, len(found))[:] = found
+
+    def box(self, lower, upper, offsets, indices, **options):
+        found = self.index.box(lower.rows, upper.rows, **self.options(**options))
+        memory(indices, np.uint32, found[0].size)[:] = found[0]
+
+
+class FakeBuild:
+    """kith::Index on a GPU, answered by one of the host."""
+
+    def __init__(self, low, device):
+        self._low = low
+        self.device = device
+
+    def __getattr__(self, name):
+        return getattr(self._low, name)
+
+    @staticmethod
+    def build(points, *, device, **options):
+        rows = points.rows if isinstance(points, FakeRows) else points
+        return FakeBuild(
+            _REAL_BUILD(rows, device="cpu", **options), "cpu" if device == "auto" else device
+        )
+
+
+_REAL_BUILD = _kith.Index.build
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    module = types.SimpleNamespace(
+        built_with_cuda=lambda: True,
+        devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
+        DeviceRows=FakeRows,
+        DeviceSearch=FakeSearch,
+        Index=FakeBuild,
+    )
+    for where in (_device_arrays, _device_search, kith._index):
+        monkeypatch.setattr(where, "_kith", module)
+    framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
+    framework._cupy = FakeCupy
+    monkeypatch.setattr(_device_arrays, "_frameworks", {"cupy": framework})
+    FakeCupy.calls.clear()
+    return FakeCupy
+
+
+@pytest.fixture(params=[np.float32, np.float64])
+def both(request, cupy, cloud):
+    """The same points on both sides."""
+    points = cloud.astype(request.param)
+    return kith.Index(points), kith.Index(FakeArray(points)), points
+
+
+def same(found, wanted):
+    assert isinstance(found, FakeArray)
+    assert found.values.dtype == wanted.dtype
+    np.testing.assert_array_equal(found.values, wanted)
+
+
+def test_points_on_a_gpu_are_indexed_there(both):
+    host, device, _ = both
+    assert host.device == "cpu" and device.device == "cuda:0"
+    assert FakeCupy.calls[0] == "synchronize stream"
+    assert device._asked_device == "auto"  # a pickle may be read where there is no GPU
+    same(copy.copy(device).knn(k=2)[1], host.knn(k=2)[1])
+
+
+def test_knn(both):
+    host, device, points = both
+    FakeCupy.calls.clear()
+    mask = np.arange(500) % 2 == 0
+    for options in ({}, {"squared": True}, {"max_distance": 0.1}, {"allowed": mask}):
+        for found, wanted in zip(
+            device.knn(FakeArray(points), 3, **options), host.knn(points, 3, **options), strict=True
+        ):
+            same(found, wanted)
+    for found, wanted in zip(
+        device.knn(k=2, exclude_self=True), host.knn(k=2, exclude_self=True), strict=True
+    ):
+        same(found, wanted)
+    below = np.arange(500)
+    same(
+        device.knn(FakeArray(points), 2, index_below=below)[1],
+        host.knn(points, 2, index_below=below)[1],
+    )
+    assert FakeCupy.calls == []  # nobody waited, nothing went through the host
+
+
+def test_shapes_and_layouts(both):
+    host, device, points = both
+    same(device.knn(FakeArray(points[4]), 3)[1], host.knn(points[4], 3)[1])
+    same(
+        device.knn(FakeArray(points.reshape(5, 100, 3)), 3)[0],
+        host.knn(points.reshape(5, 100, 3), 3)[0],
+    )
+    same(device.knn(FakeArray(np.asfortranarray(points)), 3)[1], host.knn(points, 3)[1])
+    same(device.knn(FakeArray(points[::2]), 3)[1], host.knn(points[::2], 3)[1])
+    same(device.knn(FakeArray(points[:0]), 3)[1], host.knn(points[:0], 3)[1])
+    with pytest.raises(ValueError, match=r"shape \(..., 3\)"):
+        device.knn(FakeArray(points[:, :2].copy()), 3)
+    with pytest.raises(ValueError, match="shape"):
+        kith.Index(FakeArray(points[0]))
+
+
+def test_conversions(cupy, cloud):
+    device = kith.Index(FakeArray(cloud.astype(np.float32)))
+    with pytest.warns(kith.DataConversionNote, match="rounded to float32"):
+        device.knn(FakeArray(cloud), 2)
+    with pytest.warns(kith.DataConversionNote, match="converted to float32"):
+        kith.Index(FakeArray(cloud.astype(np.float16)))
+    with pytest.raises(TypeError, match="real numbers"):
+        kith.Index(FakeArray(cloud.astype(complex)))
+
+
+def test_radius_count_and_boxes(both):
+    host, device, points = both
+    wanted = host.radius(points, 0.2)
+    found = device.radius(FakeArray(points), 0.2)
+    same(found.indices, wanted.indices)
+    same(found.distances, wanted.distances)
+    same(found.offsets, wanted.offsets)
+    same(found.counts, wanted.counts)
+    same(
+        device.radius(None, 0.2, exclude_self=True).indices,
+        host.radius(None, 0.2, exclude_self=True).indices,
+    )
+    same(device.radius(FakeArray(points[3]), 0.2)[1], host.radius(points[3], 0.2)[1])
+    same(device.count(FakeArray(points), 0.2), host.count(points, 0.2))
+    same(device.count(None, 0.2), host.count(None, 0.2))
+    lower, upper = points[:9] - 0.1, points[:9] + 0.1
+    same(device.box(FakeArray(lower), FakeArray(upper)).indices, host.box(lower, upper).indices)
+    same(device.box_count(FakeArray(lower), FakeArray(upper)), host.box_count(lower, upper))
+    with pytest.raises(ValueError, match="both be on a GPU"):
+        device.box(FakeArray(lower), upper)
+
+
+def test_what_the_gpu_cannot_do_goes_through_the_host(both):
+    host, device, points = both
+    radii = np.linspace(0, 0.2, 500)
+    same(device.radius(FakeArray(points), radii).indices, host.radius(points, radii).indices)
+    found = device.radius(FakeArray(points), 0.2, max_neighbors=2)
+    same(found.indices, host.radius(points, 0.2, max_neighbors=2).indices)
+    same(device.knn(FakeArray(points), 2, eps=0.5)[1], host.knn(points, 2, eps=0.5)[1])
+    same(host.knn(FakeArray(points), 2)[1], host.knn(points, 2)[1])  # the index is on the CPU
+    assert "to host" in FakeCupy.calls
+    on_host = kith.Index(FakeArray(points), device="cpu")
+    assert on_host.device == "cpu"
+    same(on_host.knn(k=2)[1], host.knn(k=2)[1])
+
+
+def test_numpy_queries_of_an_index_on_a_gpu_give_numpy(both):
+    host, device, points = both
+    found = device.knn(points, 2)[1]
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_array_equal(found, host.knn(points, 2)[1])
+
+
+def test_an_index_goes_when_its_gpu_is_done(cupy, cloud):
+    device = kith.Index(FakeArray(cloud))
+    device.knn(FakeArray(cloud), 2)
+    FakeCupy.calls.clear()
+    del device
+    assert FakeCupy.calls == ["synchronize device"]
