@@ -59,7 +59,9 @@ class Case:
         given = self.points if points is None else points
         options = {"leafsize": self.leafsize, "boxsize": self.boxsize}
         options["compact_nodes"], options["balanced_tree"] = self.rng.integers(0, 2, 2).astype(bool)
-        return getattr(kith.spatial, name)(given, **options), getattr(scipy.spatial, name)(given, **options)
+        return getattr(kith.spatial, name)(given, **options), getattr(scipy.spatial, name)(
+            given, **options
+        )
 
     def distances(self, queries, points):
         """All of them, in the obvious way."""
@@ -91,7 +93,12 @@ def lists_of(found):
 
 
 @often
-@given(cases, st.sampled_from(SHAPES), st.sampled_from([1, 2, 5, [1], [3, 1, 3], np.array([2, 4]), 170]), st.booleans())
+@given(
+    cases,
+    st.sampled_from(SHAPES),
+    st.sampled_from([1, 2, 5, [1], [3, 1, 3], np.array([2, 4]), 170]),
+    st.booleans(),
+)
 def test_query(case, shape, k, is_bounded):
     mine, theirs = case.trees(name=case.rng.choice(CLASSES))
     queries = case.draw(shape, is_query=True)
@@ -104,7 +111,9 @@ def test_query(case, shape, k, is_bounded):
     np.testing.assert_allclose(d, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(np.asarray(i) == mine.n, np.asarray(theirs_i) == mine.n)
     flat_d, flat_i = np.reshape(d, (-1,)), np.reshape(i, (-1,))
-    each = np.repeat(queries.reshape(-1, case.m), flat_d.size // max(1, int(np.prod(shape))), axis=0)
+    each = np.repeat(
+        queries.reshape(-1, case.m), flat_d.size // max(1, int(np.prod(shape))), axis=0
+    )
     for distance, number, query in zip(flat_d, flat_i, each):
         if number < mine.n:
             true = case.distances(query[None], case.points[[number]])[0, 0]
@@ -196,7 +205,12 @@ def test_query_pairs(case):
 
 
 @often
-@given(cases, st.sampled_from([0, 1, 30]), st.sampled_from(["none", "both", "first", "second"]), st.booleans())
+@given(
+    cases,
+    st.sampled_from([0, 1, 30]),
+    st.sampled_from(["none", "both", "first", "second"]),
+    st.booleans(),
+)
 def test_count_neighbors(case, n, weighted, cumulative):
     mine, theirs = case.trees()
     others = case.trees(case.draw((n,)))
@@ -223,7 +237,9 @@ def test_count_neighbors_of_one_tree_by_one_array_of_weights(case):
     if mine.n:
         weights = case.rng.random(mine.n)
         found = mine.count_neighbors(mine, case.radius, p=case.p, weights=weights)
-        assert found == pytest.approx(theirs.count_neighbors(theirs, case.radius, p=case.p, weights=weights))
+        assert found == pytest.approx(
+            theirs.count_neighbors(theirs, case.radius, p=case.p, weights=weights)
+        )
 
 
 @often
@@ -236,10 +252,14 @@ def test_sparse_distance_matrix(case, n):
         expected = theirs.sparse_distance_matrix(others[1], case.radius, case.p, kind)
         assert type(found) is type(expected)
         if kind == "dict":
-            assert found == {key: pytest.approx(value, rel=1e-12) for key, value in expected.items()}
+            assert found == {
+                key: pytest.approx(value, rel=1e-12) for key, value in expected.items()
+            }
         elif kind == "ndarray":
             assert found.dtype == expected.dtype
-            np.testing.assert_array_equal(np.sort(found, order=["i", "j"])["j"], np.sort(expected, order=["i", "j"])["j"])
+            np.testing.assert_array_equal(
+                np.sort(found, order=["i", "j"])["j"], np.sort(expected, order=["i", "j"])["j"]
+            )
         else:
             assert found.shape == expected.shape and found.nnz == expected.nnz
             np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-12)
@@ -283,7 +303,9 @@ def test_attributes_and_copies(case, name):
             found, expected = getattr(tree, attribute), getattr(theirs, attribute)
             assert type(found) is type(expected)
             np.testing.assert_array_equal(found, expected)
-        assert [a.tolist() for a in tree.query(queries, 3)] == [a.tolist() for a in mine.query(queries, 3)]
+        assert [a.tolist() for a in tree.query(queries, 3)] == [
+            a.tolist() for a in mine.query(queries, 3)
+        ]
         assert tree.size == mine.size
 
 
@@ -315,7 +337,10 @@ def test_workers_do_not_change_the_answer():
     tree = kith.spatial.KDTree(data)
     one = tree.query(queries, 4), tree.query(data, 4), tree.query_ball_point(queries, 0.03)
     for workers in (2, 5, -1):
-        for a, b in zip(one[0] + one[1], tree.query(queries, 4, workers=workers) + tree.query(data, 4, workers=workers)):
+        for a, b in zip(
+            one[0] + one[1],
+            tree.query(queries, 4, workers=workers) + tree.query(data, 4, workers=workers),
+        ):
             np.testing.assert_array_equal(a, b)
         assert (one[2] == tree.query_ball_point(queries, 0.03, workers=workers)).all()
     theirs = scipy.spatial.KDTree(data)
@@ -323,7 +348,9 @@ def test_workers_do_not_change_the_answer():
     assert (one[2] == theirs.query_ball_point(queries, 0.03)).all()
     assert tree.query_pairs(0.01) == theirs.query_pairs(0.01)
     radii = np.linspace(0.001, 0.1, 9)
-    np.testing.assert_array_equal(tree.count_neighbors(tree, radii), theirs.count_neighbors(theirs, radii))
+    np.testing.assert_array_equal(
+        tree.count_neighbors(tree, radii), theirs.count_neighbors(theirs, radii)
+    )
 
 
 def test_the_points_themselves_as_queries():
@@ -413,8 +440,12 @@ SAME_ERRORS = {
     "shape of radii": lambda m: m.KDTree(D).count_neighbors(m.KDTree(D), [[1]]),
     "falling radii": lambda m: m.KDTree(D).count_neighbors(m.KDTree(D), [2, 1], cumulative=False),
     "weights of two": lambda m: m.KDTree(D).count_neighbors(m.KDTree(D), 1, weights=np.ones(5)),
-    "few weights": lambda m: m.KDTree(D).count_neighbors(m.KDTree(D), 1, weights=(np.ones(4), None)),
-    "flat weights": lambda m: m.KDTree(D).count_neighbors(m.KDTree(D), 1, weights=(np.ones((5, 1)), None)),
+    "few weights": lambda m: m.KDTree(D).count_neighbors(
+        m.KDTree(D), 1, weights=(np.ones(4), None)
+    ),
+    "flat weights": lambda m: m.KDTree(D).count_neighbors(
+        m.KDTree(D), 1, weights=(np.ones((5, 1)), None)
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """The k-d trees of ``scipy.spatial``, on kith.
 
-Write ``from kith.spatial import KDTree`` where you had ``from scipy.spatial import KDTree``; nothing
-else changes. `KDTree` tells where it promises more.
+Write ``from kith.spatial import KDTree`` where you had ``from scipy.spatial import KDTree``;
+nothing else changes. `KDTree` tells where it promises more.
 """
 
 from ._kd_tree import KDTree, cKDTree

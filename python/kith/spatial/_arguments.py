@@ -1,4 +1,4 @@
-"""The arguments of KDTree's methods: what SciPy takes, and its messages where it takes something not."""
+"""The arguments of KDTree's methods: what SciPy takes, and its messages where it does not."""
 
 from __future__ import annotations
 
@@ -41,13 +41,11 @@ def as_ranks(k: Any) -> tuple[npt.NDArray[np.int64], bool]:
     """The ranks of neighbours, from 1, and whether their axis is to be squeezed."""
     if k is None:
         raise ValueError("k must be an integer or a sequence of integers")
-    is_nearest = False
-    if np.isscalar(k):
-        if isinstance(k, (str, bytes)):
-            raise TypeError("k must be an integer or a sequence of integers")
-        is_nearest = bool(k == 1)
-        k = np.arange(1, k + 1)
-    ranks = np.array(k, dtype=np.int64)
+    if isinstance(k, (str, bytes)):
+        raise TypeError("k must be an integer or a sequence of integers")
+    is_one = bool(np.isscalar(k))
+    is_nearest = is_one and bool(k == 1)
+    ranks = np.array(np.arange(1, k + 1) if is_one else k, dtype=np.int64)
     if ranks.ndim == 0:
         raise TypeError("k must be an integer or a sequence of integers")
     if ranks.ndim != 1 or ranks.size == 0 or ranks.min() < 1:
@@ -78,7 +76,9 @@ def as_threads(workers: Any) -> int:
     if count == -1:
         cores = os.cpu_count()
         if cores is None:
-            raise NotImplementedError("Cannot determine the number of cores, which workers=-1 asks for")
+            raise NotImplementedError(
+                "Cannot determine the number of cores, which workers=-1 asks for"
+            )
         return cores
     if count <= 0:
         raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
@@ -105,7 +105,7 @@ def broadcast(values: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def require_no_overflow(p: float, *corners: Floats) -> None:
-    """Refuses an exponent under which the distance of two points in the hull of `corners` is infinite."""
+    """Refuses an exponent under which two points in the hull of `corners` are infinitely far."""
     if p in (1.0, 2.0, math.inf):
         return
     with np.errstate(over="ignore"):

@@ -11,8 +11,10 @@ from ._arguments import Floats, as_exponent, real_floats, require_no_overflow
 from ._searches import metric_of
 
 
-def count_neighbors(first: Any, second: Any, given: Any, r: Any, p: Any, weights: Any, cumulative: Any) -> Any:
-    """What KDTree.count_neighbors returns; `second` is the tree that was given, on the axes of `first`."""
+def count_neighbors(
+    first: Any, second: Any, given: Any, r: Any, p: Any, weights: Any, cumulative: Any
+) -> Any:
+    """What KDTree.count_neighbors returns; `second` is the given tree on the axes of `first`."""
     exponent = as_exponent(p)
     if np.ndim(r) > 1:
         raise ValueError("r must be either a single value or a one-dimensional array of values")

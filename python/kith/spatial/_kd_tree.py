@@ -34,8 +34,8 @@ __all__ = ["KDTree", "cKDTree"]
 class cKDTree:
     """The same as `KDTree`, by the name and with the default `leafsize` of SciPy's older class.
 
-    `query` of a single point with ``k=1`` returns an int where `KDTree` returns a NumPy integer, and
-    `tree` is a `cKDTreeNode`.
+    `query` of a single point with ``k=1`` returns an int where `KDTree` returns a NumPy integer,
+    and `tree` is a `cKDTreeNode`.
 
     Parameters
     ----------
@@ -60,7 +60,9 @@ class cKDTree:
     ) -> None:
         points = real_floats(data) if np.ndim(data) else np.empty(0)
         if points.ndim != 2:
-            raise ValueError("data must be of shape (n, m), where there are n points of dimension m")
+            raise ValueError(
+                "data must be of shape (n, m), where there are n points of dimension m"
+            )
         if points.shape[1] == 0:
             raise ValueError("data must be of shape (n, m) with at least one dimension m")
         if copy_data and np.may_share_memory(points, data):
@@ -69,7 +71,9 @@ class cKDTree:
             raise ValueError("data must be finite, check for nan or inf values")
         self._take(points, as_leafsize(leafsize), bool(compact_nodes), bool(balanced_tree), boxsize)
 
-    def _take(self, points: Floats, leafsize: int, compact: bool, balanced: bool, boxsize: Any) -> None:
+    def _take(
+        self, points: Floats, leafsize: int, compact: bool, balanced: bool, boxsize: Any
+    ) -> None:
         self._data = points
         self._leafsize, self._compact, self._balanced = leafsize, compact, balanced
         self._boxsize = self._period = None
@@ -101,7 +105,9 @@ class cKDTree:
 
     def _spatial_tree(self) -> _kith.SpatialTree:
         if self._low_tree is None:
-            self._low_tree = _kith.SpatialTree(self._data, self._leafsize, self._balanced, self._compact)
+            self._low_tree = _kith.SpatialTree(
+                self._data, self._leafsize, self._balanced, self._compact
+            )
         return self._low_tree
 
     def _nodes(self) -> _nodes.TreeArrays:
@@ -123,7 +129,8 @@ class cKDTree:
         """The other tree, with the periodic axes of this one."""
         if not isinstance(other, cKDTree):
             raise TypeError(
-                f"Argument 'other' has incorrect type (expected kith.spatial.cKDTree, got {type(other).__name__})"
+                "Argument 'other' has incorrect type "
+                f"(expected kith.spatial.cKDTree, got {type(other).__name__})"
             )
         if self.m != other.m:
             raise ValueError(f"Trees passed to {method} have different dimensionality")
@@ -233,8 +240,8 @@ class cKDTree:
         workers : int
             The number of threads; -1 takes all cores.
         return_sorted : bool, optional
-            True: by number. False: by distance, then by number (SciPy: in any order). None: True for
-            several queries, False for one.
+            True: by number. False: by distance, then by number (SciPy: in any order). None: True
+            for several queries, False for one.
         return_length : bool
             How many there are, instead of which.
 
@@ -281,7 +288,9 @@ class cKDTree:
             return lists[0] if lists else []
         return _object_array(lists, some, shape)
 
-    def query_ball_tree(self, other: cKDTree, r: float, p: float = 2.0, eps: float = 0.0) -> list[list[int]]:
+    def query_ball_tree(
+        self, other: cKDTree, r: float, p: float = 2.0, eps: float = 0.0
+    ) -> list[list[int]]:
         """For each point of this tree the points of another one within a distance.
 
         Parameters
@@ -314,7 +323,9 @@ class cKDTree:
             return [[] for _ in range(self.n)]
         return partner._searches(exponent).balls(self._data, radius, True, 0)
 
-    def query_pairs(self, r: float, p: float = 2.0, eps: float = 0.0, output_type: str = "set") -> Any:
+    def query_pairs(
+        self, r: float, p: float = 2.0, eps: float = 0.0, output_type: str = "set"
+    ) -> Any:
         """All pairs of points within a distance of each other.
 
         Parameters
@@ -374,8 +385,8 @@ class cKDTree:
             A pair counts as the product of the weights of its points. A tuple has the weights here
             and there, None for 1; one array is for both, if `other` is this tree.
         cumulative : bool
-            False counts for each radius those pairs that are not within the one before it; radii must
-            not decrease.
+            False counts for each radius those pairs that are not within the one before it; radii
+            must not decrease.
 
         Returns
         -------
@@ -391,7 +402,9 @@ class cKDTree:
         >>> one.count_neighbors(other, [1, 2, 4], cumulative=False)
         array([1, 1, 3])
         """
-        return count_neighbors(self, self._partner(other, "count_neighbors"), other, r, p, weights, cumulative)
+        return count_neighbors(
+            self, self._partner(other, "count_neighbors"), other, r, p, weights, cumulative
+        )
 
     def sparse_distance_matrix(
         self, other: cKDTree, max_distance: float, p: float = 2.0, output_type: str = "dok_matrix"
@@ -412,8 +425,8 @@ class cKDTree:
         Returns
         -------
         sparse matrix or array, dict or ndarray
-            A dict has keys ``(i, j)``; an array of records has the fields i, j and v, and is ordered
-            by i, then by v, then by j.
+            A dict has keys ``(i, j)``; an array of records has the fields i, j and v, and is
+            ordered by i, then by v, then by j.
 
         Examples
         --------
@@ -442,22 +455,22 @@ class cKDTree:
 
 
 class KDTree(cKDTree):
-    """A k-d tree for quick lookup of nearest neighbours, with the interface of ``scipy.spatial.KDTree``.
+    """A k-d tree for quick lookup of neighbours, with the interface of ``scipy.spatial.KDTree``.
 
     Answers are those of SciPy's class, with these promises on top: neighbours at the same distance
-    come in the order of their numbers; lists within a radius and arrays of pairs are ordered, too; the
-    answer does not depend on the number of workers. Distances are within a few units in the last place
-    of SciPy's.
+    come in the order of their numbers; lists within a radius and arrays of pairs are ordered, too;
+    the answer does not depend on the number of workers. Distances are within a few units in the
+    last place of SciPy's, and what lies at a radius is decided by the distance as it is reported.
 
-    Where SciPy does something by accident, this class is strict: a negative radius finds nothing (there
-    it counts as positive under some norms), exponents p below 1, negative eps and ranks below 1 are
-    ValueErrors everywhere.
+    Where SciPy does something by accident, this class is strict: a negative radius finds nothing
+    (there it counts as positive under some norms), exponents p below 1, negative eps and ranks
+    below 1 are ValueErrors everywhere.
 
     Parameters
     ----------
     data : array_like of shape (n, m)
-        The points: real numbers, all finite, searched as float64. `data` holds them without a copy if
-        they are contiguous float64; searches have a copy of their own.
+        The points: real numbers, all finite, searched as float64. `data` holds them without a copy
+        if they are contiguous float64; searches have a copy of their own. Do not change them.
     leafsize : int
         The most points in a leaf of `tree`. Searches choose their own.
     compact_nodes, balanced_tree : bool
@@ -559,7 +572,9 @@ def _of_these(radii: Floats, some: Any) -> Any:
     return radii[some]
 
 
-def _object_array(lists: list[list[int]], some: Any, shape: tuple[int, ...]) -> npt.NDArray[np.object_]:
+def _object_array(
+    lists: list[list[int]], some: Any, shape: tuple[int, ...]
+) -> npt.NDArray[np.object_]:
     """The lists as an array of objects; those who have none get an empty one."""
     if isinstance(some, slice):
         return np.fromiter(lists, dtype=object, count=len(lists)).reshape(shape)

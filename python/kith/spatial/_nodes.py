@@ -61,7 +61,7 @@ class cKDTreeNode:
 
     def _half(self, name: str) -> cKDTreeNode | None:
         number = self._field(name, -1)
-        if number < 0:
+        if self._arrays is None or number < 0:
             return None
         if name not in self._halves:
             self._halves[name] = cKDTreeNode._of(self._arrays, number, self.level + 1)
@@ -77,10 +77,14 @@ class cKDTreeNode:
 
     @property
     def indices(self) -> npt.NDArray[np.intp]:
+        if self._arrays is None:
+            return np.empty(0, dtype=np.intp)
         return self._arrays.indices[self.start_idx : self.end_idx]
 
     @property
     def data_points(self) -> npt.NDArray[np.float64]:
+        if self._arrays is None:
+            return np.empty((0, 0))
         return self._arrays.data[self.indices, :]
 
 

@@ -18,13 +18,17 @@ Radii = Any  # a float or an array with one for each query
 class Searches(Protocol):
     """Distances and numbers of points; a missing neighbour is (inf, number of points)."""
 
-    def nearest(self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int) -> tuple[Floats, Ints]:
+    def nearest(
+        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+    ) -> tuple[Floats, Ints]:
         """The neighbours of these ranks (from 1) that are not farther than `most`."""
 
     def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
         """Distances, numbers and offsets of lists, each by (distance, number)."""
 
-    def balls(self, rows: Floats, radii: Radii, ascending: bool, threads: int) -> list[list[int]]: ...
+    def balls(
+        self, rows: Floats, radii: Radii, ascending: bool, threads: int
+    ) -> list[list[int]]: ...
     def counts(self, rows: Floats, radii: Radii, threads: int) -> Ints: ...
     def pairs(self, radius: float, as_set: bool) -> Any: ...
 
@@ -40,9 +44,13 @@ class IndexSearches:
         self.data = data
         self.low = _kith.Index.build(data, device="cpu", metric=metric_of(p), period=period)
 
-    def nearest(self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int) -> tuple[Floats, Ints]:
+    def nearest(
+        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+    ) -> tuple[Floats, Ints]:
         k = len(ranks)
-        is_all = bool(ranks[0] == 1 and ranks[-1] == k and (k == 1 or (ranks[1:] > ranks[:-1]).all()))
+        is_all = bool(
+            ranks[0] == 1 and ranks[-1] == k and (k == 1 or (ranks[1:] > ranks[:-1]).all())
+        )
         if is_all and len(rows) == 1 and k < 2**32:
             distances, numbers = self.low.knn_one(rows[0], k, eps=eps, max_distance=most)
             return distances[None], numbers[None]

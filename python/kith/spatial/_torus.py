@@ -1,7 +1,7 @@
 """Searches on periodic axes under norms for which the library knows none: p other than 1, 2, inf.
 
-No distance under p is below that under the largest norm, p = inf: whatever lies within a radius lies
-within it there, too. So candidates are found under that norm and measured here.
+No distance under p is below that under p = inf: whatever lies within a radius lies within it there,
+too. So candidates are found under that norm and measured here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ._arguments import Floats
-from ._searches import IndexSearches, Ints, Radii
+from ._searches import Ints, Radii, Searches
 
 _ROWS_AT_ONCE = 4096
 
 
 class TorusSearches:
-    def __init__(self, data: Floats, p: float, period: list[float], largest: IndexSearches) -> None:
+    def __init__(self, data: Floats, p: float, period: list[float], largest: Searches) -> None:
         self._data = data
         self._p = p
         self._lengths = np.array([length if length > 0 else np.inf for length in period])
@@ -33,7 +33,10 @@ class TorusSearches:
         return np.sum(way**self._p, axis=-1) ** (1 / self._p)
 
     def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
-        parts = [self._part_within(part, reach, threads) for part, reach in _cut(self._wrapped(rows), radii)]
+        parts = [
+            self._part_within(part, reach, threads)
+            for part, reach in _cut(self._wrapped(rows), radii)
+        ]
         counts = np.concatenate([np.empty(0, np.int64), *(counts for _, _, counts in parts)])
         return (
             np.concatenate([np.empty(0), *(distances for distances, _, _ in parts)]),
@@ -51,7 +54,9 @@ class TorusSearches:
         order = np.lexsort((numbers, distances, of))
         return distances[order], numbers[order], np.bincount(of, minlength=len(rows))
 
-    def nearest(self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int) -> tuple[Floats, Ints]:
+    def nearest(
+        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+    ) -> tuple[Floats, Ints]:
         n, k = len(self._data), int(ranks.max())
         distances = np.full((len(rows), k), np.inf)
         numbers = np.full((len(rows), k), n, dtype=np.int64)
@@ -91,7 +96,9 @@ def wrapped(rows: Floats, lengths: Floats) -> Floats:
     wraps = np.isfinite(lengths) & (lengths > 0)
     moved = np.array(rows, dtype=np.float64)
     inside = np.mod(moved[:, wraps], lengths[wraps])
-    moved[:, wraps] = np.where(inside >= lengths[wraps], 0.0, inside)  # a tiny negative number rounds to it
+    moved[:, wraps] = np.where(
+        inside >= lengths[wraps], 0.0, inside
+    )  # a tiny negative number rounds to it
     return moved
 
 
