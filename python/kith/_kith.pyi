@@ -171,16 +171,6 @@ class DeviceSearch:
 
 # For kith.spatial. Indices and arrays are of float64.
 
-def nearest(
-    index: Index,
-    queries: npt.NDArray[np.float64],
-    ranks: _Int64,
-    eps: float,
-    max_distance: float,
-    threads: int,
-) -> tuple[npt.NDArray[np.float64], _Int64]:
-    """Distances and indices of the neighbours of these ranks, from 1; missing ones as in knn."""
-
 def ball_lists(
     index: Index, queries: npt.NDArray[np.float64], radii: _Radii, ascending: bool, threads: int
 ) -> list[list[int]]:

@@ -22,9 +22,9 @@ namespace {
 
 using nb::literals::operator""_a;
 
-constexpr std::uint64_t kQueriesOfLists = 1 << 14;
-constexpr std::uint64_t kQueriesOfRows = 1 << 16;
+constexpr std::uint64_t kQueriesAtOnce = 1 << 14;
 constexpr std::uint64_t kListsAtOnce = 1 << 10;
+constexpr std::size_t kShortList = 64;
 
 /// One radius for all queries, or one for each.
 using Radii = std::variant<double, Values<double>>;
@@ -49,51 +49,31 @@ void in_parts(std::uint64_t count, std::uint64_t part, int threads, Work&& work)
   help();
 }
 
-/// Distances and numbers of the neighbours of the given ranks (from 1): a row for each query.
-nb::tuple nearest(const Index& index, const nb::object& queries, const Values<std::int64_t>& ranks, double eps,
-                  double max_distance, int threads) {
-  const Rows rows = f64_rows(queries);
-  const std::span<const std::int64_t> wanted = span_of(ranks);
-  const std::int64_t k = wanted.empty() ? 0 : *std::max_element(wanted.begin(), wanted.end());
-  if (wanted.empty() || *std::min_element(wanted.begin(), wanted.end()) < 1 || k > UINT32_MAX) {
-    throw nb::value_error("ranks must be from 1 to 2**32 - 1");
+/// Different numbers in ascending order. In short lists each counts those below it, which has no branch on the numbers.
+void copy_ascending(std::span<const std::uint32_t> from, std::uint32_t* to) {
+  if (from.size() > kShortList) {
+    std::copy(from.begin(), from.end(), to);
+    std::sort(to, to + from.size());
+    return;
   }
-  Watch watch;
-  SearchOptions options;
-  options.eps = eps;
-  options.max_distance = max_distance;
-  options.threads = threads;
-  options.progress = watch.callback();
-  const FreshArray<double> distances({rows.view().rows(), wanted.size()});
-  const FreshArray<std::int64_t> numbers({rows.view().rows(), wanted.size()});
-  watch.run([&] {
-    NearbyParts parts(rows.view(), kQueriesOfRows);
-    while (parts.next()) {
-      const Neighbors found = index.knn(parts.rows(), static_cast<std::uint32_t>(k), options);
-      const std::span<const double> from = found.distances().values<double>();
-      in_parts(found.queries(), kListsAtOnce, threads, [&](std::uint64_t first, std::uint64_t end) {
-        for (std::uint64_t i = first; i < end; ++i) {
-          const std::size_t row = parts.numbers()[i] * wanted.size();
-          for (std::size_t column = 0; column < wanted.size(); ++column) {
-            const auto rank = static_cast<std::size_t>(wanted[column] - 1);
-            distances.values[row + column] = from[i * static_cast<std::size_t>(k) + rank];
-            numbers.values[row + column] = found.indices()[i * static_cast<std::size_t>(k) + rank];
-          }
-        }
-      });
-    }
-  });
-  return nb::make_tuple(distances.array, numbers.array);
+  for (const std::uint32_t number : from) {
+    std::uint32_t below = 0;
+    for (const std::uint32_t other : from) below += other < number ? 1 : 0;
+    to[below] = number;
+  }
 }
 
 /// Copies the lists behind each other, each ascending if asked for.
 void copy_lists(const NeighborLists& lists, bool ascending, int threads, std::vector<std::uint32_t>& numbers) {
-  numbers.assign(lists.indices().begin(), lists.indices().end());
-  if (!ascending) return;
+  if (!ascending) {
+    numbers.assign(lists.indices().begin(), lists.indices().end());
+    return;
+  }
+  numbers.resize(lists.indices().size());
   in_parts(lists.queries(), kListsAtOnce, threads, [&](std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t q = first; q < end; ++q) {
-      std::sort(numbers.begin() + static_cast<std::ptrdiff_t>(lists.offsets()[q]),
-                numbers.begin() + static_cast<std::ptrdiff_t>(lists.offsets()[q + 1]));
+      const std::uint64_t start = lists.offsets()[q];
+      copy_ascending(lists.indices().subspan(start, lists.count(q)), numbers.data() + start);
     }
   });
 }
@@ -130,7 +110,7 @@ nb::object ball_lists(const Index& index, const nb::object& queries, const Radii
   if (!lists.is_valid()) throw nb::python_error();
   SharedNumbers shared(count < index.size() / 64 ? 0 : index.size());
   const WithoutCollector without_collector;
-  NearbyParts parts(rows.view(), kQueriesOfLists);
+  NearbyParts parts(rows.view(), kQueriesAtOnce);
   std::vector<std::uint32_t> numbers;
   while (parts.next()) {
     const NeighborLists found = watch.run([&] {
@@ -202,7 +182,6 @@ nb::object pairs(const Index& index, double radius, bool as_set) {
 }  // namespace
 
 void bind_spatial_searches(nb::module_& module) {
-  module.def("nearest", &nearest, "index"_a, "queries"_a, "ranks"_a, "eps"_a, "max_distance"_a, "threads"_a);
   module.def("ball_lists", &ball_lists, "index"_a, "queries"_a, "radii"_a, "ascending"_a, "threads"_a);
   module.def("pairs", &pairs, "index"_a, "radius"_a, "as_set"_a);
 }

@@ -16,7 +16,7 @@ import kith.spatial
 
 often = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=150,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -14,6 +14,8 @@ from ._arguments import Floats
 Ints = npt.NDArray[np.int64]
 Radii = Any  # a float or an array with one for each query
 
+_MOST_AT_ONCE = 1 << 24
+
 
 class Searches(Protocol):
     """Distances and numbers of points; a missing neighbour is (inf, number of points)."""
@@ -47,16 +49,29 @@ class IndexSearches:
     def nearest(
         self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
     ) -> tuple[Floats, Ints]:
-        k = len(ranks)
-        is_all = bool(
-            ranks[0] == 1 and ranks[-1] == k and (k == 1 or (ranks[1:] > ranks[:-1]).all())
-        )
-        if is_all and len(rows) == 1 and k < 2**32:
-            distances, numbers = self.low.knn_one(rows[0], k, eps=eps, max_distance=most)
+        k = int(ranks.max())
+        if k == len(ranks) and (ranks == np.arange(1, k + 1)).all():
+            return self._first(rows, k, eps, most, threads)
+        # Only these ranks are kept: rows of all of them exist for a part of the queries at a time.
+        distances = np.empty((len(rows), len(ranks)))
+        numbers = np.empty((len(rows), len(ranks)), dtype=np.int64)
+        step = max(1, _MOST_AT_ONCE // k)
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            d, i = self._first(rows[part], k, eps, most, threads)
+            distances[part], numbers[part] = d[:, ranks - 1], i[:, ranks - 1]
+        return distances, numbers
+
+    def _first(
+        self, rows: Floats, k: int, eps: float, most: float, threads: int
+    ) -> tuple[Floats, Ints]:
+        """All ranks up to k."""
+        options: dict[str, Any] = {"eps": eps, "max_distance": most}
+        if len(rows) == 1:
+            distances, numbers = self.low.knn_one(rows[0], k, **options)
             return distances[None], numbers[None]
-        if is_all and k < 2**32 and is_same_memory(rows, self.data):
-            return self.low.knn(None, k, eps=eps, max_distance=most, threads=threads)[:2]
-        return _kith.nearest(self.low, rows, ranks, eps, most, threads)
+        queries = None if is_same_memory(rows, self.data) else rows
+        return self.low.knn(queries, k, threads=threads, **options)[:2]
 
     def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
         return self.low.radius(rows, radii, threads=threads)
