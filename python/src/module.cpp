@@ -12,4 +12,6 @@ NB_MODULE(_kith, module) {
   kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
   kith::python::bind_command(module);
+  kith::python::bind_spatial_searches(module);
+  kith::python::bind_spatial_trees(module);
 }

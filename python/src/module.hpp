@@ -16,5 +16,7 @@ void bind_classify(nb::module_& module);
 void bind_class_votes(nb::module_& module);
 void bind_point_files(nb::module_& module);
 void bind_command(nb::module_& module);
+void bind_spatial_searches(nb::module_& module);
+void bind_spatial_trees(nb::module_& module);
 
 }  // namespace kith::python
