@@ -212,8 +212,8 @@ class MetricSearcher:
         **options: Any,
     ) -> Any:
         asked, lead, but = self._asked(queries, exclude_self, options)
-        found = self.low.knn(asked, as_count(k, "k"), eps, max_distance, but)
-        found = tuple(array.reshape(*lead, k) for array in found)
+        distances, indices = self.low.knn(asked, as_count(k, "k"), eps, max_distance, but)
+        found = distances.reshape(*lead, k), indices.reshape(*lead, k)
         return (*found, np.full(lead, eps == 0)) if return_exact else found
 
     def radius(
