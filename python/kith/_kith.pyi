@@ -169,6 +169,45 @@ class DeviceSearch:
         self, lower: DeviceRows, upper: DeviceRows, offsets: int, indices: int, **options: Any
     ) -> None: ...
 
+# For kith.spatial. Indices and arrays are of float64.
+
+def ball_lists(
+    index: Index, queries: npt.NDArray[np.float64], radii: _Radii, ascending: bool, threads: int
+) -> list[list[int]]:
+    """For each query the points within the radius, by number or by (distance, number)."""
+
+def pairs(
+    index: Index, radius: float, as_set: bool
+) -> set[tuple[int, int]] | npt.NDArray[np.int64]:
+    """All pairs of points within the radius; as an array in ascending order."""
+
+class SpatialTree:
+    """A k-d tree with nodes that can be looked at; points below `split` are on the lesser side."""
+
+    def __init__(
+        self, points: npt.NDArray[np.float64], leaf_size: int, balanced: bool, compact: bool
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...  # nodes
+    def nodes(self) -> dict[str, npt.NDArray[Any]]:
+        """split_dim (-1: a leaf), split, start, end, lesser, greater of each node, root first."""
+
+    def indices(self) -> _Int64:
+        """The points in the order of the tree: a node holds start to end of these."""
+
+def pair_counts(
+    first: SpatialTree,
+    second: SpatialTree,
+    radii: npt.NDArray[np.float64],  # ascending
+    metric: str,  # l2, l1, linf, lp:P
+    period: npt.NDArray[np.float64],  # a length for each axis, 0: it does not wrap; or empty
+    first_weights: npt.NDArray[np.float64] | None,
+    second_weights: npt.NDArray[np.float64] | None,
+    threads: int,
+) -> npt.NDArray[Any]:
+    """How many pairs lie within each radius, less those within the one before it: int64, or with
+    weights the sums of their products."""
+
 def read_points(
     path: str,
     *,

@@ -17,4 +17,6 @@ NB_MODULE(_kith, module) {
   kith::python::bind_metric_tree(module);
   kith::python::bind_tree_export(module);
   kith::python::bind_command(module);
+  kith::python::bind_spatial_searches(module);
+  kith::python::bind_spatial_trees(module);
 }

@@ -21,5 +21,7 @@ void bind_sequence_index(nb::module_& module);
 void bind_metric_tree(nb::module_& module);
 void bind_tree_export(nb::module_& module);
 void bind_command(nb::module_& module);
+void bind_spatial_searches(nb::module_& module);
+void bind_spatial_trees(nb::module_& module);
 
 }  // namespace kith::python

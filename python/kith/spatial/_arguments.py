@@ -1,0 +1,118 @@
+"""The arguments of KDTree's methods: what SciPy takes, and its messages where it does not."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def real_floats(values: Any) -> Floats:
+    """Any real numbers as contiguous float64."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise TypeError("KDTree does not work with complex data")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def as_float(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return float(value)
+
+
+def as_query_points(x: Any, dims: int) -> Floats:
+    """Finite points of shape (..., dims)."""
+    points = real_floats(x)
+    if points.ndim == 0 or points.shape[-1] != dims:
+        raise ValueError(f"x must consist of vectors of length {dims} but has shape {points.shape}")
+    if not np.isfinite(points).all():
+        raise ValueError("'x' must be finite, check for nan or inf values")
+    return points
+
+
+def as_ranks(k: Any) -> tuple[npt.NDArray[np.int64], bool]:
+    """The ranks of neighbours, from 1, and whether their axis is to be squeezed."""
+    if k is None:
+        raise ValueError("k must be an integer or a sequence of integers")
+    if isinstance(k, (str, bytes)):
+        raise TypeError("k must be an integer or a sequence of integers")
+    is_one = bool(np.isscalar(k))
+    is_nearest = is_one and bool(k == 1)
+    ranks = np.array(np.arange(1, k + 1) if is_one else k, dtype=np.int64)
+    if ranks.ndim == 0:
+        raise TypeError("k must be an integer or a sequence of integers")
+    if ranks.ndim != 1 or ranks.size == 0 or ranks.min() < 1:
+        raise ValueError("k must be an integer of at least 1 or a flat sequence of such")
+    return ranks, is_nearest
+
+
+def as_exponent(p: Any) -> float:
+    """The exponent of a Minkowski norm."""
+    exponent = as_float(p)
+    if not exponent >= 1:
+        raise ValueError("Only p-norms with 1<=p<=infinity permitted")
+    return exponent
+
+
+def as_eps(eps: Any) -> float:
+    value = as_float(eps)
+    if not value >= 0:
+        raise ValueError(f"eps must be nonnegative, not {value}")
+    return value
+
+
+def as_threads(workers: Any) -> int:
+    """The number of threads; -1 asks for all cores."""
+    if workers is None:
+        return 1
+    count = operator.index(workers)
+    if count == -1:
+        cores = os.cpu_count()
+        if cores is None:
+            raise NotImplementedError(
+                "Cannot determine the number of cores, which workers=-1 asks for"
+            )
+        return cores
+    if count <= 0:
+        raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
+    return count
+
+
+def as_leafsize(leafsize: Any) -> int:
+    if isinstance(leafsize, (float, np.floating)):
+        leafsize = int(leafsize)
+    try:
+        size = operator.index(leafsize)
+    except TypeError:
+        raise TypeError("an integer is required") from None
+    if size < 1:
+        raise ValueError("leafsize must be at least 1")
+    return size
+
+
+def broadcast(values: Any, shape: tuple[int, ...]) -> Floats:
+    """Float64 values spread over a shape, contiguous."""
+    spread = np.empty(shape, dtype=np.float64)
+    spread[...] = values
+    return spread
+
+
+def require_no_overflow(p: float, *corners: Floats) -> None:
+    """Refuses an exponent under which two points in the hull of `corners` are infinitely far."""
+    if p in (1.0, 2.0, math.inf):
+        return
+    with np.errstate(over="ignore"):
+        widths = np.max(corners, axis=0) - np.min(corners, axis=0)
+        if np.isfinite(np.sum(widths**p)):
+            return
+    raise ValueError(
+        "Encountering floating point overflow. The value of p too large for this dataset; "
+        "For such large p, consider using the special case p=np.inf . "
+    )
