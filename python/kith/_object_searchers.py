@@ -184,21 +184,21 @@ class MetricSearcher:
 
     def _asked(
         self, queries: Any, exclude_self: bool, options: dict[str, Any]
-    ) -> tuple[list[Any], tuple[int, ...], Any]:
-        """Queries as a list, their shape, and the numbers that each must not find."""
+    ) -> tuple[tuple[Any, ...], tuple[int, ...], Any]:
+        """Queries, out of reach of the metric, their shape, and whom each must not find."""
         if options.pop("allowed", None) is not None or options.pop("earlier_only", False):
             raise ValueError("allowed and earlier_only do not go with a metric of your own")
         if queries is None:
             numbers_of_all = self.low.numbers()
-            asked = [self.low.object(int(number)) for number in numbers_of_all]
+            asked = tuple(self.low.object(int(number)) for number in numbers_of_all)
             return asked, (len(asked),), numbers_of_all if exclude_self else None
         if exclude_self:
             raise ValueError("exclude_self is for searches with queries=None")
         if isinstance(queries, list):
-            return queries, (len(queries),), None
+            return tuple(queries), (len(queries),), None
         if isinstance(queries, np.ndarray) and queries.ndim > 1:
-            return list(queries), (len(queries),), None
-        return [queries], (), None
+            return tuple(queries), (len(queries),), None
+        return (queries,), (), None
 
     def knn(
         self,

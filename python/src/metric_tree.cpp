@@ -61,9 +61,13 @@ class MetricTree {
   std::uint64_t insert_as(nb::object object, std::uint64_t number) {
     if (number < next_) throw nb::value_error("numbers of objects must ascend");
     const Change change(*this);
-    objects_.reserve(objects_.size() + 1);
-    const Id id = tree_.insert({object.ptr(), number});
-    objects_.emplace(number, Held{std::move(object), id});
+    const auto place = objects_.emplace(number, Held{std::move(object), 0}).first;
+    try {
+      place->second.id = tree_.insert({place->second.object.ptr(), number});
+    } catch (...) {
+      objects_.erase(place);
+      throw;
+    }
     next_ = number + 1;
     return number;
   }
@@ -90,7 +94,7 @@ class MetricTree {
     return true;
   }
 
-  nb::tuple knn(const nb::list& queries, std::uint32_t k, double eps, double max_distance,
+  nb::tuple knn(const nb::tuple& queries, std::uint32_t k, double eps, double max_distance,
                 const std::optional<Values<std::int64_t>>& but) const {
     if (!(max_distance >= 0)) throw nb::value_error("max_distance must be at least 0");
     const Search search(*this);
@@ -111,7 +115,7 @@ class MetricTree {
     return nb::make_tuple(distances.array, numbers.array);
   }
 
-  nb::tuple radius(const nb::list& queries, const Values<double>& radii, std::uint32_t max_neighbors,
+  nb::tuple radius(const nb::tuple& queries, const Values<double>& radii, std::uint32_t max_neighbors,
                    const std::optional<Values<std::int64_t>>& but) const {
     const Search search(*this);
     require_one_each(queries, radii);
@@ -132,7 +136,7 @@ class MetricTree {
     return nb::make_tuple(distances.array, numbers.array, numpy_int64(offsets));
   }
 
-  nb::object count(const nb::list& queries, const Values<double>& radii) const {
+  nb::object count(const nb::tuple& queries, const Values<double>& radii) const {
     const Search search(*this);
     require_one_each(queries, radii);
     const FreshArray<std::int64_t> counts({queries.size()});
@@ -219,9 +223,9 @@ class MetricTree {
     throw std::runtime_error("the tree is used while it changes, by another thread or by its metric; use a lock");
   }
 
-  static Borrowed as_query(const nb::list& queries, std::size_t q) { return {nb::handle(queries[q]).ptr(), 0}; }
+  static Borrowed as_query(const nb::tuple& queries, std::size_t q) { return {nb::handle(queries[q]).ptr(), 0}; }
 
-  static void require_one_each(const nb::list& queries, const Values<double>& radii) {
+  static void require_one_each(const nb::tuple& queries, const Values<double>& radii) {
     if (radii.size() != queries.size()) throw nb::value_error("radius: one for each query is needed");
   }
 

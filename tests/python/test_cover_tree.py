@@ -264,6 +264,19 @@ def test_a_tree_in_use_does_not_change():
     assert found == [[0, 1, 2], [0, 1, 2], [1, 0, 2], [2, 1, 0]]
 
 
+def test_a_metric_that_changes_the_queries_does_no_harm():
+    queries = [1, 2]
+
+    def greedy(a, b):
+        if len(queries) < 1000:
+            queries.extend([7] * 100)
+        return abs(a - b)
+
+    tree = kith.CoverTree([1, 2, 3], metric=greedy)
+    del queries[2:]
+    assert tree.knn(queries, k=1)[1].shape == (2, 1)
+
+
 def test_cycles_are_collected():
     class Measure:
         def __call__(self, a, b):

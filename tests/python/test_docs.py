@@ -1,4 +1,4 @@
-"""Runs the Python code of the documentation: every ```python and ```pycon block of a page, in order, in one namespace."""
+"""Runs the code of docs/python: the blocks of a page in order, in one namespace."""
 
 from __future__ import annotations
 
