@@ -26,10 +26,11 @@ fuzz:  ## feed damaged files to every reader
 	@tools/setup.sh fuzz
 	@tools/fuzz.sh
 
-docs:  ## check the links and the marked examples of the documentation
-	@tools/setup.sh build
+docs:  ## check links and marked examples of the documentation, then make its site: build-docs/html
+	@tools/setup.sh docs
 	@tools/build.sh kith_command
 	@PATH="$(CURDIR)/build/bin:$$PATH" .venv/bin/python tools/check_docs.py
+	@tools/docs.sh
 
 format:  ## format all C++ sources
 	@tools/setup.sh format
@@ -44,4 +45,4 @@ tidy:  ## run clang-tidy over the library and the command
 	@tools/tidy.sh
 
 clean:  ## remove everything that was built; the set-up in .venv stays
-	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install
+	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install build-docs

@@ -6,7 +6,8 @@
 >>> indices
 array([[1, 0]])
 
-`Index` searches points by any metric on CPU and GPU. `kith.spatial` has the classes of
+`Index` searches points by any metric on CPU and GPU, `CoverTree` also bits, strings, sets, and
+whatever a function of yours measures. `kith.spatial` has the classes of
 ``scipy.spatial``, `kith.neighbors` the estimators of ``sklearn.neighbors``.
 """
 
@@ -17,24 +18,29 @@ from typing import Any
 
 from ._arrays import DataConversionNote
 from ._config import DeviceInfo, devices, show_config
+from ._cover_tree import CoverTree
 from ._files import PointFile, generate, read_points, write_points
 from ._index import BuildPlan, Index, plan
 from ._kith import __version__
 from ._lists import NeighborLists, PointLists
+from ._sequence_files import SequenceFile, read_sequences
 
 __all__ = [
     "BuildPlan",
+    "CoverTree",
     "DataConversionNote",
     "DeviceInfo",
     "Index",
     "NeighborLists",
     "PointFile",
     "PointLists",
+    "SequenceFile",
     "__version__",
     "devices",
     "generate",
     "plan",
     "read_points",
+    "read_sequences",
     "show_config",
     "write_points",
 ]

@@ -292,3 +292,141 @@ def winning_classes(
     threads: int = 0,
 ) -> _Int64:
     """For each query the class with the most weight, of several the lowest."""
+
+# Objects without coordinates. The indices below are like Index; their searches take exclude_self,
+# earlier_only, max_neighbors, max_distance, eps, allowed, threads and progress, and one radius for
+# all queries. Distances are float32.
+
+class BitRows:
+    """Rows of bits, packed as numpy.packbits does it; keeps the array alive."""
+
+    def __init__(self, array: npt.NDArray[np.uint8], bits: int) -> None: ...
+
+class Sequences:
+    """Strings, sets or lists of numbers."""
+
+    @staticmethod
+    def make(objects: list[Any], kind: str, what: str) -> Sequences:
+        """kind: text (of str), bytes, sets or numbers; `what` names the argument in errors."""
+
+    @property
+    def size(self) -> int: ...
+
+class _ObjectIndex:
+    def radius(
+        self, queries: Any, radius: float, **options: Any
+    ) -> tuple[_Distances, _Int64, _Int64]: ...
+    def count(self, queries: Any, radius: float, **options: Any) -> _Int64: ...
+    def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
+    def to_bytes(self, *, threads: int = 0) -> bytes: ...
+    def first_violation(self) -> str: ...
+    def explain(self) -> str: ...
+    def knn(
+        self, queries: Any, k: int, **options: Any
+    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+class BitIndex(_ObjectIndex):
+    @staticmethod
+    def build(
+        rows: BitRows,
+        *,
+        engine: str = "auto",  # auto, brute, covertree
+        device: str = "cpu",
+        leaf_size: int = 0,
+        threads: int = 0,
+        progress: _Progress = None,
+    ) -> BitIndex: ...
+    @staticmethod
+    def load(
+        path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
+    ) -> BitIndex: ...
+    @staticmethod
+    def from_bytes(content: bytes, *, device: str = "cpu", threads: int = 0) -> BitIndex: ...
+    def packed_rows(self) -> npt.NDArray[np.uint8]: ...
+    @property
+    def bits(self) -> int: ...
+
+class SequenceIndex(_ObjectIndex):
+    @staticmethod
+    def build(
+        sequences: Sequences,
+        metric: str,  # edit, hamming, jaccard
+        *,
+        engine: str = "auto",
+        device: str = "cpu",
+        leaf_size: int = 0,
+        threads: int = 0,
+        progress: _Progress = None,
+    ) -> SequenceIndex: ...
+    @staticmethod
+    def load(
+        path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
+    ) -> SequenceIndex: ...
+    @staticmethod
+    def from_bytes(content: bytes, *, device: str = "cpu", threads: int = 0) -> SequenceIndex: ...
+    def objects(self) -> list[Any]: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def metric(self) -> str: ...
+
+def index_content(path: str) -> str:
+    """What an index file holds: points, bits or sequences."""
+
+def read_sequences(
+    path: str, *, format: str = "auto", kind: str = "text", progress: _Progress = None
+) -> tuple[list[Any], list[str], str, list[str]]:
+    """Sequences, names, format, notes."""
+
+class MetricTree:
+    """kith::CoverTree of objects of Python. Holds the GIL. RuntimeError if it changes while in use,
+    by another thread or by the metric itself."""
+
+    def __init__(
+        self, function: Callable[[Any, Any], Any], rounding: tuple[float, float] | None = None
+    ) -> None: ...
+    def insert(self, object: Any) -> int: ...
+    def insert_as(self, object: Any, number: int) -> int: ...
+    def number_from(self, number: int) -> None: ...
+    def copy(self) -> MetricTree: ...
+    def remove(self, number: int) -> bool: ...
+
+    # `but`: for each query the number of an object that it must not find, or None.
+    def knn(
+        self, queries: tuple[Any, ...], k: int, eps: float, max_distance: float, but: _Int64 | None
+    ) -> tuple[npt.NDArray[np.float64], _Int64]: ...
+    def radius(
+        self,
+        queries: tuple[Any, ...],
+        radii: npt.NDArray[np.float64],
+        max_neighbors: int,
+        but: _Int64 | None,
+    ) -> tuple[npt.NDArray[np.float64], _Int64, _Int64]: ...
+    def count(self, queries: tuple[Any, ...], radii: npt.NDArray[np.float64]) -> _Int64: ...
+    def numbers(self) -> _Int64: ...
+    def object(self, number: int) -> Any: ...
+    def first_violation(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def next(self) -> int: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def function(self) -> Callable[[Any, Any], Any]: ...
+    @property
+    def rounding(self) -> tuple[float, float]: ...
+
+def export_tree(
+    points: _Rows, *, split: str = "widest", threads: int = 0
+) -> tuple[_Int64, _Int64]:
+    """A k-d tree with a node per point, in order: the node of the range [lo, hi) is at
+    (lo + hi) // 2. The point and the split dimension of each."""

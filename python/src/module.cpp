@@ -11,6 +11,11 @@ NB_MODULE(_kith, module) {
   kith::python::bind_classify(module);
   kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
+  kith::python::bind_bit_index(module);
+  kith::python::bind_sequences(module);
+  kith::python::bind_sequence_index(module);
+  kith::python::bind_metric_tree(module);
+  kith::python::bind_tree_export(module);
   kith::python::bind_command(module);
   kith::python::bind_spatial_searches(module);
   kith::python::bind_spatial_trees(module);

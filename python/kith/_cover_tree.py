@@ -1,0 +1,535 @@
+"""kith.CoverTree: neighbours of anything that has a distance."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _kith
+from ._index import Index
+from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
+from ._paths import existing_path
+from ._progress import Progress, reporting
+
+__all__ = ["CoverTree"]
+
+_Searcher = Index | BitSearcher | SequenceSearcher | MetricSearcher
+
+
+class CoverTree:
+    """Neighbours of vectors, bits, strings, sets, or of anything that a function measures.
+
+    A cover tree needs a metric and nothing else: at least 0, symmetric, and no way is shorter
+    through a third object. Answers are exact, ordered by distance and then by number.
+
+    Parameters
+    ----------
+    objects : array_like or iterable
+        What to search; see `metric`. They are copied.
+    metric : str or callable
+        ===========================  ===========================================================
+        "l2" "l1" "linf"             rows of an array: vectors, with real coordinates
+        "cosine" "angular"           the same by their directions
+        "hamming"                    rows of bits: an array of bool, or of unsigned integers
+                                     that hold 8 to 64 bits each (``numpy.packbits``); or strings
+                                     of one length
+        "edit" or "levenshtein"      a list of str or of bytes, or lists of whole numbers
+        "jaccard"                    sets, or lists, of whole numbers from 0 to 2**32 - 1
+        a function                   any objects: ``metric(a, b)`` gives their distance
+        ===========================  ===========================================================
+
+        A function of Python is called for every distance, and it alone decides how long a search
+        takes: microseconds for each call, where the metrics above take nanoseconds. It must be a
+        true metric; ValueError is raised where it gives NaN, less than 0, or another value the
+        other way round, and what it raises comes out of the call. `check` looks at all pairs.
+    engine : {"covertree", "auto", "brute"}
+        Not for a function: "auto" takes the fastest for the objects. Answers are the same.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Not for a function: where to search.
+    leaf_size : int
+        Not for a function: the most objects that stay together; 0 takes a good number.
+    rounding : tuple of float, optional
+        For a function: how far a computed distance d may be from the true one, as
+        ``(relative, absolute)``: at most ``relative * d + absolute``. By default ``(2**-40,
+        2**-511)``, which is right for float64; take ``(2**-11, 2**-63)`` for float32.
+    threads : int
+        Threads on the CPU; 0 takes all cores. A function is called by one.
+    progress : bool or callable
+        True shows a bar; a function is called with (stage, done, total).
+
+    Examples
+    --------
+    >>> import kith
+    >>> words = ["cat", "cart", "carton", "dog"]
+    >>> tree = kith.CoverTree(words, metric="edit")
+    >>> distances, indices = tree.knn("car", k=2)
+    >>> [words[i] for i in indices], distances.tolist()
+    (['cat', 'cart'], [1.0, 1.0])
+
+    Sets by the share that they do not have in common:
+
+    >>> baskets = kith.CoverTree([{1, 2, 3}, {2, 3, 4}, {9}], metric="jaccard")
+    >>> baskets.knn([{1, 2}, {4}], k=1)[1].ravel()
+    array([0, 1])
+
+    Objects and a metric of your own, in a tree that grows and shrinks:
+
+    >>> hours = kith.CoverTree([1, 5, 22], metric=lambda a, b: min(abs(a - b), 24 - abs(a - b)))
+    >>> hours.knn(23, k=2)
+    (array([1., 2.]), array([2, 0]))
+    >>> hours.insert(0)
+    3
+    >>> hours.knn(23, k=2)
+    (array([1., 1.]), array([2, 3]))
+    >>> hours.remove(2)
+    >>> len(hours)
+    3
+    """
+
+    _searcher: _Searcher
+    _asked_device: str
+
+    def __init__(
+        self,
+        objects: Any,
+        metric: str | Callable[[Any, Any], float] = "l2",
+        *,
+        engine: str = "covertree",
+        device: str = "auto",
+        leaf_size: int = 0,
+        rounding: tuple[float, float] | None = None,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> None:
+        self._asked_device = device
+        if callable(metric):
+            if engine not in ("covertree", "auto") or device not in ("cpu", "auto") or leaf_size:
+                raise ValueError(
+                    "engine, device and leaf_size do not go with a metric of your own, which a "
+                    "cover tree on the CPU searches"
+                )
+            self._searcher = MetricSearcher.build(objects, metric, rounding, progress)
+            return
+        if not isinstance(metric, str):
+            raise TypeError(f"metric must be a name or a function, not {type(metric).__name__}")
+        if rounding is not None:
+            raise ValueError("rounding is for a metric of your own; that of the others is known")
+        options: dict[str, Any] = {
+            "engine": engine,
+            "device": device,
+            "leaf_size": leaf_size,
+            "threads": threads,
+            "progress": progress,
+        }
+        if metric == "hamming" and _is_bits(objects):
+            self._searcher = BitSearcher.build(objects, **options)
+        elif metric in ("edit", "levenshtein", "hamming", "jaccard"):
+            self._searcher = SequenceSearcher.build(objects, metric, **options)
+        else:
+            _require_vector_metric(metric, objects)
+            self._searcher = Index(objects, metric=metric, **options)
+
+    @classmethod
+    def _wrap(cls, searcher: _Searcher, asked_device: str = "auto") -> CoverTree:
+        self = cls.__new__(cls)
+        self._searcher = searcher
+        self._asked_device = asked_device
+        return self
+
+    # Searches
+
+    def knn(
+        self,
+        queries: Any = None,
+        k: int = 8,
+        *,
+        exclude_self: bool = False,
+        max_distance: float = math.inf,
+        eps: float = 0.0,
+        allowed: Any = None,
+        earlier_only: bool = False,
+        return_exact: bool = False,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> Any:
+        """The k nearest objects of each query, by distance, then by number.
+
+        Parameters
+        ----------
+        queries : array_like, list or a single object, optional
+            None takes the objects themselves. For a metric of your own a list, or the rows of an
+            array, are queries, and anything else is a single one.
+        k : int
+            How many neighbours.
+        exclude_self : bool
+            With ``queries=None``: an object is not its own neighbour. Its duplicates still are.
+        max_distance : float
+            Neighbours farther than this are missing.
+        eps : float
+            Each distance may be up to (1 + eps) times the true one.
+        allowed : array_like of bool, shape (n,), optional
+            Find only these objects. Not for a metric of your own.
+        earlier_only : bool
+            With ``queries=None``: object i finds only objects before i. Not for a metric of your
+            own.
+        return_exact : bool
+            Also return for each query whether its answer is certainly exact.
+        threads : int
+            Threads on the CPU; 0 takes all cores.
+        progress : bool or callable
+            True shows a bar; a function is called with (stage, done, total).
+
+        Returns
+        -------
+        distances : ndarray of shape (..., k)
+            float32 for bits, strings and sets, float64 for a metric of your own, else the type of
+            the vectors. Infinity where there is no neighbour.
+        indices : ndarray of int64, shape (..., k)
+            The numbers of the objects; where there is no neighbour one more than the highest ever.
+        exact : ndarray of bool, shape (...)
+            If `return_exact`.
+
+        Examples
+        --------
+        >>> import numpy as np, kith
+        >>> codes = np.array([[0b0000], [0b0001], [0b1111]], dtype=np.uint8)
+        >>> tree = kith.CoverTree(codes, metric="hamming")
+        >>> tree.knn(k=1, exclude_self=True)[0].ravel()
+        array([1., 1., 3.], dtype=float32)
+        """
+        return self._searcher.knn(
+            queries,
+            k,
+            exclude_self=exclude_self,
+            max_distance=max_distance,
+            eps=eps,
+            allowed=allowed,
+            earlier_only=earlier_only,
+            return_exact=return_exact,
+            threads=threads,
+            progress=progress,
+        )
+
+    def radius(
+        self,
+        queries: Any,
+        radius: Any,
+        *,
+        exclude_self: bool = False,
+        max_neighbors: int = 0,
+        allowed: Any = None,
+        earlier_only: bool = False,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> Any:
+        """All objects within a radius of each query, by distance, then by number.
+
+        Parameters
+        ----------
+        queries
+            As in `knn`.
+        radius : float
+            Objects at exactly this distance belong to the list. For vectors and for a metric of
+            your own also one for each query.
+        max_neighbors : int
+            Keep the nearest so many of each list; 0 keeps all.
+        exclude_self, allowed, earlier_only, threads, progress
+            As in `knn`.
+
+        Returns
+        -------
+        NeighborLists
+            ``lists[q]`` is ``(distances, indices)``. For a single query that pair itself.
+
+        Examples
+        --------
+        >>> import kith
+        >>> tree = kith.CoverTree(["cat", "cart", "dog"], metric="edit")
+        >>> distances, indices = tree.radius("bat", 2)
+        >>> indices
+        array([0, 1])
+        """
+        return self._searcher.radius(
+            queries,
+            radius,
+            exclude_self=exclude_self,
+            max_neighbors=max_neighbors,
+            allowed=allowed,
+            earlier_only=earlier_only,
+            threads=threads,
+            progress=progress,
+        )
+
+    def count(
+        self,
+        queries: Any,
+        radius: Any,
+        *,
+        exclude_self: bool = False,
+        allowed: Any = None,
+        earlier_only: bool = False,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> Any:
+        """How many objects lie within a radius of each query; arguments as in `radius`.
+
+        Returns
+        -------
+        ndarray of int64, shape (...)
+            An int for a single query.
+
+        Examples
+        --------
+        >>> import kith
+        >>> kith.CoverTree(["cat", "cart", "dog"], metric="edit").count(["bat", "fog"], 1)
+        array([1, 1])
+        """
+        return self._searcher.count(
+            queries,
+            radius,
+            exclude_self=exclude_self,
+            allowed=allowed,
+            earlier_only=earlier_only,
+            threads=threads,
+            progress=progress,
+        )
+
+    # Growing and shrinking
+
+    def insert(self, object: Any) -> int:
+        """Add an object to a tree with a metric of your own.
+
+        Returns
+        -------
+        int
+            Its number: one more than the highest ever. It stays the same until it is removed.
+        """
+        return self._changing("insert").insert(object)
+
+    def remove(self, index: int) -> None:
+        """Remove the object of this number from a tree with a metric of your own.
+
+        The others keep their numbers. KeyError is raised if there is none.
+        """
+        low = self._changing("remove")
+        number = operator.index(index)
+        if number < 0 or not low.remove(number):
+            raise KeyError(f"there is no object {index}; it was removed or never inserted")
+
+    def _changing(self, what: str) -> _kith.MetricTree:
+        if isinstance(self._searcher, MetricSearcher):
+            return self._searcher.low
+        raise TypeError(
+            f"{what}: only a tree with a metric of your own, a function, changes; "
+            "build another one from all objects"
+        )
+
+    # Files and copies
+
+    def save(self, path: Any, *, threads: int = 0, progress: Progress = False) -> None:
+        """Write the tree to a file, whole or not at all. Not for a metric of your own.
+
+        Parameters
+        ----------
+        path : str or path-like
+            On any error an old file of that name is untouched.
+        """
+        if isinstance(self._searcher, MetricSearcher):
+            raise TypeError("a function cannot be saved to an index file; pickle the tree instead")
+        if isinstance(self._searcher, Index):
+            self._searcher.save(path, threads=threads, progress=progress)
+            return
+        with reporting(progress) as report:
+            self._searcher.low.save(os.fspath(path), threads=threads, progress=report)
+
+    @classmethod
+    def load(
+        cls, path: Any, *, device: str = "cpu", threads: int = 0, progress: Progress = False
+    ) -> CoverTree:
+        """Read a tree that `save`, or the command kith, wrote, and check all of it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ValueError is raised if the file is damaged.
+        device : {"cpu", "auto", "cuda", "cuda:N"}
+            Where to search it.
+
+        Examples
+        --------
+        >>> import kith, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.kith")
+        >>> kith.CoverTree(["cat", "dog"], metric="edit").save(path)
+        >>> kith.CoverTree.load(path)
+        kith.CoverTree(2 objects, metric='edit', engine='covertree', device='cpu')
+        """
+        name = existing_path(path)
+        content = _kith.index_content(name)
+        searcher: _Searcher
+        if content == "points":
+            searcher = Index.load(name, device=device, threads=threads, progress=progress)
+            if searcher.engine == "kdtree":
+                raise ValueError(f"{name} holds a k-d tree; load it with kith.Index.load")
+            return cls._wrap(searcher, device)
+        with reporting(progress) as report:
+            if content == "bits":
+                searcher = BitSearcher(
+                    _kith.BitIndex.load(name, device=device, threads=threads, progress=report)
+                )
+            else:
+                searcher = SequenceSearcher(
+                    _kith.SequenceIndex.load(name, device=device, threads=threads, progress=report)
+                )
+        return cls._wrap(searcher, device)
+
+    def __reduce__(self) -> Any:
+        searcher = self._searcher
+        if isinstance(searcher, MetricSearcher):
+            low = searcher.low
+            numbers = low.numbers().tolist()
+            objects = [low.object(number) for number in numbers]
+            return _from_objects, (
+                type(self),
+                low.function,
+                low.rounding,
+                numbers,
+                objects,
+                low.next,
+            )
+        if isinstance(searcher, Index):
+            return _from_index, (type(self), searcher, self._asked_device)
+        content = searcher.low.to_bytes()
+        return _from_bytes, (type(self), type(searcher), content, self._asked_device)
+
+    def __copy__(self) -> CoverTree:
+        searcher = self._searcher
+        if isinstance(searcher, MetricSearcher):
+            searcher = MetricSearcher(searcher.low.copy())
+        return self._wrap(searcher, self._asked_device)
+
+    # What it says of itself
+
+    def __len__(self) -> int:
+        return len(self._searcher)
+
+    def __repr__(self) -> str:
+        metric = self.metric
+        name = repr(metric) if isinstance(metric, str) else _name_of(metric)
+        return (
+            f"kith.CoverTree({len(self)} objects, metric={name}, engine={self.engine!r}, "
+            f"device={self.device!r})"
+        )
+
+    @property
+    def metric(self) -> Any:
+        """The metric's name, or the function."""
+        return self._searcher.metric
+
+    @property
+    def engine(self) -> str:
+        """The engine that was taken: "covertree" or "brute"."""
+        if isinstance(self._searcher, (Index, MetricSearcher)):
+            return self._searcher.engine
+        return self._searcher.low.engine
+
+    @property
+    def device(self) -> str:
+        """The device that was taken: "cpu" or "cuda:N"."""
+        if isinstance(self._searcher, (Index, MetricSearcher)):
+            return self._searcher.device
+        return self._searcher.low.device
+
+    @property
+    def objects(self) -> Any:
+        """A copy of the objects, by their numbers: an array of vectors, an array of packed rows of
+        bits, or a list."""
+        if isinstance(self._searcher, Index):
+            return self._searcher.points
+        return self._searcher.objects
+
+    @property
+    def indices(self) -> np.ndarray:
+        """The numbers of the objects, ascending: 0, 1, 2, … unless some were removed."""
+        if isinstance(self._searcher, MetricSearcher):
+            return self._searcher.low.numbers()
+        return np.arange(len(self))
+
+    def check(self) -> str:
+        """Look for what is wrong with the tree and with its metric; "" if nothing is.
+
+        Of a metric of your own all pairs are measured, several times: it must be symmetric, give
+        the same again, and no way may be shorter through a third object.
+
+        Examples
+        --------
+        >>> import kith
+        >>> tree = kith.CoverTree([0, 1, 3], metric=lambda a, b: (a - b) ** 2)
+        >>> "triangle" in tree.check()
+        True
+        """
+        if isinstance(self._searcher, Index):
+            return self._searcher._low.first_violation()
+        return self._searcher.low.first_violation()
+
+    def explain(self) -> str:
+        """Why this engine and device, and what the tree holds, in a few lines."""
+        if isinstance(self._searcher, Index):
+            return self._searcher.explain()
+        if isinstance(self._searcher, MetricSearcher):
+            low = self._searcher.low
+            return (
+                f"cover tree on cpu: {low.size} objects measured by {_name_of(low.function)}\n"
+                f"the metric was called {low.evaluations} times since the tree was made"
+            )
+        return self._searcher.low.explain()
+
+
+def _is_bits(objects: Any) -> bool:
+    return isinstance(objects, np.ndarray) and objects.dtype.kind not in "USTO"
+
+
+def _require_vector_metric(metric: str, objects: Any) -> None:
+    if metric.partition(":")[0] not in ("l2", "l1", "linf", "lp", "cosine", "angular", "ip"):
+        raise ValueError(
+            f'unknown metric "{metric}"; choose l2, l1, linf, lp:P, cosine or angular for vectors, '
+            "hamming for bits and strings, edit for strings, jaccard for sets, or a function"
+        )
+    if isinstance(objects, (list, tuple, set)) and any(
+        isinstance(each, (str, bytes, set, frozenset)) for each in list(objects)[:1]
+    ):
+        raise TypeError(
+            f'metric "{metric}" is for vectors; take edit or hamming for strings, jaccard for sets'
+        )
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _from_index(cls: type[CoverTree], index: Index, device: str) -> CoverTree:
+    return cls._wrap(index, device)
+
+
+def _from_bytes(cls: type[CoverTree], kind: Any, content: bytes, device: str) -> CoverTree:
+    low = _kith.BitIndex if kind is BitSearcher else _kith.SequenceIndex
+    return cls._wrap(kind(low.from_bytes(content, device=device)), device)
+
+
+def _from_objects(
+    cls: type[CoverTree],
+    metric: Callable[[Any, Any], float],
+    rounding: tuple[float, float],
+    numbers: list[int],
+    objects: list[Any],
+    next_number: int,
+) -> CoverTree:
+    low = _kith.MetricTree(metric, rounding)
+    for number, each in zip(numbers, objects):
+        low.insert_as(each, number)
+    low.number_from(next_number)
+    return cls._wrap(MetricSearcher(low))

@@ -1,0 +1,76 @@
+"""Strings and sets from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _kith
+from ._paths import existing_path
+from ._progress import Progress, reporting
+
+__all__ = ["SequenceFile", "read_sequences"]
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceFile:
+    """What `read_sequences` found.
+
+    Attributes
+    ----------
+    sequences : list
+        Of str, of bytes, or of sets of int.
+    names : list of str
+        One for each sequence of FASTA and PHYLIP, else empty.
+    format : str
+        "lines", "fasta", "phylip" or "sets".
+    notes : list of str
+        What a person should know of the file.
+    """
+
+    sequences: list[Any]
+    names: list[str]
+    format: str
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def __repr__(self) -> str:
+        return f"kith.SequenceFile({len(self)} sequences, format={self.format!r})"
+
+
+def read_sequences(
+    path: Any, *, format: str = "auto", kind: str = "text", progress: Progress = False
+) -> SequenceFile:
+    """Read strings or sets from a text file, also a gzipped one.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    format : {"auto", "lines", "fasta", "phylip", "sets"}
+        "auto" goes by extension and first line. "sets" has whole numbers in each line.
+    kind : {"text", "bytes"}
+        Whether strings are str or bytes.
+    progress : bool or callable
+        True shows a bar.
+
+    Returns
+    -------
+    SequenceFile
+
+    Examples
+    --------
+    >>> import kith, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "dna.fa")
+    >>> _ = open(path, "w").write(">a\\nACGT\\n>b\\nACGA\\n")
+    >>> file = kith.read_sequences(path)
+    >>> file.names, file.sequences
+    (['a', 'b'], ['ACGT', 'ACGA'])
+    >>> kith.CoverTree(file.sequences, metric="hamming").knn("ACGG", k=1)[0]
+    array([1.], dtype=float32)
+    """
+    with reporting(progress) as report:
+        found = _kith.read_sequences(existing_path(path), format=format, kind=kind, progress=report)
+    return SequenceFile(*found)
