@@ -13,8 +13,8 @@ KITH_HOST_DEVICE inline double distance_weight(double nearest, double own) {
   return own == nearest ? 1.0 : nearest / own;
 }
 
-/// The winner among `count` neighbours, at least one; O(count²), for short lists. `label(j)` and `weight(j)` tell of the
-/// j-th nearest. Weights are added in the order of the list.
+/// The winner among `count` neighbours, at least one; O(count²), for short lists. `label(j)` and `weight(j)` tell of
+/// the j-th nearest. Weights are added in the order of the list.
 template <typename Label, typename Weight>
 KITH_HOST_DEVICE std::uint32_t vote_of_few(std::uint32_t count, Label&& label, Weight&& weight) {
   std::uint32_t winner = 0;

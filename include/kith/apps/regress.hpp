@@ -14,11 +14,11 @@ struct Regressed {
   NeighborWork work;
 };
 
-/// Gives each query the mean of the values of its k nearest points, by weight. Sums run over the list of neighbours from
-/// the nearest on, in f64.
+/// Gives each query the mean of the values of its k nearest points, by weight. Sums run over the list of neighbours
+/// from the nearest on, in f64.
 ///
-/// Throws UsageError if k is 0 or above the number of points, or if values and points are not as many; BadData on NaN or
-/// infinity, also among the values, or if there are queries but no points; else as Index::build and Index::knn.
+/// Throws UsageError if k is 0 or above the number of points, or if values and points are not as many; BadData on NaN
+/// or infinity, also among the values, or if there are queries but no points; else as Index::build and Index::knn.
 Regressed regress(PointView points, std::span<const double> values, PointView queries,
                   const NeighborOptions& options = {});
 

@@ -25,8 +25,8 @@ struct ClassFile {
   std::vector<std::uint64_t> starts;  ///< and where they start
 };
 
-/// Reads all of it. `dtype` as in ReadOptions: f64 if unset. Throws IoError, BadData with line and column on counts that
-/// do not match, a class that is none, ragged rows, text or nothing where a number should be, NaN and infinity.
+/// Reads all of it. `dtype` as in ReadOptions: f64 if unset. Throws IoError, BadData with line and column on counts
+/// that do not match, a class that is none, ragged rows, text or nothing where a number should be, NaN and infinity.
 ClassFile read_class_file(const std::string& path, std::optional<DType> dtype = {}, int threads = 0,
                           const ProgressCallback& progress = {});
 
@@ -35,8 +35,8 @@ ClassFile read_class_file(const std::string& path, std::optional<DType> dtype = 
 bool looks_like_class_file(const std::string& path);
 
 /// Writes the same header line and every row with its coordinates exactly as they stood and its class, for the fresh
-/// rows that of `labels`. With `shares` (rows of `classes`, of the fresh rows) each fresh row gets the shares behind its
-/// class. Whole or not at all; "-" is standard output. Throws IoError, Interrupted.
+/// rows that of `labels`. With `shares` (rows of `classes`, of the fresh rows) each fresh row gets the shares behind
+/// its class. Whole or not at all; "-" is standard output. Throws IoError, Interrupted.
 void write_classified(const std::string& path, const ClassFile& file, std::span<const std::uint32_t> labels,
                       std::span<const double> shares = {}, const ProgressCallback& progress = {});
 
