@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Python package in the build folder and with it the documentation site: build-docs/html/index.html.
+# Builds the documentation site, and for it the Python package: build-docs/html/index.html.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
 
-tools/build.sh kith_command
-cmake build -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv/bin/python" >build/configure-python.log 2>&1 ||
-  { cat build/configure-python.log >&2; exit 1; }
-tools/build.sh _kith
+tools/build_python.sh
 PYTHONPATH="$PWD/build/python" .venv/bin/python tools/build_site.py "$@"

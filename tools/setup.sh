@@ -17,9 +17,10 @@ packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-de
 requirements=(requirements.txt)
 if [[ $purpose != packages ]]; then packages+=(libgtest-dev); fi
 case $purpose in
-  build | test) ;;
+  build) ;;
+  test) packages+=(python3-dev); requirements+=(requirements-python.txt) ;;
   bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
-  docs) packages+=(python3-dev); requirements+=(requirements-docs.txt) ;;
+  docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
