@@ -1,0 +1,131 @@
+"""Arrays of CuPy and PyTorch on a real GPU: the bytes of the CPU, on the caller's device and stream."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kith
+
+if len(kith.devices()) < 2:
+    pytest.skip("no GPU, or a build without CUDA", allow_module_level=True)
+
+
+class Cupy:
+    def __init__(self):
+        self.module = pytest.importorskip("cupy")
+        self.array_type = self.module.ndarray
+
+    def up(self, values):
+        return self.module.asarray(values)
+
+    def down(self, values):
+        return self.module.asnumpy(values)
+
+    def stream(self):
+        return self.module.cuda.Stream(non_blocking=True)
+
+
+class Torch:
+    def __init__(self):
+        self.module = pytest.importorskip("torch")
+        if not self.module.cuda.is_available():
+            pytest.skip("this PyTorch has no CUDA")
+        self.array_type = self.module.Tensor
+
+    def up(self, values):
+        return self.module.from_numpy(np.ascontiguousarray(values)).cuda()
+
+    def down(self, values):
+        return values.cpu().numpy()
+
+    def stream(self):
+        return self.module.cuda.stream(self.module.cuda.Stream())
+
+
+@pytest.fixture(params=[Cupy, Torch], ids=["cupy", "torch"])
+def library(request):
+    return request.param()
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["f32", "f64"])
+def points(request):
+    return np.random.default_rng(3).random((20_000, 3)).astype(request.param)
+
+
+def same(library, found, wanted):
+    assert isinstance(found, library.array_type)
+    found = library.down(found)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_searches_equal_the_cpu(library, points):
+    host, device = kith.Index(points, device="cpu"), kith.Index(library.up(points))
+    assert device.device == "cuda:0" and device.engine == host.engine == "kdtree"
+    queries = points[:777] + points.dtype.type(0.001)
+    there = library.up(queries)
+    for found, wanted in zip(device.knn(there, 8), host.knn(queries, 8), strict=True):
+        same(library, found, wanted)
+    for found, wanted in zip(device.knn(k=5, exclude_self=True), host.knn(k=5, exclude_self=True)):
+        same(library, found, wanted)
+    lists, wanted = device.radius(there, 0.05), host.radius(queries, 0.05)
+    same(library, lists.indices, wanted.indices)
+    same(library, lists.distances, wanted.distances)
+    same(library, lists.offsets, wanted.offsets)
+    same(library, device.count(there, 0.05), host.count(queries, 0.05))
+    lower, upper = queries - 0.02, queries + 0.02
+    boxes = device.box(library.up(lower), library.up(upper))
+    same(library, boxes.indices, host.box(lower, upper).indices)
+    below = np.arange(777)
+    same(library, device.knn(there, 3, index_below=below)[1], host.knn(queries, 3, index_below=below)[1])
+    np.testing.assert_array_equal(device.knn(queries, 4)[1], host.knn(queries, 4)[1])
+
+
+def test_the_callers_stream(library, points):
+    device = kith.Index(library.up(points))
+    wanted = kith.Index(points, device="cpu").knn(points, 4)[1]
+    with library.stream():
+        for _ in range(5):
+            there = library.up(points)  # made in this stream, used in it, given back in it
+            found = device.knn(there, 4)[1]
+            del there
+        same(library, found, wanted)
+
+
+def test_rows_with_gaps_and_one_query(library, points):
+    wide = np.zeros((len(points), 5), points.dtype)
+    wide[:, :3] = points
+    device = kith.Index(library.up(wide)[:, :3])
+    host = kith.Index(points, device="cpu")
+    same(library, device.knn(library.up(points[7]), 3)[1], host.knn(points[7], 3)[1])
+    same(library, device.knn(library.up(wide)[::2, :3], 3)[1], host.knn(points[::2], 3)[1])
+
+
+def test_pickle(library, points):
+    device = pickle.loads(pickle.dumps(kith.Index(library.up(points))))
+    np.testing.assert_array_equal(device.knn(points[:9], 3)[1], kith.Index(points).knn(points[:9], 3)[1])
+
+
+def test_nan_raises_while_building(library, points):
+    points = points.copy()
+    points[11, 1] = np.nan
+    with pytest.raises(ValueError, match="11"):
+        kith.Index(library.up(points))
+
+
+def test_brute_force_in_many_dims(library):
+    points = np.random.default_rng(5).random((3000, 40)).astype(np.float32)
+    device = kith.Index(library.up(points), engine="brute")
+    for found, wanted in zip(device.knn(k=9), kith.Index(points, device="cpu").knn(k=9), strict=True):
+        same(library, found, wanted)
+
+
+def test_objects_on_the_gpu():
+    words = ["kith", "kin", "kind", "king", "kiln", "with", "wit"] * 30
+    wanted = kith.CoverTree(words, metric="edit", device="cpu").knn(["kit", "win"], k=5)
+    found = kith.CoverTree(words, metric="edit", device="cuda").knn(["kit", "win"], k=5)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
