@@ -68,6 +68,10 @@ class DeviceSearch {
   void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
                    const DeviceSearchOptions& options = {}) const;
 
+  /// The same `count` numbers in 64 bits, for callers who index arrays with them.
+  void widen(const std::uint32_t* numbers, std::uint64_t count, std::int64_t* wide,
+             const DeviceSearchOptions& options = {}) const;
+
   /// The points inside boxes, faces included, by ascending index, in the same three steps. The rows of both corners lie
   /// side by side; a box with NaN is empty.
   void box_count(PointView lower, PointView upper, std::uint32_t* counts,

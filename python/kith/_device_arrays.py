@@ -46,9 +46,6 @@ class Framework(Protocol):
     def synchronize_device(self, ordinal: int) -> None:
         """Waits for everything on that GPU."""
 
-    def as_int64(self, numbers: Any) -> Any:
-        """uint32 as int64, in the caller's stream."""
-
 
 class CupyFramework:
     def __init__(self) -> None:
@@ -92,9 +89,6 @@ class CupyFramework:
 
     def synchronize_device(self, ordinal: int) -> None:
         self._cupy.cuda.Device(ordinal).synchronize()
-
-    def as_int64(self, numbers: Any) -> Any:
-        return numbers.astype(np.int64)
 
 
 class TorchFramework:
@@ -156,9 +150,6 @@ class TorchFramework:
 
     def synchronize_device(self, ordinal: int) -> None:
         self._torch.cuda.synchronize(self._device(ordinal))
-
-    def as_int64(self, numbers: Any) -> Any:
-        return numbers.to(self._torch.int64) & 0xFFFFFFFF
 
 
 _frameworks: dict[str, Framework] = {}

@@ -69,6 +69,15 @@ class DeviceSearch:
         options["stream"] = self._framework.stream(self.ordinal)
         return options, kept
 
+    def _widened(self, numbers: Any, stream: int) -> Any:
+        """uint32 as int64, in the caller's stream."""
+        wide = self._empty(tuple(numbers.shape), np.int64)
+        count = int(np.prod(wide.shape))
+        if count:
+            address = self._framework.address
+            self._search.widen(address(numbers), count, address(wide), stream=stream)
+        return wide
+
     def knn(self, k: int) -> tuple[Any, Any]:
         framework = self._framework
         with framework.on(self.ordinal):
@@ -81,7 +90,7 @@ class DeviceSearch:
                     queries, k, framework.address(indices), framework.address(distances), **options
                 )
             shape = (*self.lead, k)
-            wide = framework.as_int64(indices)
+            wide = self._widened(indices, options["stream"])
             return framework.reshape(distances, shape), framework.reshape(wide, shape)
 
     def _counts(self, radius: float, options: dict[str, Any]) -> Any:
@@ -95,7 +104,7 @@ class DeviceSearch:
     def count(self, radius: float) -> Any:
         with self._framework.on(self.ordinal):
             options, _kept = self._prepared()
-            counts = self._framework.as_int64(self._counts(radius, options))
+            counts = self._widened(self._counts(radius, options), options["stream"])
             return self._framework.reshape(counts, self.lead)
 
     def _offsets(self, counts: Any, stream: int) -> tuple[Any, int]:
@@ -127,7 +136,8 @@ class DeviceSearch:
                     framework.address(distances),
                     **options,
                 )
-            return NeighborLists(distances, framework.as_int64(indices), offsets)
+            wide = self._widened(indices, options["stream"])
+            return NeighborLists(distances, wide, offsets)
 
     def _boxes_counted(self, options: dict[str, Any]) -> Any:
         counts = self._empty((self._count,), np.uint32)
@@ -140,7 +150,7 @@ class DeviceSearch:
     def box_count(self) -> Any:
         with self._framework.on(self.ordinal):
             options, _kept = self._prepared()
-            counts = self._framework.as_int64(self._boxes_counted(options))
+            counts = self._widened(self._boxes_counted(options), options["stream"])
             return self._framework.reshape(counts, self.lead)
 
     def box(self) -> PointLists:
@@ -158,4 +168,4 @@ class DeviceSearch:
                     framework.address(indices),
                     **options,
                 )
-            return PointLists(framework.as_int64(indices), offsets)
+            return PointLists(self._widened(indices, options["stream"]), offsets)

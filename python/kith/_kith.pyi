@@ -140,7 +140,7 @@ def plan(
 class DeviceSearch:
     """kith::DeviceSearch: answers into memory of the GPU that holds the index, in a stream.
 
-    Arrays are addresses: indices and counts are uint32, offsets uint64. Nothing waits; the caller
+    Arrays are addresses: indices and counts are uint32, offsets uint64, wide numbers int64. Nothing waits; the caller
     keeps arrays alive. Keywords: stream (a handle), squared, exclude_self, earlier_only,
     max_distance, allowed and index_below (addresses).
     """
@@ -153,6 +153,7 @@ class DeviceSearch:
         self, queries: DeviceRows | None, radius: float, counts: int, **options: Any
     ) -> None: ...
     def offsets(self, counts: int, lists: int, offsets: int, **options: Any) -> None: ...
+    def widen(self, numbers: int, count: int, wide: int, **options: Any) -> None: ...
     def radius(
         self,
         queries: DeviceRows | None,

@@ -99,6 +99,12 @@ void offsets(const DeviceSearch& device, Address counts, std::uint64_t lists, Ad
   device.offsets(at<const std::uint32_t>(counts), lists, at<std::uint64_t>(sums), options);
 }
 
+void widen(const DeviceSearch& device, Address numbers, std::uint64_t count, Address wide, const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.widen(at<const std::uint32_t>(numbers), count, at<std::int64_t>(wide), options);
+}
+
 void radius(const DeviceSearch& device, const nb::object& queries, double radius, Address sums, Address indices,
             Address distances, const nb::kwargs& keywords) {
   const DeviceRows* rows = rows_of(queries);
@@ -135,6 +141,7 @@ void bind_device_search(nb::module_& module) {
       .def("knn", &knn, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "options"_a)
       .def("count", &count, "queries"_a.none(), "radius"_a, "counts"_a, "options"_a)
       .def("offsets", &offsets, "counts"_a, "lists"_a, "offsets"_a, "options"_a)
+      .def("widen", &widen, "numbers"_a, "count"_a, "wide"_a, "options"_a)
       .def("radius", &radius, "queries"_a.none(), "radius"_a, "offsets"_a, "indices"_a, "distances"_a, "options"_a)
       .def("box_count", &box_count, "lower"_a, "upper"_a, "counts"_a, "options"_a)
       .def("box", &box, "lower"_a, "upper"_a, "offsets"_a, "indices"_a, "options"_a);

@@ -2,6 +2,9 @@
 #include "module.hpp"
 
 NB_MODULE(_kith, module) {
+  // Caches of others (hypothesis, PyTorch) may keep functions beyond the end of the interpreter; that is no leak of
+  // ours.
+  nanobind::set_leak_warnings(false);
   module.doc() = "What the Python code of kith is written on. Use the package kith.";
   kith::python::bind_errors(module);
   kith::python::bind_devices(module);

@@ -227,6 +227,15 @@ void DeviceSearch::offsets(const std::uint32_t* counts, std::uint64_t lists, std
   });
 }
 
+void DeviceSearch::widen(const std::uint32_t* numbers, std::uint64_t count, std::int64_t* wide,
+                         const DeviceSearchOptions& options) const {
+  core::visit_dtype(index_.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    Arrays<T>(*index_.state_).require(numbers, count, "numbers").require(wide, count, "wide numbers");
+    device_searcher<T>(*index_.state_).widen(numbers, count, run_of(options), wide);
+  });
+}
+
 void DeviceSearch::radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices,
                           float* distances, const DeviceSearchOptions& options) const {
   search_radius(*index_.state_, &queries, radius, offsets, indices, distances, options);

@@ -33,6 +33,8 @@ class DeviceSearcher {
   /// offsets[i] is the sum of the counts before i, for i up to `count`.
   virtual void offsets(const std::uint32_t* counts, std::uint64_t count, const DeviceRun& run,
                        std::uint64_t* offsets) const = 0;
+  virtual void widen(const std::uint32_t* numbers, std::uint64_t count, const DeviceRun& run,
+                     std::int64_t* wide) const = 0;
   /// The lists that `count` counted.
   virtual void radius(const QueryBatch<T>& queries, T bound, const DeviceRun& run, const std::uint64_t* offsets,
                       std::uint32_t* indices, T* distances) const = 0;

@@ -143,6 +143,10 @@ class FakeSearch:
         sums[0] = 0
         sums[1:] = np.cumsum(memory(counts, np.uint32, lists))
 
+    def widen(self, numbers, count, wide, stream):
+        assert stream == STREAM
+        memory(wide, np.int64, count)[:] = memory(numbers, np.uint32, count)
+
     def radius(self, queries, radius, offsets, indices, distances, **options):
         options = self.options(queries=self.size(queries), **options)
         found = self.index.radius(self.rows(queries), radius, **options)

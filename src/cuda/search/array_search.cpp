@@ -6,6 +6,7 @@
 #include "cuda/device_scope.hpp"
 #include "cuda/search/array_queries.hpp"
 #include "cuda/search/sum_counts.hpp"
+#include "cuda/search/widen_numbers.hpp"
 
 #include <kith/error.hpp>
 
@@ -120,6 +121,13 @@ void ArraySearch<T>::offsets(const std::uint32_t* counts, std::uint64_t count, c
   const Stream stream = stream_of(run);
   if (count == 0) return fill_with_zeros(offsets, sizeof(std::uint64_t), stream);
   sum_counts(counts, count, offsets, stream);
+}
+
+template <typename T>
+void ArraySearch<T>::widen(const std::uint32_t* numbers, std::uint64_t count, const engine::DeviceRun& run,
+                           std::int64_t* wide) const {
+  const DeviceScope scope(device_);
+  widen_numbers(numbers, count, wide, stream_of(run));
 }
 
 template <typename T>

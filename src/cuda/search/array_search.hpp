@@ -30,6 +30,8 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
              std::uint32_t* counts) const override;
   void offsets(const std::uint32_t* counts, std::uint64_t count, const engine::DeviceRun& run,
                std::uint64_t* offsets) const override;
+  void widen(const std::uint32_t* numbers, std::uint64_t count, const engine::DeviceRun& run,
+             std::int64_t* wide) const override;
   void radius(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run, const std::uint64_t* offsets,
               std::uint32_t* indices, T* distances) const override;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, std::uint32_t* counts) const override;
