@@ -50,7 +50,7 @@ if command -v pkg-config >/dev/null; then
 fi
 
 # One build serves two questions: how a subproject behaves, and (by its install rules) how the shared library does. Files
-# are put together, as some projects ask for: it takes half as long, and the release build compiled each alone.
+# are put together, as some projects ask for: it takes a third less, and the release build compiled each alone.
 printf 'add_subdirectory, shared library: '
 quietly cmake -S tests/install/subproject -B "$work/subproject" -G Ninja -DKITH_SOURCE="$root" -DKITH_CUDA=OFF \
   -DBUILD_SHARED_LIBS=ON -DKITH_INSTALL=ON -DCMAKE_CXX_FLAGS=-O0 \
