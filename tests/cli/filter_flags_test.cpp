@@ -18,7 +18,7 @@ class FilterFlags : public CommandTest {
 };
 
 constexpr const char* kLine = "0\n1\n3\n7\n";
-const std::string kHead = "query,rank,index,distance\n";
+const std::string kAllowedHead = "query,rank,index,distance\n";
 
 /// A .npy of one byte per value, by type "|b1" or "|u1".
 std::string npy_bytes(const std::string& type, const std::string& values) {
@@ -31,7 +31,7 @@ std::string npy_bytes(const std::string& type, const std::string& values) {
 TEST_F(FilterFlags, WithinBoundsTheNeighbours) {
   write("p.csv", kLine);
   EXPECT_EQ(run_kith({"knn", path("p.csv"), "-k", "2", "--exclude-self", "--within", "2", "--quiet"}).out,
-            kHead + "0,0,1,1\n0,1,4,inf\n1,0,0,1\n1,1,2,2\n2,0,1,2\n2,1,4,inf\n3,0,4,inf\n3,1,4,inf\n");
+            kAllowedHead + "0,0,1,1\n0,1,4,inf\n1,0,0,1\n1,1,2,2\n2,0,1,2\n2,1,4,inf\n3,0,4,inf\n3,1,4,inf\n");
   const json report = json::parse(run_kith({"knn", path("p.csv"), "-k", "2", "--within", "2.5", "--json"}).out);
   EXPECT_EQ(report["within"], 2.5);
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "2", "--within", "-1"}), 2, "--within: -1 is no distance");
@@ -46,7 +46,7 @@ TEST_F(FilterFlags, AllowNamesThePointsThatMayBeFound) {
   write("text.csv", "1\n0\n0\n1\n");
   for (const char* name : {"bool.npy", "bytes.npy", "text.csv"}) {
     EXPECT_EQ(run_kith({"knn", path("p.csv"), "-k", "1", "--allow", path(name), "--quiet"}).out,
-              kHead + "0,0,0,0\n1,0,0,1\n2,0,0,3\n3,0,3,0\n")
+              kAllowedHead + "0,0,0,0\n1,0,0,1\n2,0,0,3\n3,0,3,0\n")
         << name;
     EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "3", "--count", "--allow", path(name)}).out,
               "query,count\n0,1\n1,1\n2,1\n3,1\n")
@@ -69,9 +69,9 @@ TEST_F(FilterFlags, AllowNamesThePointsThatMayBeFound) {
 TEST_F(FilterFlags, EarlierOnlyLooksBack) {
   write("p.csv", kLine);
   EXPECT_EQ(run_kith({"knn", path("p.csv"), "-k", "1", "--earlier-only", "--quiet"}).out,
-            kHead + "0,0,4,inf\n1,0,0,1\n2,0,1,2\n3,0,2,4\n");
+            kAllowedHead + "0,0,4,inf\n1,0,0,1\n2,0,1,2\n3,0,2,4\n");
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "2", "--earlier-only", "--quiet"}).out,
-            kHead + "1,0,0,1\n2,0,1,2\n");
+            kAllowedHead + "1,0,0,1\n2,0,1,2\n");
   expect_failure(run_kith({"knn", path("p.csv"), path("p.csv"), "-k", "1", "--earlier-only"}), 2, "leave QUERIES out");
 }
 
@@ -80,7 +80,7 @@ TEST_F(FilterFlags, PeriodTakesTheWayAround) {
   write("q.csv", "-0.5,1\n19.75,9.5\n");
   EXPECT_EQ(
       run_kith({"knn", path("p.csv"), path("q.csv"), "-k", "2", "--period", "10,0", "--metric", "l1", "--quiet"}).out,
-      kHead + "0,0,1,0\n0,1,0,1\n1,0,2,5.25\n1,1,1,8.75\n");
+      kAllowedHead + "0,0,1,0\n0,1,0,1\n1,0,2,5.25\n1,1,1,8.75\n");
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "1", "--period", "10,10", "--count"}).out,
             "query,count\n0,2\n1,2\n2,1\n");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--period", "10"}), 2, "1 lengths for 2 dimensions");

@@ -23,10 +23,10 @@ class RadiusCommand : public CommandTest {
   NeighborLists saved(const std::string& name) const { return std::get<NeighborLists>(io::read_neighbors(path(name))); }
 };
 
-constexpr const char* kLine = "0\n1\n3\n7\n";  // four points on a line
+constexpr const char* kPointsOnLine = "0\n1\n3\n7\n";  // four points on a line
 
 TEST_F(RadiusCommand, TakesARadiusForEachQuery) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   write("r.csv", "1\n0\n2.5\ninf\n");
   const Outcome outcome = run_kith({"radius", path("p.csv"), "--radius-file", path("r.csv")});
   EXPECT_EQ(
@@ -44,7 +44,7 @@ TEST_F(RadiusCommand, TakesARadiusForEachQuery) {
 }
 
 TEST_F(RadiusCommand, RefusesRadiiThatAreNone) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   const auto refused = [&](const std::string& values) {
     return run_kith({"radius", path("p.csv"), "--radius-file", write("bad.csv", values)});
   };
@@ -55,11 +55,11 @@ TEST_F(RadiusCommand, RefusesRadiiThatAreNone) {
   expect_failure(run_kith({"radius", path("p.csv")}), 2, "--radius is required, or --radius-file with a radius");
   expect_failure(run_kith({"radius", path("p.csv"), "-r", "1", "--radius-file", path("bad.csv")}), 2,
                  "leave one of them out");
-  expect_failure(run_kith({"radius", "-", "--radius-file", "-"}, kLine), 2, "cannot both be standard input");
+  expect_failure(run_kith({"radius", "-", "--radius-file", "-"}, kPointsOnLine), 2, "cannot both be standard input");
 }
 
 TEST_F(KnnCommand, PrintsCsvWithoutOut) {
-  const Outcome outcome = run_kith({"knn", write("p.csv", kLine), "-k", "2"});
+  const Outcome outcome = run_kith({"knn", write("p.csv", kPointsOnLine), "-k", "2"});
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(outcome.out,
             "query,rank,index,distance\n0,0,0,0\n0,1,1,1\n1,0,1,0\n1,1,0,1\n2,0,2,0\n2,1,1,2\n3,0,3,0\n3,1,2,4\n");
@@ -87,7 +87,7 @@ TEST_F(KnnCommand, OrdersByInnerProduct) {
 }
 
 TEST_F(KnnCommand, InnerProductsAreNoDistances) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   const auto knn = [&](const std::vector<std::string>& more) {
     std::vector<std::string> line{"knn", path("p.csv"), "-k", "2", "--metric", "ip"};
     line.insert(line.end(), more.begin(), more.end());
@@ -105,14 +105,15 @@ TEST_F(KnnCommand, InnerProductsAreNoDistances) {
 }
 
 TEST_F(KnnCommand, QuietSaysNothing) {
-  const Outcome outcome = run_kith({"knn", write("p.csv", kLine), "-k", "1", "--quiet", "--out", path("n.npz")});
+  const Outcome outcome =
+      run_kith({"knn", write("p.csv", kPointsOnLine), "-k", "1", "--quiet", "--out", path("n.npz")});
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(outcome.out + outcome.err, "");
   EXPECT_EQ(files(), (std::vector<std::string>{"n.npz", "p.csv"}));
 }
 
 TEST_F(KnnCommand, NpzAndCsvHoldTheSame) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   ASSERT_EQ(run_kith({"knn", path("p.csv"), "-k", "2", "--out", path("n.npz")}).code, 0);
   ASSERT_EQ(run_kith({"knn", path("p.csv"), "-k", "2", "--out", path("n.csv")}).code, 0);
   const Neighbors found = saved("n.npz");
@@ -204,12 +205,12 @@ TEST_F(KnnCommand, SkippedRowsKeepTheNumbersOfTheOthers) {
 }
 
 TEST_F(KnnCommand, ReadsStandardInput) {
-  const Outcome points = run_kith({"knn", "-", "-k", "1", "--exclude-self"}, kLine);
+  const Outcome points = run_kith({"knn", "-", "-k", "1", "--exclude-self"}, kPointsOnLine);
   EXPECT_EQ(points.code, 0) << points;
   EXPECT_EQ(points.out, "query,rank,index,distance\n0,0,1,1\n1,0,0,1\n2,0,1,2\n3,0,2,4\n");
-  const Outcome queries = run_kith({"knn", write("p.csv", kLine), "-", "-k", "1"}, "6\n");
+  const Outcome queries = run_kith({"knn", write("p.csv", kPointsOnLine), "-", "-k", "1"}, "6\n");
   EXPECT_EQ(queries.out, "query,rank,index,distance\n0,0,3,1\n");
-  expect_failure(run_kith({"knn", "-", "-", "-k", "1"}, kLine), 2, "cannot both be standard input");
+  expect_failure(run_kith({"knn", "-", "-", "-k", "1"}, kPointsOnLine), 2, "cannot both be standard input");
 }
 
 TEST_F(KnnCommand, MetricsAndSquaredDistances) {
@@ -243,7 +244,7 @@ TEST_F(KnnCommand, LabelsAreNoCoordinates) {
 }
 
 TEST_F(KnnCommand, ExplainsItselfOnStandardError) {
-  const Outcome outcome = run_kith({"knn", write("p.csv", kLine), "-k", "3", "--explain", "--json"});
+  const Outcome outcome = run_kith({"knn", write("p.csv", kPointsOnLine), "-k", "3", "--explain", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_PRED2(has, outcome.err, "explain: read " + path("p.csv") + ": text, 4 points of 1 dimension, f64, 32 B\n");
   EXPECT_PRED2(has, outcome.err, "explain: the result will take 144 B: 4 queries x 3 neighbours, 12 bytes each\n");
@@ -252,7 +253,7 @@ TEST_F(KnnCommand, ExplainsItselfOnStandardError) {
 }
 
 TEST_F(KnnCommand, WhatCannotBeIsRefusedBeforeTheWork) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   write("wide.csv", "1,2\n3,4\n");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("n.txt")}), 2, ".npz, .csv or .tsv");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("no/n.npz")}), 5, "cannot be created");
@@ -269,7 +270,7 @@ TEST_F(KnnCommand, WhatCannotBeIsRefusedBeforeTheWork) {
 }
 
 TEST_F(RadiusCommand, FindsAllWithinTheRadius) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   const Outcome outcome = run_kith({"radius", path("p.csv"), "-r", "2"});
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(outcome.out,
@@ -285,7 +286,7 @@ TEST_F(RadiusCommand, FindsAllWithinTheRadius) {
 }
 
 TEST_F(RadiusCommand, Counts) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "2", "--count"}).out, "query,count\n0,2\n1,3\n2,2\n3,1\n");
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "inf", "--count"}).out, "query,count\n0,4\n1,4\n2,4\n3,4\n");
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "0", "--count", "--exclude-self"}).out,
@@ -297,7 +298,7 @@ TEST_F(RadiusCommand, Counts) {
 }
 
 TEST_F(RadiusCommand, ReportsAsJson) {
-  write("p.csv", kLine);
+  write("p.csv", kPointsOnLine);
   write("q.csv", "2\n");
   const Outcome outcome = run_kith({"radius", path("p.csv"), path("q.csv"), "-r", "1", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome;

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kHead = "query,rank,index,distance\n";
+const std::string kSequenceHead = "query,rank,index,distance\n";
 
 class Sequences : public CommandTest {
  protected:
@@ -24,26 +24,26 @@ class Sequences : public CommandTest {
 
 TEST_F(Sequences, WordsByEdits) {
   EXPECT_EQ(run_kith({"knn", path("words.txt"), path("asked.txt"), "-k", "2", "--metric", "edit", "--quiet"}).out,
-            kHead + "0,0,0,1\n0,1,1,2\n1,0,3,1\n1,1,0,4\n");
+            kSequenceHead + "0,0,0,1\n0,1,1,2\n1,0,3,1\n1,1,0,4\n");
   EXPECT_EQ(run_kith({"radius", path("words.txt"), "-r", "1", "--metric", "edit", "--exclude-self", "--quiet"}).out,
-            kHead + "0,0,1,1\n1,0,0,1\n");
+            kSequenceHead + "0,0,1,1\n1,0,0,1\n");
   EXPECT_EQ(run_kith({"radius", path("words.txt"), "-r", "1", "--metric", "edit", "--count", "--quiet"}).out,
             "query,count\n0,2\n1,2\n2,1\n3,1\n");
   EXPECT_EQ(run_kith({"knn", path("words.txt"), path("asked.txt"), "-k", "1", "--metric", "edit", "--text", "bytes",
                       "--engine", "covertree", "--quiet"})
                 .out,
-            kHead + "0,0,0,1\n1,0,3,2\n");
+            kSequenceHead + "0,0,0,1\n1,0,3,2\n");
   EXPECT_EQ(run_kith({"knn", "-", "-k", "1", "--metric", "edit", "--earlier-only", "--quiet"}, "a\nab\n").out,
-            kHead + "0,0,2,inf\n1,0,0,1\n");
+            kSequenceHead + "0,0,2,inf\n1,0,0,1\n");
 }
 
 TEST_F(Sequences, LettersByPlacesAndSetsByShares) {
-  const std::string expected = kHead + "0,0,0,0\n0,1,1,1\n1,0,1,0\n1,1,0,1\n2,0,2,0\n2,1,0,3\n";
+  const std::string expected = kSequenceHead + "0,0,0,0\n0,1,1,1\n1,0,1,0\n1,1,0,1\n2,0,2,0\n2,1,0,3\n";
   for (const char* name : {"dna.fa", "dna.phy"}) {
     EXPECT_EQ(run_kith({"knn", path(name), "-k", "2", "--metric", "hamming", "--quiet"}).out, expected) << name;
   }
   EXPECT_EQ(run_kith({"knn", path("sets.txt"), "-k", "1", "--metric", "jaccard", "--exclude-self", "--quiet"}).out,
-            kHead + "0,0,1,0.33333334\n1,0,0,0.33333334\n2,0,0,1\n");
+            kSequenceHead + "0,0,1,0.33333334\n1,0,0,0.33333334\n2,0,0,1\n");
 }
 
 TEST_F(Sequences, AnIndexIsBuiltSearchedToldAndVerified) {
@@ -83,7 +83,7 @@ TEST_F(Sequences, AnIndexOfBits) {
     const std::string index = path("bits.kith");
     ASSERT_EQ(run_kith({"build", path("bits.npy"), "--metric", "hamming", "--engine", engine, "--out", index}).code, 0);
     EXPECT_EQ(run_kith({"knn", index, path("bits.npy"), "-k", "1", "--quiet"}).out,
-              kHead + "0,0,0,0\n1,0,1,0\n2,0,2,0\n");
+              kSequenceHead + "0,0,0,0\n1,0,1,0\n2,0,2,0\n");
     EXPECT_EQ(run_kith({"radius", index, "-r", "1", "--count", "--quiet"}).out, "query,count\n0,2\n1,2\n2,1\n");
     const json info = json::parse(run_kith({"info", index, "--json"}).out);
     EXPECT_EQ(info["content"], "bits");

@@ -49,10 +49,12 @@ if command -v pkg-config >/dev/null; then
   "$work/by-pkg-config"
 fi
 
-# One build serves two questions: how a subproject behaves, and (by its install rules) how the shared library does.
+# One build serves two questions: how a subproject behaves, and (by its install rules) how the shared library does. Files
+# are put together, as some projects ask for: it takes a third less, and the release build compiled each alone.
 printf 'add_subdirectory, shared library: '
 quietly cmake -S tests/install/subproject -B "$work/subproject" -G Ninja -DKITH_SOURCE="$root" -DKITH_CUDA=OFF \
-  -DBUILD_SHARED_LIBS=ON -DKITH_INSTALL=ON -DCMAKE_CXX_FLAGS=-O0
+  -DBUILD_SHARED_LIBS=ON -DKITH_INSTALL=ON -DCMAKE_CXX_FLAGS=-O0 \
+  -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8
 quietly cmake --build "$work/subproject" --parallel "$jobs"
 "$work/subproject/subproject"
 if grep -q -- -Werror "$work/subproject/compile_commands.json"; then
