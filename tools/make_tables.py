@@ -401,6 +401,31 @@ def classify_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
+def scipy_kd_tree():
+    report = json.loads((RESULTS / "scipy_kd_tree.json").read_text())
+    lines = ["| task | workers | kith, ms | SciPy, ms | times faster |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        times = f"**{milliseconds(row['kith_ms'])}** | {milliseconds(row['scipy_ms'])} | {row['ratio']:.1f}"
+        lines.append(f"| {row['task']} | {row['workers']} | {times} |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def python_gpu():
+    report = gpu_report("python_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | what | Python, ms | C++, ms | cupyx.scipy.spatial.KDTree, ms |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        for what, ours, native, peer in (
+            ("build", "build_ms", None, "cupyx_build_ms"),
+            ("k = 8, the points themselves", "self_ms", "self_native_ms", None),
+            ("k = 8, as many other points", "other_ms", "other_native_ms", "cupyx_query_ms"),
+        ):
+            cells = [fine_milliseconds(row[name]) if name and row.get(name) else "" for name in (ours, native, peer)]
+            lines.append(f"| {row['points']:,} | {what} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
 TABLES = {
     "brute_force_cpu": brute_force_cpu,
     "brute_force_short": brute_force_short,
@@ -419,7 +444,9 @@ TABLES = {
     "gpu_select": gpu_select,
     "kd_tree_cpu": kd_tree_cpu,
     "kd_tree_short": kd_tree_short,
+    "python_gpu": python_gpu,
     "read_csv": read_csv,
+    "scipy_kd_tree": scipy_kd_tree,
 }
 
 
