@@ -17,11 +17,6 @@ function(kith_settings target)
   if(KITH_SANITIZE)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${KITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
-    if(KITH_SANITIZE MATCHES "address")
-      # Null pointers that are followed and accesses beyond an object end the program by the address sanitizer anyway; to
-      # look for them twice takes long to compile.
-      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size>)
-    endif()
     target_link_options(${target} PRIVATE -fsanitize=${KITH_SANITIZE})
   endif()
 endfunction()
