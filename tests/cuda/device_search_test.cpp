@@ -245,7 +245,8 @@ TEST(DeviceSearchErrors, SmallMistakesAreNamed) {
                "queries: the array is not in the memory of cuda:0");
   EXPECT_PRED2(holds, said([&] { search.knn(rows.view(), 3, on_host.data(), distances.data()); }),
                "indices: the array is not in the memory of cuda:0");
-  EXPECT_PRED2(holds, said([&] { search.knn(rows.view(), 3, nullptr, distances.data()); }), "indices: the pointer");
+  std::int64_t* const nothing = nullptr;
+  EXPECT_PRED2(holds, said([&] { search.knn(rows.view(), 3, nothing, distances.data()); }), "indices: the pointer");
   EXPECT_PRED2(holds, said([&] { search.knn_self(3, numbers.data(), doubles.data()); }), "the points are f32");
   EXPECT_PRED2(holds, said([&] { search.count(rows.view(), -1, numbers.data()); }), "at least 0");
   EXPECT_PRED2(holds, said([&] { search.count(rows.view(), 1, numbers.data(), {.exclude_self = true}); }),
