@@ -10,9 +10,10 @@
 #include "cuda/brute_force/product_rows.cuh"
 #include "cuda/brute_force/rerank.cuh"
 #include "cuda/brute_force/rescan.cuh"
-#include "cuda/brute_force/scan_search.hpp"
 #include "cuda/brute_force/scan_tiles.cuh"
+#include "cuda/brute_force/scanned_points.hpp"
 #include "cuda/brute_force/select_types.hpp"
+#include "cuda/search/questions.hpp"
 
 #include <algorithm>
 #include <cstddef>

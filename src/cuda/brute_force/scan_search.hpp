@@ -10,8 +10,7 @@
 // | boxes | 12 per box and piece of the points, if boxes are few                                                      |
 #pragma once
 
-#include "cuda/brute_force/product_types.hpp"
-#include "cuda/brute_force/scan_types.hpp"
+#include "cuda/brute_force/scanned_points.hpp"
 #include "cuda/brute_force/select_strategy.hpp"
 #include "cuda/search/questions.hpp"
 #include "cuda/stream.hpp"
@@ -20,15 +19,6 @@
 #include <cstdint>
 
 namespace kith::cuda {
-
-/// Points in device memory, as scans want them.
-template <typename T>
-struct ScannedPoints {
-  ScanPoints<T> points;
-  TileOrder order;
-  ProductRows product;            ///< without values: there is no filter
-  const float* centre = nullptr;  ///< of the rows of the product
-};
 
 /// The k nearest of each query; k and the points are at least 1. Throws OutOfMemory, DeviceError, as all of these.
 template <typename T>
