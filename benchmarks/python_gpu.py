@@ -5,6 +5,7 @@ Usage: python_gpu.py OUT.json [C++ results of gpu_search_timer, to compare with]
 
 import json
 import sys
+from pathlib import Path
 
 import cupy
 import numpy as np
@@ -27,10 +28,8 @@ def median_ms(call, runs=9):
     return float(np.median(times))
 
 
-def native_ms(path, search, points, k):
-    if path is None:
-        return None
-    for row in json.load(open(path, encoding="utf-8"))["rows"]:
+def native_ms(native, search, points, k):
+    for row in native["rows"]:
         if (row["search"], row["cloud"], row["points"], row["dims"], row["dtype"], row["k"]) == (
             search, "uniform", points, 3, "f32", k):
             return row["ms"]
@@ -46,7 +45,7 @@ def peer_ms(points, queries):
 
 
 def main():
-    native = sys.argv[2] if len(sys.argv) > 2 else None
+    native = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")) if len(sys.argv) > 2 else {"rows": []}
     rows = []
     for count in (1_000_000, 10_000_000):
         rng = cupy.random.default_rng(1)
@@ -69,7 +68,8 @@ def main():
         rows.append(row)
         print(row, flush=True)
     with open(sys.argv[1], "w", encoding="utf-8") as out:
-        json.dump({"machine": {**machine(), "gpu": kith.devices()[1].name, "cupy": cupy.__version__}, "rows": rows}, out, indent=1)
+        there = {**native.get("machine", {}), **machine(), "gpu": kith.devices()[1].name, "cupy": cupy.__version__}
+        json.dump({"machine": there, "rows": rows}, out, indent=1)
         out.write("\n")
 
 

@@ -1,7 +1,7 @@
 // Room for the answer of a kNN search in any form that one may ask for, and the comparison with what the CPU found.
 #pragma once
 
-#include "cuda/search/knn_answer.hpp"
+#include "cuda/search/put_answer.cuh"
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,9 @@ class AnswerRoom {
   cuda::KnnAnswer<T> answer() {
     return {.indices = is_wide_ ? nullptr : indices_.data() + skipped_,
             .chains = chains_.data() + skipped_,
-            .wide = is_wide_ ? wide_.data() + skipped_ : nullptr,
-            .takes_roots = takes_roots_};
+            .is_reported = is_wide_ || takes_roots_,
+            .takes_roots = takes_roots_,
+            .wide = is_wide_ ? wide_.data() + skipped_ : nullptr};
   }
 
   /// By bytes; nothing beside the answer was written.

@@ -147,7 +147,7 @@ TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
       const bool is_good = random() % 5 != 0;
       bounds.push_back(is_good ? T(0) : T(-1));
       for (std::uint32_t j = 0; j < k; ++j) {
-        found.answer().put(i * k + j, static_cast<std::uint32_t>(i), T(j));
+        cuda::put_answer(found.answer(), i * k + j, static_cast<std::uint32_t>(i), T(j));
         indices.push_back(is_good ? static_cast<std::uint32_t>(i) : kMissing);
         chains.push_back(is_good ? T(j) : kInfinity);
       }
@@ -190,7 +190,7 @@ class ArraysByPackets {
   Neighbors knn(std::uint32_t k) const {
     std::vector<std::uint32_t> indices(source_.count * k), scratch(cuda::PacketScratch::words(source_.count), 0);
     std::vector<T> distances(indices.size());
-    const cuda::KnnAnswer<T> answer{indices.data(), distances.data(), nullptr, true};
+    const cuda::KnnAnswer<T> answer{indices.data(), distances.data(), true, true};
     const auto points = static_cast<std::uint32_t>(tree_.geometry.points);
     cuda::launch_packet_steps(
         cuda::KnnTask<T>{

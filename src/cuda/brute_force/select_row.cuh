@@ -3,6 +3,7 @@
 
 #include "cuda/brute_force/select_types.hpp"
 #include "cuda/intrinsics.cuh"
+#include "cuda/search/put_answer.cuh"
 
 #include <cstdint>
 #include <limits>
@@ -58,13 +59,13 @@ __device__ __forceinline__ void note_cut(const SelectTask<T>& task, std::uint64_
 
 template <typename T>
 __device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint64_t at, const Entry<T>& entry) {
-  task.answer.put(at, entry.number(), entry.chain());
+  put_answer<T>(task.answer, at, entry.number(), entry.chain());
 }
 
 /// A place of the answer for which nothing was found.
 template <typename T>
 __device__ __forceinline__ void put_missing(const SelectTask<T>& task, std::uint64_t at) {
-  task.answer.put(at, task.missing, std::numeric_limits<T>::infinity());
+  put_answer<T>(task.answer, at, task.missing, std::numeric_limits<T>::infinity());
 }
 
 }  // namespace kith::cuda

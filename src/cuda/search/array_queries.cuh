@@ -5,6 +5,7 @@
 #include "core/reported_distance.hpp"
 #include "cuda/intrinsics.cuh"
 #include "cuda/search/array_types.hpp"
+#include "cuda/search/put_answer.cuh"
 
 #include <limits>
 
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kArrayThreads) empty_bad_rows(const __grid_con
        i += step) {
     if (!(task.bounds[i] < T(0))) continue;
     for (std::uint32_t j = 0; j < task.k; ++j) {
-      task.answer.put(i * task.k + j, task.missing, std::numeric_limits<T>::infinity());
+      put_answer(task.answer, i * task.k + j, task.missing, std::numeric_limits<T>::infinity());
     }
   }
 }

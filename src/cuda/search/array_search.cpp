@@ -73,8 +73,9 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
   const KnnAnswer<T> answer{.indices = rows.indices,
                             .chains = rows.distances,
-                            .wide = rows.wide,
-                            .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared};
+                            .is_reported = true,
+                            .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared,
+                            .wide = rows.wide};
   if (!is_empty) {
     engine_.knn(KnnQuestion<T>{.metric = search_metric_,
                                .filter = search_filter(queries.filter),

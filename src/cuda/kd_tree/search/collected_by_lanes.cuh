@@ -72,29 +72,28 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
     const std::uint32_t k = task_.knn.k;
     const KnnAnswer<T> row = task_.knn.answer.from(row_ * k);
     if constexpr (sizeof(T) == 4) {
-      if (k % kTogether == 0 && row.lies_well()) return write_together(entries, row);
+      if (k % kPutTogether == 0 && lies_well(row)) return write_together(entries, row);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kMostInLanes; ++i) {
       if (i >= k) break;
-      row.put(i, number_or_missing(entries[i]), entries[i].candidate().distance);
+      put_answer<T>(row, i, number_or_missing(entries[i]), entries[i].candidate().distance);
     }
   }
-  static constexpr std::uint32_t kTogether = KnnAnswer<T>::kTogether;
 
   __device__ __forceinline__ void write_together(const ExactEntry<T> (&entries)[kMostExact],
                                                  const KnnAnswer<T>& row) const {
 #pragma unroll
-    for (std::uint32_t first = 0; first < kMostInLanes; first += kTogether) {
+    for (std::uint32_t first = 0; first < kMostInLanes; first += kPutTogether) {
       if (first >= task_.knn.k) break;
-      std::uint32_t numbers[kTogether];
-      T chains[kTogether];
+      std::uint32_t numbers[kPutTogether];
+      T chains[kPutTogether];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::uint32_t i = 0; i < kPutTogether; ++i) {
         numbers[i] = number_or_missing(entries[first + i]);
         chains[i] = entries[first + i].candidate().distance;
       }
-      row.put_together(first, numbers, chains);
+      put_together(row, first, numbers, chains);
     }
   }
   __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {

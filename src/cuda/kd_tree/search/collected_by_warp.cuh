@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/settle_ties.cuh"
 #include "cuda/kd_tree/search/sort_across_lanes.cuh"
+#include "cuda/search/put_answer.cuh"
 
 #include <limits>
 
@@ -161,8 +162,8 @@ class CollectedByWarp
     for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
       const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
       const bool is_point = place < entries;
-      task_.knn.answer.put(at + place, is_point ? entry.index : missing(),
-                           is_point ? entry.distance : std::numeric_limits<T>::infinity());
+      put_answer<T>(task_.knn.answer, at + place, is_point ? entry.index : missing(),
+                    is_point ? entry.distance : std::numeric_limits<T>::infinity());
     }
   }
 

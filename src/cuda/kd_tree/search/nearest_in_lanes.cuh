@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/search/candidate_warp.cuh"
+#include "cuda/search/put_answer.cuh"
 
 namespace kith::cuda {
 
@@ -44,7 +45,7 @@ class NearestInLanes {
     const bool is_found = lane_number() < k_ && entry_.index != kNoNumber;
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const bool is_filled = j < kWarp && is_found;
-      answer.put(at + j, is_filled ? entry_.index : missing,
+      put_answer(answer, at + j, is_filled ? entry_.index : missing,
                  is_filled ? entry_.distance : std::numeric_limits<T>::infinity());
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/search/candidate_warp.cuh"
+#include "cuda/search/put_answer.cuh"
 
 namespace kith::cuda {
 
@@ -48,7 +49,7 @@ class NearestInMemory {
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const Candidate<T> entry = j < k_ ? sorted_.at(j) : last_candidate<T>();
       const bool is_filled = entry.index != kNoNumber;
-      answer.put(at + j, is_filled ? entry.index : missing,
+      put_answer(answer, at + j, is_filled ? entry.index : missing,
                  is_filled ? entry.distance : std::numeric_limits<T>::infinity());
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/search/candidate_warp.cuh"
+#include "cuda/search/put_answer.cuh"
 
 namespace kith::cuda {
 
@@ -37,7 +38,7 @@ class NearestInThread {
     for (std::uint32_t i = 0; i < kMost; ++i) {
       if (i < unused_) continue;
       const bool is_filled = entries_[i].index != kNoNumber;
-      answer.put(at + i - unused_, is_filled ? entries_[i].index : missing,
+      put_answer(answer, at + i - unused_, is_filled ? entries_[i].index : missing,
                  is_filled ? entries_[i].distance : std::numeric_limits<T>::infinity());
     }
   }

@@ -6,6 +6,7 @@
 #include "cuda/kd_tree/search/exact_entry.cuh"
 #include "cuda/kd_tree/search/packet_walk.cuh"
 #include "cuda/kd_tree/search/sorting_network.cuh"
+#include "cuda/search/put_answer.cuh"
 
 #include <bit>
 #include <limits>
@@ -98,7 +99,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
     }
     if (task_.knn.filter.exclude_self) leave_out_self(found);
-    if (task_.knn.k % kTogether == 0 && task_.knn.answer.lies_well()) {
+    if (task_.knn.k % kPutTogether == 0 && lies_well(task_.knn.answer)) {
       if (has_answer) write_together(found);
     } else {
       write_rows(found, has_answer);
@@ -119,32 +120,37 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
   __device__ void write_together(const ExactEntry<T> (&found)[kKept]) const {
     const std::uint32_t k = task_.knn.k;
 #pragma unroll
-    for (std::uint32_t first = 0; first + kTogether <= kKept; first += kTogether) {
+    for (std::uint32_t first = 0; first + kPutTogether <= kKept; first += kPutTogether) {
       if (first >= k) break;
-      std::uint32_t numbers[kTogether];
-      T chains[kTogether];
+      std::uint32_t numbers[kPutTogether];
+      T chains[kPutTogether];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::uint32_t i = 0; i < kPutTogether; ++i) {
         numbers[i] = found[first + i].candidate().index;
         chains[i] = found[first + i].candidate().distance;
       }
-      task_.knn.answer.put_together(row_ * k + first, numbers, chains);
+      put_together(task_.knn.answer, row_ * k + first, numbers, chains);
     }
   }
-  static constexpr std::uint32_t kTogether = KnnAnswer<T>::kTogether;
 
   /// Through shared memory, so that the lanes write a row together.
   __device__ void write_rows(const ExactEntry<T> (&found)[kKept], bool has_answer) {
     const KnnAnswer<T>& answer = task_.knn.answer;
-    write_column<std::uint32_t>(
-        has_answer, [&](std::uint32_t i) { return found[i].candidate().index; },
-        [&](std::uint64_t at, std::uint32_t number) { answer.put_number(at, number); });
-    write_column<T>(
-        has_answer, [&](std::uint32_t i) { return found[i].candidate().distance; },
-        [&](std::uint64_t at, T chain) { answer.put_chain(at, chain); });
+    const auto number = [&](std::uint32_t i) { return found[i].candidate().index; };
+    const auto chain = [&](std::uint32_t i) { return found[i].candidate().distance; };
+    if (answer.is_reported && answer.wide != nullptr) {
+      write_column<std::uint32_t>(answer.wide, has_answer, number);
+    } else {
+      write_column<std::uint32_t>(answer.indices, has_answer, number);
+    }
+    if (answer.is_reported && answer.takes_roots) {
+      write_column<T>(answer.chains, has_answer, [&](std::uint32_t i) { return core::square_root(chain(i)); });
+    } else {
+      write_column<T>(answer.chains, has_answer, chain);
+    }
   }
-  template <typename V, typename Entry, typename Put>
-  __device__ __forceinline__ void write_column(bool has_answer, const Entry& entry, const Put& put) {
+  template <typename V, typename Column, typename Entry>
+  __device__ __forceinline__ void write_column(Column* column, bool has_answer, const Entry& entry) {
     constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
     constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
     static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
@@ -162,7 +168,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (; asking != 0; asking &= asking - 1) {
         const std::uint32_t lane = lowest_bit(asking);
         const std::uint64_t row = shuffle(row_, lane);
-        if (lane_number() < k) put(row * k + lane_number(), stage[(lane - first) * kStride + lane_number()]);
+        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
       }
     }
   }
@@ -255,7 +261,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       is_written = place < k && (self >> lane_number() & 1) == 0;
     }
     const std::uint64_t at = shuffle(row_, asking) * k + place;
-    if (is_written) task_.knn.answer.put(at, candidate.index, candidate.distance);
+    if (is_written) put_answer(task_.knn.answer, at, candidate.index, candidate.distance);
   }
 
  protected:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/packet_walk.cuh"
+#include "cuda/search/put_answer.cuh"
 
 namespace kith::cuda {
 
@@ -24,7 +25,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
     room_.counts[lane_number()] = kNoNumber;  // the least number so far
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
-    if (is_there_ && is_searched) task_.knn.answer.put(row_, room_.counts[lane_number()], T(0));
+    if (is_there_ && is_searched) put_answer(task_.knn.answer, row_, room_.counts[lane_number()], T(0));
   }
 
  private:
