@@ -19,6 +19,13 @@ struct KnnAnswer {
   bool takes_roots = false;      ///< square roots of chain values are written: distances under L2
   std::int64_t* wide = nullptr;  ///< if not null, numbers go there instead of to `indices`
 
+  /// Whether all arrays begin where 16 bytes can be written at a time.
+  KITH_HOST_DEVICE bool lies_well() const {
+    const auto numbers =
+        wide != nullptr ? reinterpret_cast<std::uintptr_t>(wide) : reinterpret_cast<std::uintptr_t>(indices);
+    return (numbers | reinterpret_cast<std::uintptr_t>(chains)) % 16 == 0;
+  }
+
   /// The same from entry `at` on.
   KITH_HOST_DEVICE KnnAnswer from(std::uint64_t at) const {
     return {indices == nullptr ? nullptr : indices + at, chains + at, is_reported, takes_roots,

@@ -10,29 +10,7 @@
 
 namespace kith::cuda {
 
-/// A function of its own, which is called: the registers that it takes would slow down the searches it is not for.
-template <typename T>
-KITH_NOINLINE __device__ void put_reported(std::uint32_t* indices, std::int64_t* wide, T* distances, bool takes_roots,
-                                           std::uint64_t at, std::uint32_t number, T chain) {
-  if (wide != nullptr) {
-    wide[at] = number;
-  } else {
-    indices[at] = number;
-  }
-  distances[at] = takes_roots ? core::square_root(chain) : chain;
-}
-
-template <typename T>
-__device__ __forceinline__ void put_answer(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t number,
-                                           T chain) {
-  if (answer.is_reported) [[unlikely]] {
-    return put_reported(answer.indices, answer.wide, answer.chains, answer.takes_roots, at, number, chain);
-  }
-  answer.indices[at] = number;
-  answer.chains[at] = chain;
-}
-
-/// Entries that put_together takes.
+/// Entries that are put together where they lie well: at multiples of so many.
 inline constexpr std::uint32_t kPutTogether = 4;
 
 /// What a thread writes at a time.
@@ -40,14 +18,6 @@ template <typename V>
 struct alignas(16) StoredWords {
   V values[16 / sizeof(V)];
 };
-
-/// Whether entries at multiples of kPutTogether can be put together.
-template <typename T>
-__device__ __forceinline__ bool lies_well(const KnnAnswer<T>& answer) {
-  const auto numbers = answer.wide != nullptr ? reinterpret_cast<std::uintptr_t>(answer.wide)
-                                              : reinterpret_cast<std::uintptr_t>(answer.indices);
-  return (numbers | reinterpret_cast<std::uintptr_t>(answer.chains)) % sizeof(StoredWords<T>) == 0;
-}
 
 /// to[i] = as(from[i]) for all.
 template <typename V, typename From, typename As>
@@ -62,21 +32,82 @@ __device__ __forceinline__ void store_together(V* to, const From (&from)[kPutTog
   }
 }
 
-/// For searches that are often asked for what callers see.
+/// Chain values and numbers.
 template <typename T>
-__device__ __forceinline__ void put_together(const KnnAnswer<T>& answer, std::uint64_t at,
-                                             const std::uint32_t (&numbers)[kPutTogether],
-                                             const T (&chains)[kPutTogether]) {
-  if (answer.is_reported && answer.wide != nullptr) {
-    store_together(answer.wide + at, numbers, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
-  } else {
-    store_together(answer.indices + at, numbers, [](std::uint32_t number) { return number; });
+struct PlainRows {
+  std::uint32_t* indices;
+  T* chains;
+
+  __device__ __forceinline__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+    indices[at] = number;
+    chains[at] = chain;
   }
-  if (answer.is_reported && answer.takes_roots) {
-    store_together(answer.chains + at, chains, [](T chain) { return core::square_root(chain); });
-  } else {
-    store_together(answer.chains + at, chains, [](T chain) { return chain; });
+  __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
+                                               const T (&values)[kPutTogether]) const {
+    store_together(indices + at, numbers, [](std::uint32_t number) { return number; });
+    store_together(chains + at, values, [](T chain) { return chain; });
   }
+};
+
+/// What callers see.
+template <typename T>
+struct ReportedRows {
+  std::uint32_t* indices;
+  std::int64_t* wide;
+  T* distances;
+  bool takes_roots;
+
+  __device__ __forceinline__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+    if (wide != nullptr) {
+      wide[at] = number;
+    } else {
+      indices[at] = number;
+    }
+    distances[at] = takes_roots ? core::square_root(chain) : chain;
+  }
+  __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
+                                               const T (&chains)[kPutTogether]) const {
+    if (wide != nullptr) {
+      store_together(wide + at, numbers, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
+    } else {
+      store_together(indices + at, numbers, [](std::uint32_t number) { return number; });
+    }
+    if (takes_roots) {
+      store_together(distances + at, chains, [](T chain) { return core::square_root(chain); });
+    } else {
+      store_together(distances + at, chains, [](T chain) { return chain; });
+    }
+  }
+};
+
+/// Calls `write` with the rows of the answer, entry 0 being that at `at`. Both forms are compiled into the kernel: for
+/// those that are often asked for what callers see.
+template <typename T, typename Write>
+__device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint64_t at, const Write& write) {
+  if (answer.is_reported) {
+    write(ReportedRows<T>{answer.indices == nullptr ? nullptr : answer.indices + at,
+                          answer.wide == nullptr ? nullptr : answer.wide + at, answer.chains + at, answer.takes_roots});
+  } else {
+    write(PlainRows<T>{answer.indices + at, answer.chains + at});
+  }
+}
+
+/// Called, not compiled into the kernel: the registers that it takes would slow down the searches it is not for.
+template <typename T>
+KITH_NOINLINE __device__ void put_reported(std::uint32_t* indices, std::int64_t* wide, T* distances, bool takes_roots,
+                                           std::uint64_t at, std::uint32_t number, T chain) {
+  ReportedRows<T>{indices, wide, distances, takes_roots}.put(at, number, chain);
+}
+
+/// For all others.
+template <typename T>
+__device__ __forceinline__ void put_answer(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t number,
+                                           T chain) {
+  if (answer.is_reported) [[unlikely]] {
+    return put_reported(answer.indices, answer.wide, answer.chains, answer.takes_roots, at, number, chain);
+  }
+  answer.indices[at] = number;
+  answer.chains[at] = chain;
 }
 
 }  // namespace kith::cuda

@@ -69,20 +69,25 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
 
   /// Missing ones come last.
   __device__ __forceinline__ void write_own_row(const ExactEntry<T> (&entries)[kMostExact]) const {
-    const std::uint32_t k = task_.knn.k;
-    const KnnAnswer<T> row = task_.knn.answer.from(row_ * k);
-    if constexpr (sizeof(T) == 4) {
-      if (k % kPutTogether == 0 && lies_well(row)) return write_together(entries, row);
-    }
+    with_rows(task_.knn.answer, row_ * task_.knn.k, [&](const auto& row) {
+      if constexpr (sizeof(T) == 4) {
+        if (task_.knn.k % kPutTogether == 0 && task_.knn.answer.lies_well()) return write_together(entries, row);
+      }
+      write_each(entries, row);
+    });
+  }
+
+  template <typename Row>
+  __device__ __forceinline__ void write_each(const ExactEntry<T> (&entries)[kMostExact], const Row& row) const {
 #pragma unroll
     for (std::uint32_t i = 0; i < kMostInLanes; ++i) {
-      if (i >= k) break;
-      put_answer<T>(row, i, number_or_missing(entries[i]), entries[i].candidate().distance);
+      if (i >= task_.knn.k) break;
+      row.put(i, number_or_missing(entries[i]), entries[i].candidate().distance);
     }
   }
 
-  __device__ __forceinline__ void write_together(const ExactEntry<T> (&entries)[kMostExact],
-                                                 const KnnAnswer<T>& row) const {
+  template <typename Row>
+  __device__ __forceinline__ void write_together(const ExactEntry<T> (&entries)[kMostExact], const Row& row) const {
 #pragma unroll
     for (std::uint32_t first = 0; first < kMostInLanes; first += kPutTogether) {
       if (first >= task_.knn.k) break;
@@ -93,7 +98,7 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
         numbers[i] = number_or_missing(entries[first + i]);
         chains[i] = entries[first + i].candidate().distance;
       }
-      put_together(row, first, numbers, chains);
+      row.put_together(first, numbers, chains);
     }
   }
   __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {

@@ -157,14 +157,15 @@ class CollectedByWarp
   /// The first k of a list.
   __device__ __forceinline__ void write_row(std::uint32_t asking, std::uint32_t entries, const std::uint8_t* order) {
     const std::uint32_t k = task_.knn.k;
-    const std::uint64_t at = shuffle(row_, asking) * k;
+    with_rows(task_.knn.answer, shuffle(row_, asking) * k, [&](const auto& row) {
 #pragma unroll 2
-    for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
-      const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
-      const bool is_point = place < entries;
-      put_answer<T>(task_.knn.answer, at + place, is_point ? entry.index : missing(),
-                    is_point ? entry.distance : std::numeric_limits<T>::infinity());
-    }
+      for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
+        const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
+        const bool is_point = place < entries;
+        row.put(place, is_point ? entry.index : missing(),
+                is_point ? entry.distance : std::numeric_limits<T>::infinity());
+      }
+    });
   }
 
   static constexpr std::uint32_t kPlaceBits = 8;     ///< of a key: which entry of the list it is

@@ -99,8 +99,10 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
     }
     if (task_.knn.filter.exclude_self) leave_out_self(found);
-    if (task_.knn.k % kPutTogether == 0 && lies_well(task_.knn.answer)) {
-      if (has_answer) write_together(found);
+    if (task_.knn.k % kPutTogether == 0 && task_.knn.answer.lies_well()) {
+      if (has_answer) {
+        with_rows(task_.knn.answer, row_ * task_.knn.k, [&](const auto& row) { write_together(found, row); });
+      }
     } else {
       write_rows(found, has_answer);
     }
@@ -117,11 +119,11 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
   }
 
   /// A few entries at a time.
-  __device__ void write_together(const ExactEntry<T> (&found)[kKept]) const {
-    const std::uint32_t k = task_.knn.k;
+  template <typename Row>
+  __device__ __forceinline__ void write_together(const ExactEntry<T> (&found)[kKept], const Row& row) const {
 #pragma unroll
     for (std::uint32_t first = 0; first + kPutTogether <= kKept; first += kPutTogether) {
-      if (first >= k) break;
+      if (first >= task_.knn.k) break;
       std::uint32_t numbers[kPutTogether];
       T chains[kPutTogether];
 #pragma unroll
@@ -129,7 +131,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
         numbers[i] = found[first + i].candidate().index;
         chains[i] = found[first + i].candidate().distance;
       }
-      put_together(task_.knn.answer, row_ * k + first, numbers, chains);
+      row.put_together(first, numbers, chains);
     }
   }
 
@@ -184,7 +186,13 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     std::uint32_t asking =
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
     for (; asking != 0; asking &= asking - 1) settle_end(lowest_bit(asking));
-    for (asking = ballot(has_answer); asking != 0;) {
+    with_rows(task_.knn.answer, 0, [&](const auto& rows) { answer_rows(ballot(has_answer), rows); });
+  }
+
+  /// The lists of the lanes `asking`.
+  template <typename Rows>
+  __device__ __forceinline__ void answer_rows(std::uint32_t asking, const Rows& rows) {
+    while (asking != 0) {
       constexpr std::uint32_t kPair = 2;  // what they read is on its way at the same time
       std::uint32_t lanes[kPair];
       Entry entries[kPair];
@@ -197,7 +205,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
 #pragma unroll
       for (std::uint32_t i = 0; i < kPair; ++i) {
         sort_entries(entries[i]);
-        write_entry(lanes[i], entries[i].candidate);
+        write_entry(lanes[i], entries[i].candidate, rows);
       }
     }
   }
@@ -251,7 +259,9 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     }
   }
 
-  __device__ __forceinline__ void write_entry(std::uint32_t asking, const Candidate<T>& candidate) const {
+  template <typename Rows>
+  __device__ __forceinline__ void write_entry(std::uint32_t asking, const Candidate<T>& candidate,
+                                              const Rows& rows) const {
     const std::uint32_t k = task_.knn.k;
     std::uint32_t place = lane_number();
     bool is_written = place < k;
@@ -261,7 +271,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       is_written = place < k && (self >> lane_number() & 1) == 0;
     }
     const std::uint64_t at = shuffle(row_, asking) * k + place;
-    if (is_written) put_answer(task_.knn.answer, at, candidate.index, candidate.distance);
+    if (is_written) rows.put(at, candidate.index, candidate.distance);
   }
 
  protected:
