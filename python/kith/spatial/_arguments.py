@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,11 @@ def as_exponent(p: Any) -> float:
 
 
 def as_eps(eps: Any) -> float:
+    """What the library takes, which is finite; under any that large every neighbour is near."""
     value = as_float(eps)
     if not value >= 0:
         raise ValueError(f"eps must be nonnegative, not {value}")
-    return value
+    return min(value, sys.float_info.max)
 
 
 def as_threads(workers: Any) -> int:

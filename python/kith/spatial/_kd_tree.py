@@ -128,9 +128,10 @@ class cKDTree:
     def _partner(self, other: Any, method: str) -> cKDTree:
         """The other tree, with the periodic axes of this one."""
         if not isinstance(other, cKDTree):
+            given = type(other)
             raise TypeError(
-                "Argument 'other' has incorrect type "
-                f"(expected kith.spatial.cKDTree, got {type(other).__name__})"
+                "Argument 'other' has incorrect type (expected kith.spatial.cKDTree, "
+                f"got {given.__module__}.{given.__qualname__})"
             )
         if self.m != other.m:
             raise ValueError(f"Trees passed to {method} have different dimensionality")
