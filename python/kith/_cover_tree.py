@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
-import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import _kith
+from ._arguments import as_count, as_text, as_threads, as_whole
 from ._index import Index
 from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
-from ._paths import existing_path
+from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
 __all__ = ["CoverTree"]
@@ -48,7 +47,8 @@ class CoverTree:
         true metric; ValueError is raised where it gives NaN, less than 0, or another value the
         other way round, and what it raises comes out of the call. `check` looks at all pairs.
     engine : {"covertree", "auto", "brute"}
-        Not for a function: "auto" takes the fastest for the objects. Answers are the same.
+        Not for a function: "auto" takes the fastest for the objects, which for vectors may be a
+        k-d tree. Answers are the same.
     device : {"auto", "cpu", "cuda", "cuda:N"}
         Not for a function: where to search.
     leaf_size : int
@@ -106,7 +106,7 @@ class CoverTree:
         threads: int = 0,
         progress: Progress = False,
     ) -> None:
-        self._asked_device = device
+        self._asked_device = as_text(device, "device")
         if callable(metric):
             if engine not in ("covertree", "auto") or device not in ("cpu", "auto") or leaf_size:
                 raise ValueError(
@@ -120,10 +120,10 @@ class CoverTree:
         if rounding is not None:
             raise ValueError("rounding is for a metric of your own; that of the others is known")
         options: dict[str, Any] = {
-            "engine": engine,
+            "engine": as_text(engine, "engine"),
             "device": device,
-            "leaf_size": leaf_size,
-            "threads": threads,
+            "leaf_size": as_count(leaf_size, "leaf_size"),
+            "threads": as_threads(threads),
             "progress": progress,
         }
         if metric == "hamming" and _is_bits(objects):
@@ -317,7 +317,7 @@ class CoverTree:
         The others keep their numbers. KeyError is raised if there is none.
         """
         low = self._changing("remove")
-        number = operator.index(index)
+        number = as_whole(index, "index")
         if number < 0 or not low.remove(number):
             raise KeyError(f"there is no object {index}; it was removed or never inserted")
 
@@ -345,7 +345,7 @@ class CoverTree:
             self._searcher.save(path, threads=threads, progress=progress)
             return
         with reporting(progress) as report:
-            self._searcher.low.save(os.fspath(path), threads=threads, progress=report)
+            self._searcher.low.save(new_path(path), threads=as_threads(threads), progress=report)
 
     @classmethod
     def load(
@@ -373,17 +373,14 @@ class CoverTree:
         searcher: _Searcher
         if content == "points":
             searcher = Index.load(name, device=device, threads=threads, progress=progress)
-            if searcher.engine == "kdtree":
-                raise ValueError(f"{name} holds a k-d tree; load it with kith.Index.load")
             return cls._wrap(searcher, device)
+        options = {"device": as_text(device, "device"), "threads": as_threads(threads)}
         with reporting(progress) as report:
             if content == "bits":
-                searcher = BitSearcher(
-                    _kith.BitIndex.load(name, device=device, threads=threads, progress=report)
-                )
+                searcher = BitSearcher(_kith.BitIndex.load(name, progress=report, **options))
             else:
                 searcher = SequenceSearcher(
-                    _kith.SequenceIndex.load(name, device=device, threads=threads, progress=report)
+                    _kith.SequenceIndex.load(name, progress=report, **options)
                 )
         return cls._wrap(searcher, device)
 
@@ -418,6 +415,8 @@ class CoverTree:
         return len(self._searcher)
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_searcher"):
+            return "kith.CoverTree(not built)"
         metric = self.metric
         name = repr(metric) if isinstance(metric, str) else _name_of(metric)
         return (
@@ -432,7 +431,7 @@ class CoverTree:
 
     @property
     def engine(self) -> str:
-        """The engine that was taken: "covertree" or "brute"."""
+        """The engine that was taken: "covertree", "brute", or for vectors also "kdtree"."""
         if isinstance(self._searcher, (Index, MetricSearcher)):
             return self._searcher.engine
         return self._searcher.low.engine

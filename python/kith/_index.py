@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _kith
-from ._arrays import (
+from ._arguments import (
     as_allowed,
     as_count,
     as_index_below,
-    as_queries,
+    as_number,
+    as_period,
     as_radii,
-    as_rows,
-    library_name,
-    numpy_dtype,
+    as_text,
+    as_threads,
 )
+from ._arrays import as_queries, as_rows, library_name, numpy_dtype
 from ._device_arrays import DeviceRows, Framework, framework_of, shared_array
 from ._device_search import DeviceSearch, SharedSearch
 from ._lists import NeighborLists, PointLists, from_numpy
-from ._paths import existing_path
+from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
 __all__ = ["BuildPlan", "Index", "plan"]
@@ -112,7 +112,7 @@ class Index:
         progress: Progress = False,
     ) -> None:
         framework = framework_of(points, "points")
-        asked_device = device
+        device = asked_device = as_text(device, "device")
         ordinal = 0
         rows: Any
         if framework is None:
@@ -131,17 +131,13 @@ class Index:
         with reporting(progress) as report:
             low = _kith.Index.build(
                 rows,
-                engine=engine,
                 device=device,
-                metric=metric,
-                leaf_size=leaf_size,
-                split=split,
-                builder=builder,
-                period=_period(period, shape[1]),
-                expected_queries=expected_queries,
-                skip_nonfinite=skip_nonfinite,
-                threads=threads,
+                skip_nonfinite=bool(skip_nonfinite),
                 progress=report,
+                **build_options(
+                    engine, metric, leaf_size, split, builder, period, shape[1], expected_queries
+                ),
+                threads=as_threads(threads),
             )
         self._take(low, asked_device, framework, ordinal)
 
@@ -242,12 +238,12 @@ class Index:
         options: dict[str, Any] = {}
         if squared:
             options["squared"] = True
-        if max_distance != math.inf:
-            options["max_distance"] = max_distance
-        if eps != 0.0:
-            options["eps"] = eps
-        if max_leaves != 0:
-            options["max_leaves"] = max_leaves
+        if max_distance is not math.inf:
+            options["max_distance"] = as_number(max_distance, "max_distance")
+        if type(eps) is not float or eps != 0.0:
+            options["eps"] = as_number(eps, "eps")
+        if type(max_leaves) is not int or max_leaves != 0:
+            options["max_leaves"] = as_count(max_leaves, "max_leaves")
         # One query after another: as little as possible lies between the caller and the library.
         if (
             type(queries) is np.ndarray
@@ -480,6 +476,9 @@ class Index:
         return self._in_boxes(lower, upper, rest, counted=True)
 
     def _in_boxes(self, lower: Any, upper: Any, rest: _Rest, counted: bool) -> Any:
+        for corners, name in ((lower, "lower"), (upper, "upper")):
+            if corners is None:
+                raise TypeError(f"{name} must be an array of corners, not None")
         framework = framework_of(lower, "lower")
         if (framework is None) != (framework_of(upper, "upper") is None):
             raise ValueError("lower and upper must both be on a GPU, or neither")
@@ -584,7 +583,7 @@ class Index:
             On any error an old file of that name is untouched.
         """
         with reporting(progress) as report:
-            self._low.save(os.fspath(path), threads=threads, progress=report)
+            self._low.save(new_path(path), threads=as_threads(threads), progress=report)
 
     @classmethod
     def load(
@@ -616,22 +615,35 @@ class Index:
         >>> kith.Index.load(path)
         kith.Index(3 points, 3 dims, float64, metric='l2', engine='brute', device='cpu')
         """
+        name = existing_path(path)
+        content = _kith.index_content(name)
+        if content != "points":
+            raise ValueError(f"{name} is an index of {content}; load it with kith.CoverTree.load")
         with reporting(progress) as report:
             low = _kith.Index.load(
-                existing_path(path), device=device, map=map, threads=threads, progress=report
+                name,
+                device=as_text(device, "device"),
+                map=bool(map),
+                threads=as_threads(threads),
+                progress=report,
             )
         return cls._wrap(low, device)
 
     def to_bytes(self, *, threads: int = 0) -> bytes:
         """The bytes that `save` writes."""
-        return self._low.to_bytes(threads=threads)
+        return self._low.to_bytes(threads=as_threads(threads))
 
     @classmethod
     def from_bytes(cls, content: bytes, *, device: str = "cpu", threads: int = 0) -> Index:
         """An index from what `to_bytes` gave; checked as by `load`."""
-        return cls._wrap(
-            _kith.Index.from_bytes(bytes(content), device=device, threads=threads), device
+        try:
+            held = bytes(memoryview(content))
+        except TypeError:
+            raise TypeError(f"content must be bytes, not {type(content).__name__}") from None
+        low = _kith.Index.from_bytes(
+            held, device=as_text(device, "device"), threads=as_threads(threads)
         )
+        return cls._wrap(low, device)
 
     def __reduce__(self) -> Any:
         return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
@@ -650,6 +662,8 @@ class Index:
         return self._low.size
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_low"):
+            return "kith.Index(not built)"  # a debugger may look before the build, or after it failed
         return (
             f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, "
             f"metric={self.metric!r}, engine={self.engine!r}, device={self.device!r})"
@@ -731,8 +745,8 @@ class _Rest:
             options["earlier_only"] = True
         if self.skip_nonfinite:
             options["skip_nonfinite"] = True
-        if self.threads != 0:
-            options["threads"] = self.threads
+        if type(self.threads) is not int or self.threads != 0:
+            options["threads"] = as_threads(self.threads)
 
     def add_filters_to(
         self, options: dict[str, Any], points: int, lead: tuple[int, ...], framework: Framework
@@ -759,12 +773,26 @@ def _from_bytes(cls: type[Index], content: bytes, device: str) -> Index:
     return cls.from_bytes(content, device=device)
 
 
-def _period(period: Any, dims: int) -> list[float]:
-    if period is None:
-        return []
-    if np.ndim(period) == 0:
-        return [float(period)] * dims
-    return [float(length) for length in period]
+def build_options(
+    engine: str,
+    metric: str,
+    leaf_size: int,
+    split: str,
+    builder: str,
+    period: Any,
+    dims: int,
+    expected_queries: int,
+) -> dict[str, Any]:
+    """What a build and a plan of one share, checked."""
+    return {
+        "engine": as_text(engine, "engine"),
+        "metric": as_text(metric, "metric"),
+        "leaf_size": as_count(leaf_size, "leaf_size"),
+        "split": as_text(split, "split"),
+        "builder": as_text(builder, "builder"),
+        "period": as_period(period, dims),
+        "expected_queries": as_count(expected_queries, "expected_queries", bits=64),
+    }
 
 
 def plan(
@@ -811,14 +839,8 @@ def plan(
         as_count(rows, "rows"),
         as_count(dims, "dims"),
         library_name(wanted),
-        engine=engine,
-        device=device,
-        metric=metric,
-        leaf_size=leaf_size,
-        split=split,
-        builder=builder,
-        period=_period(period, dims),
-        expected_queries=expected_queries,
-        threads=threads,
+        device=as_text(device, "device"),
+        threads=as_threads(threads),
+        **build_options(engine, metric, leaf_size, split, builder, period, dims, expected_queries),
     )
     return BuildPlan(*found)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _kith
-from ._arrays import as_count, as_queries, as_rows
+from ._arguments import as_count
+from ._arrays import as_queries, as_rows
 from ._index import Index
 
 __all__ = ["neighbors", "tree"]

@@ -325,11 +325,14 @@ def test_files(tmp_path):
     (tmp_path / "bad.kith").write_bytes(b"no index")
     with pytest.raises(ValueError):
         kith.CoverTree.load(tmp_path / "bad.kith")
-    kith.Index(np.eye(9), engine="kdtree").save(tmp_path / "points.kith")
-    with pytest.raises(ValueError, match=r"kith\.Index\.load"):
-        kith.CoverTree.load(tmp_path / "points.kith")
     with pytest.raises(TypeError, match="pickle"):
         kith.CoverTree([1], metric=circle_distance).save(tmp_path / "x.kith")
+    points = np.random.default_rng(3).random((5000, 3))
+    fastest = kith.CoverTree(points, engine="auto")  # a k-d tree
+    fastest.save(tmp_path / "points.kith")
+    again = kith.CoverTree.load(tmp_path / "points.kith")
+    assert again.engine == fastest.engine and again.check() == ""
+    assert np.array_equal(again.knn(points[:9])[1], fastest.knn(points[:9])[1])
 
 
 @pytest.mark.parametrize(
@@ -339,6 +342,8 @@ def test_files(tmp_path):
         (["a", b"b"], "edit", TypeError, "number 1 must be a str, not bytes"),
         ([b"a", "b"], "edit", TypeError, "number 1 must be bytes, not str"),
         ([[1], [0.5]], "edit", TypeError, "whole numbers"),
+        ([[1], {1}], "edit", TypeError, "number 1 is a set, which has no order"),
+        ([{1}, {2}], "hamming", TypeError, "number 0 is a set, which has no order"),
         ([{1}, {-1}], "jaccard", ValueError, "number 1 holds -1"),
         ([{2**32}], "jaccard", ValueError, "from 0 to"),
         ([{"a"}], "jaccard", TypeError, "whole numbers"),
@@ -386,6 +391,40 @@ def test_what_does_not_go_together_is_refused():
         kith.CoverTree(np.zeros((2, 16), bool), metric="hamming").knn(np.zeros((1, 8), bool))
     with pytest.raises(ValueError, match="eps"):
         tree.knn(1, eps=-1)
+    numbers = kith.CoverTree([[1, 2], [3]], metric="edit")
+    for queries in ({1}, [{1}]):
+        with pytest.raises(TypeError, match="queries: number 0 is a set"):
+            numbers.knn(queries, 1)
+
+
+@pytest.mark.parametrize(
+    ("objects", "metric"),
+    [(["a", "b"], "edit"), (np.eye(2) > 0, "hamming"), (np.eye(2), "l2"), ([1, 2], circle_distance)],
+)
+def test_arguments_of_a_wrong_type_are_named(objects, metric):
+    tree = kith.CoverTree(objects, metric=metric)
+    calls = {
+        "k": lambda: tree.knn(k="2"),
+        "eps": lambda: tree.knn(eps=None),
+        "max_distance": lambda: tree.knn(max_distance="1"),
+        "radius": lambda: tree.radius(None, "1"),
+        "max_neighbors": lambda: tree.radius(None, 1, max_neighbors=None),
+    }
+    if isinstance(metric, str):
+        for name, wrong in {"engine": None, "device": 1, "leaf_size": 1.5, "threads": "1"}.items():
+            calls[name] = lambda given={name: wrong}: kith.CoverTree(objects, metric, **given)
+    else:
+        for wrong in (5, (1,), "ab", (0, "x")):
+            with pytest.raises(TypeError, match="rounding must be"):
+                kith.CoverTree(objects, metric, rounding=wrong)
+        with pytest.raises(TypeError, match="objects must be a list, not NoneType"):
+            kith.CoverTree(None, metric)
+        with pytest.raises(TypeError, match="index must be a whole number"):
+            tree.remove("0")
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"{name} must be"):
+            call()
+    assert tree.knn(k=True)[1].shape == (2, 1)
 
 
 def test_read_sequences(tmp_path):
