@@ -37,7 +37,7 @@ def as_whole(number: Any, name: str) -> int:
 
 def as_count(number: Any, name: str, bits: int = 32) -> int:
     """A whole number from 0 to 2**32 - 1, or of more bits."""
-    value = as_whole(number, name)
+    value = number if type(number) is int else as_whole(number, name)
     if not 0 <= value < 2**bits:
         raise ValueError(f"{name} must be from 0 to 2**{bits} - 1, not {value}")
     return value

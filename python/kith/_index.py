@@ -240,8 +240,8 @@ class Index:
             options["squared"] = True
         if max_distance is not math.inf:
             options["max_distance"] = as_number(max_distance, "max_distance")
-        if type(eps) is not float or eps != 0.0:
-            options["eps"] = as_number(eps, "eps")
+        if (type(eps) is not float or eps != 0.0) and (slack := as_number(eps, "eps")) != 0.0:
+            options["eps"] = slack
         if type(max_leaves) is not int or max_leaves != 0:
             options["max_leaves"] = as_count(max_leaves, "max_leaves")
         # One query after another: as little as possible lies between the caller and the library.
@@ -745,8 +745,8 @@ class _Rest:
             options["earlier_only"] = True
         if self.skip_nonfinite:
             options["skip_nonfinite"] = True
-        if type(self.threads) is not int or self.threads != 0:
-            options["threads"] = as_threads(self.threads)
+        if (threads := as_threads(self.threads)) != 0:
+            options["threads"] = threads
 
     def add_filters_to(
         self, options: dict[str, Any], points: int, lead: tuple[int, ...], framework: Framework
