@@ -187,7 +187,7 @@ class _Picklable:
         self.parts = tree.__reduce__()[1][2:]
 
     def tree(self):
-        from kith._cover_tree import _from_objects
+        from kith._cover_tree_files import _from_objects
 
         return _from_objects(kith.CoverTree, lambda a, b: abs(a - b), *self.parts)
 
