@@ -88,8 +88,7 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
       .queries = {.rows = asking.data(), .row_stride = what.bits / 32, .count = what.queries},
       .k = what.k,
       .bound = 2.0f * BitIndex::kMostBits,
-      .indices = indices.data(),
-      .chains = distances.data()};
+      .answer = {indices.data(), distances.data()}};
   question.metric.is_hamming = true;
   EventTimer timer(stream.get());
   const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, question, SelectMethod::automatic, stream); });

@@ -130,8 +130,7 @@ class Bench {
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},
         .k = what_.k,
         .bound = std::numeric_limits<T>::infinity(),
-        .indices = indices_.data(),
-        .chains = chains_.data(),
+        .answer = {indices_.data(), chains_.data()},
         .asked_again = asked_again_.data()};
     if (what_.queries != 0 && engine.wants_order() && count_ >= 4096) {
       if (order_.size() == 0) order_ = cuda::DeviceBuffer<std::uint32_t>(count_, stream_);

@@ -81,8 +81,7 @@ Search searched(const Case& what, const cuda::CoverSearchTree& tree, const std::
                                                       .count = what.asked()},
                                           .k = what.k,
                                           .bound = std::numeric_limits<float>::infinity(),
-                                          .indices = indices.data(),
-                                          .chains = values.data(),
+                                          .answer = {indices.data(), values.data()},
                                           .evaluations = evaluations.data()};
   const EventTimer timer(stream.get());
   const auto search = [&] {

@@ -208,8 +208,7 @@ class Bench {
                           .queries = {.count = row.queries},
                           .k = k,
                           .bound = rules.bound,
-                          .indices = indices.data(),
-                          .chains = chains.data()};
+                          .answer = {indices.data(), chains.data()}};
     if (queries != nullptr) {
       values = on_device(rows, row.queries * cloud_.dims, stream_);
       order = cuda::DeviceBuffer<std::uint32_t>(row.queries, stream_);

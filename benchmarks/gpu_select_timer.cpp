@@ -104,8 +104,7 @@ class Bench {
     task.length = what.length;
     task.counts = counts.data();
     task.limits = limits.data();
-    task.indices = indices.data();
-    task.chains = chains.data();
+    task.answer = {indices.data(), chains.data()};
     task.missing = kMissing;
     constexpr int kSelectWarmUps = 2, kSelectRuns = 5;
     std::vector<double> times;

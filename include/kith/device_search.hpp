@@ -41,14 +41,22 @@ class DeviceSearch {
   const Index& index() const { return index_; }
 
   /// The k nearest points of each query: rows of k entries, missing ones with the number of points and infinity. The
-  /// type of the distances is that of the points.
+  /// type of the distances is that of the points. Numbers have 32 bits, or 64 for callers who index arrays with them.
   void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, float* distances,
            const DeviceSearchOptions& options = {}) const;
   void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, double* distances,
            const DeviceSearchOptions& options = {}) const;
+  void knn(PointView queries, std::uint32_t k, std::int64_t* indices, float* distances,
+           const DeviceSearchOptions& options = {}) const;
+  void knn(PointView queries, std::uint32_t k, std::int64_t* indices, double* distances,
+           const DeviceSearchOptions& options = {}) const;
   void knn_self(std::uint32_t k, std::uint32_t* indices, float* distances,
                 const DeviceSearchOptions& options = {}) const;
   void knn_self(std::uint32_t k, std::uint32_t* indices, double* distances,
+                const DeviceSearchOptions& options = {}) const;
+  void knn_self(std::uint32_t k, std::int64_t* indices, float* distances,
+                const DeviceSearchOptions& options = {}) const;
+  void knn_self(std::uint32_t k, std::int64_t* indices, double* distances,
                 const DeviceSearchOptions& options = {}) const;
 
   /// How many points lie within `radius` of each query. A radius search takes three steps: `count`, then `offsets`, of
@@ -68,7 +76,7 @@ class DeviceSearch {
   void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
                    const DeviceSearchOptions& options = {}) const;
 
-  /// The same `count` numbers in 64 bits, for callers who index arrays with them.
+  /// The same `count` numbers, of lists or counts, in 64 bits.
   void widen(const std::uint32_t* numbers, std::uint64_t count, std::int64_t* wide,
              const DeviceSearchOptions& options = {}) const;
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -183,6 +184,9 @@ def framework_of(array: Any, name: str) -> Framework | None:
     """
     if not _is_on_gpu(array):
         return None
+    owner = _owner(array)
+    if owner in _frameworks:  # there was a way before
+        return _frameworks[owner]
     if not _kith.built_with_cuda():
         raise RuntimeError(
             f"{name} lies on a GPU, but this kith was built without CUDA; build it where nvcc is "
@@ -193,13 +197,13 @@ def framework_of(array: Any, name: str) -> Framework | None:
             f"{name} lies on a GPU, but kith finds none that it can use; kith.show_config() tells "
             "what it sees, and NumPy arrays are searched on the CPU"
         )
-    if _owner(array) in ("cupy", "torch"):
-        return _framework(_owner(array))
+    if owner in ("cupy", "torch"):
+        return _framework(owner)
     for candidate in ("cupy", "torch"):
         with contextlib.suppress(ImportError):
             return _framework(candidate)
     raise RuntimeError(
-        f"{name} is an array of {_owner(array)} on a GPU; answers are made by CuPy or PyTorch, and "
+        f"{name} is an array of {owner} on a GPU; answers are made by CuPy or PyTorch, and "
         "neither is installed: pip install cupy-cuda12x, or pass a NumPy array"
     )
 
@@ -228,7 +232,7 @@ class DeviceRows:
         self, framework: Framework, array: Any, name: str, dtype: np.dtype | None = None
     ) -> None:
         array = shared_array(framework, array)
-        _, own, shape, strides, ordinal = framework.describe(array)
+        address, own, shape, strides, ordinal = framework.describe(array)
         wanted = float_type(own)
         if wanted is None:
             raise TypeError(f"{name} must hold real numbers, not {own}; convert it first")
@@ -240,17 +244,19 @@ class DeviceRows:
                 note(f"{name}: {own} was rounded to {wanted}, the type of the points")
             with framework.on(ordinal):
                 array = framework.astype(array, wanted)
+            address, _, shape, strides, _ = framework.describe(array)
         if len(shape) == 0:
             raise ValueError(f"{name} must have the shape (n, dims), not ()")
         self.lead = tuple(shape[:-1])
         self.ndim = len(shape)
-        with framework.on(ordinal):
-            if len(shape) != 2:
-                array = framework.reshape(array, (int(np.prod(self.lead)), shape[-1]))
-            _, _, shape, strides, _ = framework.describe(array)
-            if (shape[1] > 1 and strides[1] != 1) or (shape[0] > 1 and strides[0] < shape[1]):
+        if len(shape) != 2:
+            with framework.on(ordinal):
+                array = framework.reshape(array, (math.prod(self.lead), shape[-1]))
+            address, _, shape, strides, _ = framework.describe(array)
+        if (shape[1] > 1 and strides[1] != 1) or (shape[0] > 1 and strides[0] < shape[1]):
+            with framework.on(ordinal):
                 array = framework.contiguous(array)
-        address, _, shape, strides, _ = framework.describe(array)
+            address, _, shape, strides, _ = framework.describe(array)
         self.array = array
         self.ordinal = ordinal
         self.dtype = wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class DeviceSearch:
     """Work goes into the caller's stream; nothing waits but the lists, whose size must be known.
 
     `rows` holds the queries, or the two corners of boxes; nothing if the points are the queries.
+    `options` become its own.
     """
 
     def __init__(
@@ -51,28 +53,26 @@ class DeviceSearch:
         self._dtype = dtype
         self._rows = rows
         self._options = options
-        self._count = int(np.prod(lead))
+        self._count = math.prod(lead)
 
     def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return self._framework.empty(shape, dtype, self.ordinal)
 
     def _prepared(self) -> tuple[dict[str, Any], list[Any]]:
         """Options with addresses, and the arrays that must live until the work is in the stream."""
-        options = dict(self._options)
+        options = self._options
         kept = []
         for name in ("allowed", "index_below"):
-            if options.get(name) is None:
-                options.pop(name, None)
-                continue
-            kept.append(self._framework.from_numpy(options[name], self.ordinal))
-            options[name] = self._framework.address(kept[-1])
+            if name in options:
+                kept.append(self._framework.from_numpy(options[name], self.ordinal))
+                options[name] = self._framework.address(kept[-1])
         options["stream"] = self._framework.stream(self.ordinal)
         return options, kept
 
     def _widened(self, numbers: Any, stream: int) -> Any:
         """uint32 as int64, in the caller's stream."""
         wide = self._empty(tuple(numbers.shape), np.int64)
-        count = int(np.prod(wide.shape))
+        count = math.prod(wide.shape)
         if count:
             address = self._framework.address
             self._search.widen(address(numbers), count, address(wide), stream=stream)
@@ -82,16 +82,15 @@ class DeviceSearch:
         framework = self._framework
         with framework.on(self.ordinal):
             options, _kept = self._prepared()
-            distances = self._empty((self._count, k), self._dtype)
-            indices = self._empty((self._count, k), np.uint32)
+            shape = (*self.lead, k)
+            distances = self._empty(shape, self._dtype)
+            indices = self._empty(shape, np.int64)
             if self._count and k:
                 queries = self._rows[0].view if self._rows else None
                 self._search.knn(
                     queries, k, framework.address(indices), framework.address(distances), **options
                 )
-            shape = (*self.lead, k)
-            wide = self._widened(indices, options["stream"])
-            return framework.reshape(distances, shape), framework.reshape(wide, shape)
+            return distances, indices
 
     def _counts(self, radius: float, options: dict[str, Any]) -> Any:
         counts = self._empty((self._count,), np.uint32)

@@ -91,6 +91,7 @@ class Index:
     _asked_device: str
     _framework: Framework | None
     _ordinal: int
+    _searched_on: int | None
     _searcher: SharedSearch | None
     _dims: int
     _dtype: np.dtype
@@ -155,6 +156,9 @@ class Index:
         self._dims = low.dims
         self._dtype = numpy_dtype(low.dtype)
         self._searcher = None
+        # The GPU that searches arrays which lie there; None if the host must see them.
+        is_whole = low.device.startswith("cuda") and low.skipped == 0
+        self._searched_on = int(low.device.partition(":")[2]) if is_whole else None
 
     @classmethod
     def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
@@ -549,11 +553,9 @@ class Index:
         upper: Any = None,
     ) -> DeviceSearch | None:
         """The search where the arrays lie; None if it must go through the host."""
-        if self._low.skipped or not self.device.startswith("cuda"):
+        ordinal = self._searched_on
+        if ordinal is None or "eps" in options or "max_leaves" in options or "max_neighbors" in options:
             return None
-        if any(name in options for name in ("eps", "max_leaves", "max_neighbors")):
-            return None
-        ordinal = int(self.device.partition(":")[2])
         rows = []
         for array, name in ((queries, "queries"), (upper, "upper")):
             if array is None:

@@ -73,9 +73,9 @@ void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k,
   const nb::gil_scoped_release released;
   with_distances(device, distances, [&](auto* out) {
     if (rows != nullptr) {
-      device.knn(rows->view, k, at<std::uint32_t>(indices), out, options);
+      device.knn(rows->view, k, at<std::int64_t>(indices), out, options);
     } else {
-      device.knn_self(k, at<std::uint32_t>(indices), out, options);
+      device.knn_self(k, at<std::int64_t>(indices), out, options);
     }
   });
 }

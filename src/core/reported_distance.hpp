@@ -36,6 +36,20 @@ KITH_HOST_DEVICE T reported_distance(Metric metric, bool squared, T chain) {
   return chain;
 }
 
+/// Whether chain values are what the user sees.
+inline bool is_reported_as_is(Metric metric, bool squared) {
+  switch (metric.kind()) {
+    case Metric::Kind::l1:
+    case Metric::Kind::linf:
+    case Metric::Kind::inner_product:
+      return true;
+    case Metric::Kind::l2:
+      return squared;
+    default:
+      return false;
+  }
+}
+
 /// The largest value of the type that is at most `x`.
 template <typename T>
 T rounded_down(double x) {

@@ -112,15 +112,21 @@ void require_type(const IndexState& state) {
                                name_of(dtype_of<T>), name_of(state.dtype)));
 }
 
-template <typename T>
-void search_knn(const IndexState& state, const PointView* queries, std::uint32_t k, std::uint32_t* indices,
-                T* distances, const DeviceSearchOptions& options) {
+template <typename T, typename Number>
+void search_knn(const IndexState& state, const PointView* queries, std::uint32_t k, Number* indices, T* distances,
+                const DeviceSearchOptions& options) {
   require_type<T>(state);
   const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::knn, options);
   const std::uint64_t entries = batch.count == 0 ? 0 : k;
   Arrays<T>(state).require(indices, entries, "indices").require(distances, entries, "distances");
+  engine::DeviceNeighbors<T> rows{.distances = distances};
+  if constexpr (sizeof(Number) == sizeof(std::int64_t)) {
+    rows.wide = indices;
+  } else {
+    rows.indices = indices;
+  }
   device_searcher<T>(state).knn(batch, k, core::chain_bound_of_radius<T>(state.metric, options.max_distance),
-                                run_of(options), indices, distances);
+                                run_of(options), rows);
 }
 
 void search_count(const IndexState& state, const PointView* queries, double radius, std::uint32_t* counts,
@@ -201,11 +207,27 @@ void DeviceSearch::knn(PointView queries, std::uint32_t k, std::uint32_t* indice
                        const DeviceSearchOptions& options) const {
   search_knn(*index_.state_, &queries, k, indices, distances, options);
 }
+void DeviceSearch::knn(PointView queries, std::uint32_t k, std::int64_t* indices, float* distances,
+                       const DeviceSearchOptions& options) const {
+  search_knn(*index_.state_, &queries, k, indices, distances, options);
+}
+void DeviceSearch::knn(PointView queries, std::uint32_t k, std::int64_t* indices, double* distances,
+                       const DeviceSearchOptions& options) const {
+  search_knn(*index_.state_, &queries, k, indices, distances, options);
+}
 void DeviceSearch::knn_self(std::uint32_t k, std::uint32_t* indices, float* distances,
                             const DeviceSearchOptions& options) const {
   search_knn(*index_.state_, nullptr, k, indices, distances, options);
 }
 void DeviceSearch::knn_self(std::uint32_t k, std::uint32_t* indices, double* distances,
+                            const DeviceSearchOptions& options) const {
+  search_knn(*index_.state_, nullptr, k, indices, distances, options);
+}
+void DeviceSearch::knn_self(std::uint32_t k, std::int64_t* indices, float* distances,
+                            const DeviceSearchOptions& options) const {
+  search_knn(*index_.state_, nullptr, k, indices, distances, options);
+}
+void DeviceSearch::knn_self(std::uint32_t k, std::int64_t* indices, double* distances,
                             const DeviceSearchOptions& options) const {
   search_knn(*index_.state_, nullptr, k, indices, distances, options);
 }

@@ -16,6 +16,14 @@ struct DeviceRun {
   bool squared = false;
 };
 
+/// Where the rows of a kNN search go.
+template <typename T>
+struct DeviceNeighbors {
+  std::uint32_t* indices = nullptr;
+  std::int64_t* wide = nullptr;  ///< if not null, the numbers go there instead
+  T* distances = nullptr;
+};
+
 /// All pointers are to memory of the device, those of the filters too. Queries are the caller's own: not normalised,
 /// not wrapped, and one that is not finite finds nothing. Answers are reported distances. The facade has checked the
 /// rest. Throws DeviceError, OutOfMemory.
@@ -27,8 +35,8 @@ class DeviceSearcher {
   /// Throws UsageError, which begins with `what`, unless the memory is the device's (or managed by CUDA).
   virtual void require_here(const void* memory, std::string_view what) const = 0;
 
-  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, T bound, const DeviceRun& run, std::uint32_t* indices,
-                   T* distances) const = 0;
+  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, T bound, const DeviceRun& run,
+                   const DeviceNeighbors<T>& rows) const = 0;
   virtual void count(const QueryBatch<T>& queries, T bound, const DeviceRun& run, std::uint32_t* counts) const = 0;
   /// offsets[i] is the sum of the counts before i, for i up to `count`.
   virtual void offsets(const std::uint32_t* counts, std::uint64_t count, const DeviceRun& run,

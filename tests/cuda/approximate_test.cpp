@@ -24,8 +24,7 @@ cuda::ApproximateTask<T> task_of(const SearchQuestion<T>& question, std::uint32_
   task.knn.filter = search_filter(question.batch.filter);
   task.knn.k = k;
   task.knn.bound = rules.bound;
-  task.knn.indices = answer.indices.data();
-  task.knn.chains = answer.chains.data();
+  task.knn.answer = {answer.indices.data(), answer.chains.data()};
   task.shrink = rules.shrink;
   task.max_leaves = rules.max_leaves;
   task.exact = answer.exact.data();

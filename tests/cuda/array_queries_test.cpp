@@ -1,6 +1,7 @@
 // Queries and answers on the GPU, the kernels run on the host: the bytes that the host's own preparation gives.
 #include "cuda/search/array_queries.cuh"
 
+#include "cuda/answer_room.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"
 #include "cuda/loose_tree.hpp"
@@ -31,6 +32,11 @@ template <typename T>
 void run_report(const cuda::ReportTask<T>& task) {
   cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one,
                             [&] { cuda::report_entries<T>(task); });
+}
+template <typename T>
+void run_empty(const cuda::EmptyTask<T>& task) {
+  cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one,
+                            [&] { cuda::empty_bad_rows<T>(task); });
 }
 
 template <typename T>
@@ -95,35 +101,25 @@ TYPED_TEST(EmulatedArrays, QueriesArePreparedAsOnTheHost) {
 TYPED_TEST(EmulatedArrays, DistancesAreReportedAsOnTheHost) {
   using T = TypeParam;
   std::mt19937_64 random(3);
-  constexpr std::uint64_t kRows = 300;
-  constexpr std::uint32_t kPerRow = 5, kMissing = 4711;
+  constexpr std::uint64_t kEntries = 1500;
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   for (const Metric metric :
        {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(3), Metric::cosine(), Metric::angular()}) {
     for (const bool squared : {false, true}) {
       if (squared && metric != Metric::l2()) continue;
-      std::vector<T> chains, bounds;
-      std::vector<std::uint32_t> indices(kRows * kPerRow, 1);
-      for (std::uint64_t i = 0; i < kRows * kPerRow; ++i) {
+      std::vector<T> chains;
+      for (std::uint64_t i = 0; i < kEntries; ++i) {
         chains.push_back(random() % 9 == 0 ? kInfinity
                                            : std::ldexp(T(random() % 1000003), static_cast<int>(random() % 60) - 40));
       }
-      for (std::uint64_t i = 0; i < kRows; ++i) bounds.push_back(random() % 5 == 0 ? T(-1) : T(0));
       std::vector<T> distances = chains, listed = chains;
-      cuda::ReportTask<T> task{.metric = metric,
-                               .squared = squared,
-                               .entries = chains.size(),
-                               .distances = distances.data(),
-                               .indices = indices.data(),
-                               .per_row = kPerRow,
-                               .bounds = bounds.data(),
-                               .missing = kMissing};
+      cuda::ReportTask<T> task{
+          .metric = metric, .squared = squared, .entries = chains.size(), .distances = distances.data()};
       run_report(task);
       for (std::uint64_t i = 0; i < chains.size(); ++i) {
-        const bool is_good = bounds[i / kPerRow] == 0;
-        const T expected = is_good ? core::reported_distance(metric, squared, chains[i]) : kInfinity;
+        const T expected = core::reported_distance(metric, squared, chains[i]);
         ASSERT_EQ(std::memcmp(&distances[i], &expected, sizeof(T)), 0) << metric.name() << ", entry " << i;
-        ASSERT_EQ(indices[i], is_good ? 1u : kMissing);
+        ASSERT_TRUE(expected == chains[i] || !core::is_reported_as_is(metric, squared));
       }
       const std::uint64_t entries = chains.size() - 7;  // of lists: only the device knows how many
       task = {.metric = metric, .squared = squared, .entries_on_device = &entries, .distances = listed.data()};
@@ -133,6 +129,32 @@ TYPED_TEST(EmulatedArrays, DistancesAreReportedAsOnTheHost) {
         ASSERT_EQ(std::memcmp(&listed[i], &expected, sizeof(T)), 0) << metric.name() << ", entry " << i;
       }
     }
+  }
+}
+
+TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
+  using T = TypeParam;
+  constexpr std::uint64_t kRows = 700;
+  constexpr std::uint32_t kMissing = 4711;
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  for (std::uint32_t form = 0; form < 4; ++form) {
+    std::mt19937_64 random(form);
+    const std::uint32_t k = 3 + form;
+    AnswerRoom<T> found(kRows * k, form);
+    std::vector<T> bounds, chains;
+    std::vector<std::uint32_t> indices;
+    for (std::uint64_t i = 0; i < kRows; ++i) {
+      const bool is_good = random() % 5 != 0;
+      bounds.push_back(is_good ? T(0) : T(-1));
+      for (std::uint32_t j = 0; j < k; ++j) {
+        found.answer().put(i * k + j, static_cast<std::uint32_t>(i), T(j));
+        indices.push_back(is_good ? static_cast<std::uint32_t>(i) : kMissing);
+        chains.push_back(is_good ? T(j) : kInfinity);
+      }
+    }
+    run_empty(cuda::EmptyTask<T>{
+        .bounds = bounds.data(), .rows = kRows, .k = k, .answer = found.answer(), .missing = kMissing});
+    found.expect(indices, chains);
   }
 }
 
@@ -168,22 +190,14 @@ class ArraysByPackets {
   Neighbors knn(std::uint32_t k) const {
     std::vector<std::uint32_t> indices(source_.count * k), scratch(cuda::PacketScratch::words(source_.count), 0);
     std::vector<T> distances(indices.size());
+    const cuda::KnnAnswer<T> answer{indices.data(), distances.data(), nullptr, true};
     const auto points = static_cast<std::uint32_t>(tree_.geometry.points);
-    cuda::launch_packet_steps(cuda::KnnTask<T>{.tree = tree_,
-                                               .metric = {},
-                                               .filter = {},
-                                               .queries = source_,
-                                               .k = k,
-                                               .bound = bound_,
-                                               .indices = indices.data(),
-                                               .chains = distances.data()},
-                              scratch.data(), {.processors = 1}, kLaunch);
-    run_report(cuda::ReportTask<T>{.entries = indices.size(),
-                                   .distances = distances.data(),
-                                   .indices = indices.data(),
-                                   .per_row = k,
-                                   .bounds = bounds_.data(),
-                                   .missing = points});
+    cuda::launch_packet_steps(
+        cuda::KnnTask<T>{
+            .tree = tree_, .metric = {}, .filter = {}, .queries = source_, .k = k, .bound = bound_, .answer = answer},
+        scratch.data(), {.processors = 1}, kLaunch);
+    run_empty(cuda::EmptyTask<T>{
+        .bounds = bounds_.data(), .rows = source_.count, .k = k, .answer = answer, .missing = points});
     return Neighbors(source_.count, k, points, std::move(indices), Distances(std::move(distances)));
   }
 

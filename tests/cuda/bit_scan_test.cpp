@@ -71,8 +71,7 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
       .queries = {.rows = queries.values.data(), .row_stride = queries.words, .count = count},
       .k = k,
       .bound = bound,
-      .indices = indices.data(),
-      .chains = chains.data(),
+      .answer = {indices.data(), chains.data()},
       .asked_again = &asked_again};
   question.metric.is_hamming = true;
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.count(), k, 10000);

@@ -73,8 +73,7 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
       .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
       .k = k,
       .bound = bound,
-      .indices = indices.data(),
-      .chains = chains.data(),
+      .answer = {indices.data(), chains.data()},
       .asked_again = &asked_again};
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.points.rows(), k, 10000);
   std::vector<std::byte> memory(

@@ -205,8 +205,7 @@ TEST(CoverSearch, PartsOfASelfSearch) {
                    .queries = {.count = chosen.size(), .chosen = chosen.data(), .first = kFirst},
                    .k = kNeighbors,
                    .bound = static_cast<float>(kInfinity),
-                   .indices = indices.data(),
-                   .chains = chains.data()}};
+                   .answer = {indices.data(), chains.data()}}};
   cuda::launch_cover_knn(task, cuda::plan_search(task, {.processors = 1}), nullptr, kCoverLaunch);
   const PlainCover<float> plain(kCount, kCount, distance);
   const auto all = plain.knn({.exclude_self = true}, kNeighbors, static_cast<float>(kInfinity), nullptr);

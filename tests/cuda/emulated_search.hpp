@@ -3,6 +3,7 @@
 
 #include "cuda/kd_tree/search/search_steps.cuh"
 
+#include "cuda/answer_room.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/search_question.hpp"
 
@@ -87,8 +88,9 @@ void expect_same_bytes(const std::vector<V>& found, const std::vector<V>& expect
 template <typename T>
 std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bound) {
   const std::uint64_t entries = question.batch.count * k;
-  std::vector<std::uint32_t> expected_indices(entries), indices(entries + 4, 0xdeadbeef);
-  std::vector<T> expected_chains(entries), chains(entries + 4, T(-1));
+  std::vector<std::uint32_t> expected_indices(entries);
+  std::vector<T> expected_chains(entries);
+  AnswerRoom<T> found(entries, question.batch.count + k);
   question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
                          expected_chains.data(), nullptr);
   std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
@@ -100,13 +102,9 @@ std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::ui
                               .queries = query_source(question, true, order),
                               .k = k,
                               .bound = bound,
-                              .indices = indices.data(),
-                              .chains = chains.data()};
+                              .answer = found.answer()};
   cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-  indices.resize(entries);
-  chains.resize(entries);
-  expect_same_bytes(indices, expected_indices, "index");
-  expect_same_bytes(chains, expected_chains, "chain");
+  found.expect(expected_indices, expected_chains);
   return scratch[0];
 }
 

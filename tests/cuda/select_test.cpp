@@ -140,8 +140,7 @@ void expect_finish(Rows<T> rows, std::uint32_t k, SelectStrategy strategy) {
   std::vector<T> chains(rows.rows.size() * 2 * k, T(-1));
   SelectTask<T> task = rows.task(SelectGoal::finish, k);
   task.chosen = chosen.data();
-  task.indices = indices.data();
-  task.chains = chains.data();
+  task.answer = {indices.data(), chains.data()};
   task.missing = kMissing;
   launch_select(task, strategy, kProcessors, kLaunch);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
@@ -223,8 +222,7 @@ TEST_P(EveryStrategy, OverflowedRowsAreNotedOnceAndLeftAlone) {
   task.failed = failed.data();
   task.failed_count = &failed_count;
   task.is_failed = is_failed.data();
-  task.indices = indices.data();
-  task.chains = chains.data();
+  task.answer = {indices.data(), chains.data()};
   for (const SelectGoal goal : {SelectGoal::cut, SelectGoal::cut, SelectGoal::finish}) {
     task.goal = goal;
     launch_select(task, GetParam(), kProcessors, kLaunch);

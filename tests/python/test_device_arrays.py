@@ -130,7 +130,7 @@ class FakeSearch:
         options = self.options(queries=self.size(queries), **options)
         found = self.index.knn(self.rows(queries), k, **options)
         memory(distances, found[0].dtype, found[0].size)[:] = found[0].ravel()
-        memory(indices, np.uint32, found[1].size)[:] = found[1].ravel()
+        memory(indices, np.int64, found[1].size)[:] = found[1].ravel()
 
     def count(self, queries, radius, counts, **options):
         options = self.options(queries=self.size(queries), **options)

@@ -162,8 +162,7 @@ class KnnSteps {
                          .failed = at<std::uint32_t>(failed_at),
                          .failed_count = failed_count,
                          .is_failed = at<std::uint8_t>(layout_.flags_at),
-                         .indices = question_.indices,
-                         .chains = question_.chains,
+                         .answer = question_.answer,
                          .missing = static_cast<std::uint32_t>(points_.points.count)};
     launch_(begin_lists<T>, blocks_for(queries.count), kListThreads, std::size_t{0}, scan, select.is_failed,
             failed_count);
@@ -212,8 +211,7 @@ class KnnSteps {
                          .capacity = rounds_.capacity,
                          .counts = task.lists.counts,
                          .chosen = failed,
-                         .indices = question_.indices,
-                         .chains = question_.chains,
+                         .answer = question_.answer,
                          .missing = static_cast<std::uint32_t>(points_.points.count)};
     select_(select);
   }

@@ -42,8 +42,7 @@ KnnQuestion<T> part_of(const KnnQuestion<T>& whole, std::uint64_t first, std::ui
   part.queries.first += static_cast<std::uint32_t>(first);
   if (part.filter.below != nullptr) part.filter.below += first;
   if (part.bounds != nullptr) part.bounds += first;
-  part.indices += first * whole.k;
-  part.chains += first * whole.k;
+  part.answer = whole.answer.from(first * whole.k);
   return part;
 }
 

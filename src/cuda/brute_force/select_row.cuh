@@ -58,15 +58,13 @@ __device__ __forceinline__ void note_cut(const SelectTask<T>& task, std::uint64_
 
 template <typename T>
 __device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint64_t at, const Entry<T>& entry) {
-  task.indices[at] = entry.number();
-  task.chains[at] = entry.chain();
+  task.answer.put(at, entry.number(), entry.chain());
 }
 
 /// A place of the answer for which nothing was found.
 template <typename T>
 __device__ __forceinline__ void put_missing(const SelectTask<T>& task, std::uint64_t at) {
-  task.indices[at] = task.missing;
-  task.chains[at] = std::numeric_limits<T>::infinity();
+  task.answer.put(at, task.missing, std::numeric_limits<T>::infinity());
 }
 
 }  // namespace kith::cuda

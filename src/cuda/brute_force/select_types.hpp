@@ -40,8 +40,7 @@ struct SelectTask {
   std::uint8_t* is_failed = nullptr;  ///< by row
 
   // --- answers: row i begins at i * k ---
-  std::uint32_t* indices = nullptr;
-  T* chains = nullptr;
+  KnnAnswer<T> answer;
   std::uint32_t missing = 0;  ///< the index of a neighbour that is not there; its chain is infinite
 
   KITH_HOST_DEVICE std::uint64_t answer_of(std::uint64_t row) const { return chosen == nullptr ? row : chosen[row]; }

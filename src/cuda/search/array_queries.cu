@@ -32,9 +32,18 @@ void report_distances(const ReportTask<T>& task, const Stream& stream) {
   check_launch("reporting distances");
 }
 
+template <typename T>
+void empty_rows(const EmptyTask<T>& task, const Stream& stream) {
+  if (task.rows == 0) return;
+  empty_bad_rows<T><<<blocks_for(task.rows), kArrayThreads, 0, stream.get()>>>(task);
+  check_launch("emptying rows");
+}
+
 template void prepare_queries(const PrepareTask<float>&, const Stream&);
 template void prepare_queries(const PrepareTask<double>&, const Stream&);
 template void report_distances(const ReportTask<float>&, const Stream&);
 template void report_distances(const ReportTask<double>&, const Stream&);
+template void empty_rows(const EmptyTask<float>&, const Stream&);
+template void empty_rows(const EmptyTask<double>&, const Stream&);
 
 }  // namespace kith::cuda

@@ -37,11 +37,19 @@ __global__ void __launch_bounds__(kArrayThreads) report_entries(const __grid_con
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < entries;
        i += step) {
-    if (task.bounds != nullptr && task.bounds[i / task.per_row] < T(0)) {
-      task.indices[i] = task.missing;
-      task.distances[i] = std::numeric_limits<T>::infinity();
-    } else {
-      task.distances[i] = core::reported_distance(task.metric, task.squared, task.distances[i]);
+    task.distances[i] = core::reported_distance(task.metric, task.squared, task.distances[i]);
+  }
+}
+
+/// A thread per row.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) empty_bad_rows(const __grid_constant__ EmptyTask<T> task) {
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.rows;
+       i += step) {
+    if (!(task.bounds[i] < T(0))) continue;
+    for (std::uint32_t j = 0; j < task.k; ++j) {
+      task.answer.put(i * task.k + j, task.missing, std::numeric_limits<T>::infinity());
     }
   }
 }

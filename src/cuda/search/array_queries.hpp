@@ -12,5 +12,7 @@ template <typename T>
 void prepare_queries(const PrepareTask<T>& task, const Stream& stream);
 template <typename T>
 void report_distances(const ReportTask<T>& task, const Stream& stream);
+template <typename T>
+void empty_rows(const EmptyTask<T>& task, const Stream& stream);
 
 }  // namespace kith::cuda

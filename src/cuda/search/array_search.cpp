@@ -1,6 +1,7 @@
 // See array_search.hpp.
 #include "cuda/search/array_search.hpp"
 
+#include "core/reported_distance.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/device_scope.hpp"
@@ -64,30 +65,44 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
 
 template <typename T>
 void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
-                         std::uint32_t* indices, T* distances) const {
+                         const engine::DeviceNeighbors<T>& rows) const {
   if (queries.count == 0 || k == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   const bool is_empty = engine_.points() == 0;  // then no bound is good
   const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
+  const KnnAnswer<T> answer{.indices = rows.indices,
+                            .chains = rows.distances,
+                            .wide = rows.wide,
+                            .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared};
   if (!is_empty) {
     engine_.knn(KnnQuestion<T>{.metric = search_metric_,
                                .filter = search_filter(queries.filter),
                                .queries = prepared.source,
                                .k = k,
                                .bound = bound,
-                               .indices = indices,
-                               .chains = distances},
+                               .answer = answer},
                 {.bound = bound}, nullptr, stream);
+    if (!answer.takes_roots) report(run, queries.count * k, nullptr, rows.distances, stream);
   }
+  if (queries.is_self()) return;
+  empty_rows(EmptyTask<T>{.bounds = prepared.bounds.data(),
+                          .rows = queries.count,
+                          .k = k,
+                          .answer = answer,
+                          .missing = static_cast<std::uint32_t>(engine_.points())},
+             stream);
+}
+
+template <typename T>
+void ArraySearch<T>::report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device,
+                            T* distances, const Stream& stream) const {
+  if (core::is_reported_as_is(metric_, run.squared)) return;
   report_distances(ReportTask<T>{.metric = metric_,
                                  .squared = run.squared,
-                                 .entries = queries.count * k,
-                                 .distances = distances,
-                                 .indices = indices,
-                                 .per_row = k,
-                                 .bounds = prepared.bounds.data(),
-                                 .missing = static_cast<std::uint32_t>(engine_.points())},
+                                 .entries = entries,
+                                 .entries_on_device = entries_on_device,
+                                 .distances = distances},
                    stream);
 }
 
@@ -142,12 +157,7 @@ void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const
   question.indices = indices;
   question.chains = distances;
   engine_.list(question, stream);
-  report_distances(ReportTask<T>{.metric = metric_,
-                                 .squared = run.squared,
-                                 .entries_on_device = offsets + queries.count,
-                                 .distances = distances,
-                                 .indices = indices},
-                   stream);
+  report(run, 0, offsets + queries.count, distances, stream);
 }
 
 template <typename T>

@@ -25,7 +25,7 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
 
   void require_here(const void* memory, std::string_view what) const override;
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
-           std::uint32_t* indices, T* distances) const override;
+           const engine::DeviceNeighbors<T>& rows) const override;
   void count(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
              std::uint32_t* counts) const override;
   void offsets(const std::uint32_t* counts, std::uint64_t count, const engine::DeviceRun& run,
@@ -47,6 +47,9 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     QuerySource<T> source;
   };
   Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const Stream& stream) const;
+  /// Chain values become what the metric reports; how many there are, or where that is told.
+  void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
+              const Stream& stream) const;
   RadiusQuestion<T> radius_question(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
   BoxQuestion<T> box_question(const engine::BoxBatch<T>& boxes) const;
   Stream stream_of(const engine::DeviceRun& run) const {

@@ -2,6 +2,8 @@
 // reported.
 #pragma once
 
+#include "cuda/search/knn_answer.hpp"
+
 #include <kith/metric.hpp>
 
 #include <cstdint>
@@ -23,7 +25,7 @@ struct PrepareTask {
   T* bounds = nullptr;    ///< per row
 };
 
-/// Chain values become distances, where they are. Lists of `per_row` entries whose bound is below 0 become empty.
+/// Chain values become distances, where they are.
 template <typename T>
 struct ReportTask {
   Metric metric = {};
@@ -31,9 +33,15 @@ struct ReportTask {
   std::uint64_t entries = 0;
   const std::uint64_t* entries_on_device = nullptr;  ///< how many, if only the device knows
   T* distances = nullptr;
-  std::uint32_t* indices = nullptr;
-  std::uint64_t per_row = 0;
-  const T* bounds = nullptr;  ///< null: all lists are as they should be
+};
+
+/// Rows whose bound is below 0 become empty.
+template <typename T>
+struct EmptyTask {
+  const T* bounds = nullptr;
+  std::uint64_t rows = 0;
+  std::uint32_t k = 0;
+  KnnAnswer<T> answer;
   std::uint32_t missing = 0;
 };
 

@@ -69,8 +69,8 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
                                       .count = queries.count},
                           .k = k,
                           .bound = rules.bound,
-                          .indices = reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
-                          .chains = reinterpret_cast<T*>(room.data() + chains_at),
+                          .answer = {reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
+                                     reinterpret_cast<T*>(room.data() + chains_at)},
                           .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at),
                           .evaluations = reinterpret_cast<std::uint64_t*>(room.data() + evaluations_at)};
   *question.asked_again = 0;
@@ -85,8 +85,8 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
     engine_.knn(question, rules, flags, *stream);
     (*stream).synchronize();
   }
-  std::memcpy(indices, question.indices, entries * sizeof(std::uint32_t));
-  std::memcpy(chains, question.chains, entries * sizeof(T));
+  std::memcpy(indices, question.answer.indices, entries * sizeof(std::uint32_t));
+  std::memcpy(chains, question.answer.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
   if (run.times != nullptr) run.times->asked_again += *question.asked_again;
   if (run.times != nullptr) run.times->evaluations += *question.evaluations;
@@ -154,8 +154,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                    .k = k,
                                    .bound = rules.bound,
                                    .bounds = slot.queries.bounds(),
-                                   .indices = slot.indices.data(),
-                                   .chains = slot.chains.data(),
+                                   .answer = {slot.indices.data(), slot.chains.data()},
                                    .asked_again = slot.asked_again.data(),
                                    .evaluations = slot.evaluations.data()},
                     rules, slot.exact.data(), *slot.stream);

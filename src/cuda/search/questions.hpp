@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "cuda/search/knn_answer.hpp"
 
 #include <kith/metric.hpp>
 
@@ -71,8 +72,7 @@ struct KnnQuestion {
   std::uint32_t k = 0;
   T bound = 0;                ///< no chain value above it is reported
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
-  std::uint32_t* indices = nullptr;
-  T* chains = nullptr;
+  KnnAnswer<T> answer = {};
   std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow way; null: nobody counts them
   std::uint64_t* evaluations = nullptr;  ///< the same for distances measured, by engines that count them
 };

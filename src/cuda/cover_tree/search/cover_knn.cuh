@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kSearchThreads)
       }
       walk.run();
     }
-    list.write(question.indices + row * question.k, question.chains + row * question.k, question.k, task.tree.count);
+    list.write(question.answer, row * question.k, question.k, task.tree.count);
     if (task.exact != nullptr) {
       const bool is_exact = !(bound >= 0) || walk.is_exact();
       if (lane_number() == 0) task.exact[row] = is_exact ? 1 : 0;

@@ -72,8 +72,7 @@ __global__ void __launch_bounds__(kSearchThreads)
       offer_leaf_by_thread(knn.tree.leaf(walk.leaf()), knn.filter, measure, query.asking, list);
     }
     const std::uint64_t row = query.asking.row;
-    list.write(knn.indices + row * knn.k, knn.chains + row * knn.k,
-               static_cast<std::uint32_t>(knn.tree.geometry.points));
+    list.write(knn.answer, row * knn.k, static_cast<std::uint32_t>(knn.tree.geometry.points));
     if (task.exact != nullptr) task.exact[row] = walk.is_certain() ? 1 : 0;
   }
 }

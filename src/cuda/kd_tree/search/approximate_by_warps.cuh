@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kSearchThreads)
       list.settle();  // the walk depends on the limit
     }
     const std::uint64_t row = query.asking.row;
-    list.write(knn.indices + row * knn.k, knn.chains + row * knn.k, knn.k, points);
+    list.write(knn.answer, row * knn.k, knn.k, points);
     if (task.exact != nullptr && lane_number() == 0) task.exact[row] = walk.is_certain() ? 1 : 0;
   }
 }

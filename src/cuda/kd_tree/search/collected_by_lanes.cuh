@@ -51,14 +51,14 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
 
   /// The list of this lane's query, if it found any.
   __device__ __forceinline__ void sort_and_write_own(std::uint32_t found, std::uint32_t most) {
-    constexpr std::uint32_t kTogether = 8;
+    constexpr std::uint32_t kFew = 8;
     ExactEntry<T> entries[kMostExact];
 #pragma unroll
-    for (std::uint32_t first = 0; first < kMostExact; first += kTogether) {
-      Candidate<T> few[kTogether];
+    for (std::uint32_t first = 0; first < kMostExact; first += kFew) {
+      Candidate<T> few[kFew];
       if (first < most) look_up_own(first, found, few);
 #pragma unroll
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::uint32_t i = 0; i < kFew; ++i) {
         const bool is_point = first + i < found && few[i].index != own_self();
         entries[first + i] = ExactEntry<T>(is_point ? few[i] : last_candidate<T>());
       }
@@ -70,33 +70,31 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
   /// Missing ones come last.
   __device__ __forceinline__ void write_own_row(const ExactEntry<T> (&entries)[kMostExact]) const {
     const std::uint32_t k = task_.knn.k;
-    std::uint32_t* indices = task_.knn.indices + row_ * k;
-    T* chains = task_.knn.chains + row_ * k;
+    const KnnAnswer<T> row = task_.knn.answer.from(row_ * k);
     if constexpr (sizeof(T) == 4) {
-      if (k % kVector == 0) return write_vectors(entries, indices, chains);
+      if (k % kTogether == 0 && row.lies_well()) return write_together(entries, row);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kMostInLanes; ++i) {
       if (i >= k) break;
-      indices[i] = number_or_missing(entries[i]);
-      chains[i] = entries[i].candidate().distance;
+      row.put(i, number_or_missing(entries[i]), entries[i].candidate().distance);
     }
   }
-  static constexpr std::uint32_t kVector = 4;  ///< entries that are written at a time
+  static constexpr std::uint32_t kTogether = KnnAnswer<T>::kTogether;
 
-  __device__ __forceinline__ void write_vectors(const ExactEntry<T> (&entries)[kMostExact], std::uint32_t* indices,
-                                                T* chains) const {
+  __device__ __forceinline__ void write_together(const ExactEntry<T> (&entries)[kMostExact],
+                                                 const KnnAnswer<T>& row) const {
 #pragma unroll
-    for (std::uint32_t first = 0; first < kMostInLanes; first += kVector) {
+    for (std::uint32_t first = 0; first < kMostInLanes; first += kTogether) {
       if (first >= task_.knn.k) break;
-      PackedWords numbers, values;
+      std::uint32_t numbers[kTogether];
+      T chains[kTogether];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kVector; ++i) {
-        numbers.words[i] = number_or_missing(entries[first + i]);
-        values.words[i] = std::bit_cast<std::uint32_t>(entries[first + i].candidate().distance);
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        numbers[i] = number_or_missing(entries[first + i]);
+        chains[i] = entries[first + i].candidate().distance;
       }
-      *reinterpret_cast<PackedWords*>(indices + first) = numbers;
-      *reinterpret_cast<PackedWords*>(chains + first) = values;
+      row.put_together(first, numbers, chains);
     }
   }
   __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {

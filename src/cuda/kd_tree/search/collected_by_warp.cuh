@@ -156,15 +156,13 @@ class CollectedByWarp
   /// The first k of a list.
   __device__ __forceinline__ void write_row(std::uint32_t asking, std::uint32_t entries, const std::uint8_t* order) {
     const std::uint32_t k = task_.knn.k;
-    const std::uint64_t at = shuffle(row_, asking) * k + lane_number();
-    std::uint32_t* indices = task_.knn.indices + at;
-    T* chains = task_.knn.chains + at;
+    const std::uint64_t at = shuffle(row_, asking) * k;
 #pragma unroll 2
-    for (std::uint32_t place = lane_number(); place < k; place += kWarp, indices += kWarp, chains += kWarp) {
+    for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
       const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
       const bool is_point = place < entries;
-      *indices = is_point ? entry.index : missing();
-      *chains = is_point ? entry.distance : std::numeric_limits<T>::infinity();
+      task_.knn.answer.put(at + place, is_point ? entry.index : missing(),
+                           is_point ? entry.distance : std::numeric_limits<T>::infinity());
     }
   }
 

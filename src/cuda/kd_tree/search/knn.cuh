@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kSearchThreads)
     list.reset(task.bound_of(query.asking.row));
     NearestWalk<T, kDims, List<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared), list)
         .run();
-    list.write(task.indices + query.asking.row * task.k, task.chains + query.asking.row * task.k, task.k, points);
+    list.write(task.answer, query.asking.row * task.k, task.k, points);
   }
 }
 

@@ -39,12 +39,13 @@ class NearestInLanes {
   __device__ void settle() {}
 
   /// Fills a row of `width` >= k entries.
-  __device__ void write(std::uint32_t* indices, T* chains, std::uint32_t width, std::uint32_t missing) const {
+  __device__ void write(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t width,
+                        std::uint32_t missing) const {
     const bool is_found = lane_number() < k_ && entry_.index != kNoNumber;
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const bool is_filled = j < kWarp && is_found;
-      indices[j] = is_filled ? entry_.index : missing;
-      chains[j] = is_filled ? entry_.distance : std::numeric_limits<T>::infinity();
+      answer.put(at + j, is_filled ? entry_.index : missing,
+                 is_filled ? entry_.distance : std::numeric_limits<T>::infinity());
     }
   }
 

@@ -43,13 +43,13 @@ class NearestInMemory {
     if (count_ > 0 && kept_ + count_ >= k_) join();
   }
 
-  __device__ void write(std::uint32_t* indices, T* chains, std::uint32_t width, std::uint32_t missing) {
+  __device__ void write(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t width, std::uint32_t missing) {
     if (count_ > 0) join();
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const Candidate<T> entry = j < k_ ? sorted_.at(j) : last_candidate<T>();
       const bool is_filled = entry.index != kNoNumber;
-      indices[j] = is_filled ? entry.index : missing;
-      chains[j] = is_filled ? entry.distance : std::numeric_limits<T>::infinity();
+      answer.put(at + j, is_filled ? entry.index : missing,
+                 is_filled ? entry.distance : std::numeric_limits<T>::infinity());
     }
   }
 

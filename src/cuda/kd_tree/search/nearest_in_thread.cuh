@@ -32,13 +32,13 @@ class NearestInThread {
     if (is_before) entries_[0] = candidate;
   }
 
-  __device__ void write(std::uint32_t* indices, T* chains, std::uint32_t missing) const {
+  __device__ void write(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t missing) const {
 #pragma unroll
     for (std::uint32_t i = 0; i < kMost; ++i) {
       if (i < unused_) continue;
       const bool is_filled = entries_[i].index != kNoNumber;
-      indices[i - unused_] = is_filled ? entries_[i].index : missing;
-      chains[i - unused_] = is_filled ? entries_[i].distance : std::numeric_limits<T>::infinity();
+      answer.put(at + i - unused_, is_filled ? entries_[i].index : missing,
+                 is_filled ? entries_[i].distance : std::numeric_limits<T>::infinity());
     }
   }
 

@@ -98,8 +98,8 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (std::uint32_t i = 1; i + 1 < kKept; i += 2) put_in_order(found[i], found[i + 1]);
     }
     if (task_.knn.filter.exclude_self) leave_out_self(found);
-    if (task_.knn.k % 4 == 0) {
-      if (has_answer) write_vectors(found);
+    if (task_.knn.k % kTogether == 0 && task_.knn.answer.lies_well()) {
+      if (has_answer) write_together(found);
     } else {
       write_rows(found, has_answer);
     }
@@ -115,41 +115,36 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     }
   }
 
-  /// Four entries at a time.
-  __device__ void write_vectors(const ExactEntry<T> (&found)[kKept]) const {
-    struct alignas(16) Numbers {
-      std::uint32_t values[4];
-    };
-    struct alignas(16) Chains {
-      T values[16 / sizeof(T)];
-    };
+  /// A few entries at a time.
+  __device__ void write_together(const ExactEntry<T> (&found)[kKept]) const {
     const std::uint32_t k = task_.knn.k;
-    std::uint32_t* indices = task_.knn.indices + row_ * k;
-    T* chains = task_.knn.chains + row_ * k;
 #pragma unroll
-    for (std::uint32_t i = 0; i + 4 <= kKept; i += 4) {
-      if (i >= k) break;
-      *reinterpret_cast<Numbers*>(indices + i) = {{found[i].candidate().index, found[i + 1].candidate().index,
-                                                   found[i + 2].candidate().index, found[i + 3].candidate().index}};
-      if constexpr (sizeof(T) == 4) {
-        *reinterpret_cast<Chains*>(chains + i) = {{found[i].candidate().distance, found[i + 1].candidate().distance,
-                                                   found[i + 2].candidate().distance,
-                                                   found[i + 3].candidate().distance}};
-      } else {
-        *reinterpret_cast<Chains*>(chains + i) = {{found[i].candidate().distance, found[i + 1].candidate().distance}};
-        *reinterpret_cast<Chains*>(chains + i +
-                                   2) = {{found[i + 2].candidate().distance, found[i + 3].candidate().distance}};
+    for (std::uint32_t first = 0; first + kTogether <= kKept; first += kTogether) {
+      if (first >= k) break;
+      std::uint32_t numbers[kTogether];
+      T chains[kTogether];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        numbers[i] = found[first + i].candidate().index;
+        chains[i] = found[first + i].candidate().distance;
       }
+      task_.knn.answer.put_together(row_ * k + first, numbers, chains);
     }
   }
+  static constexpr std::uint32_t kTogether = KnnAnswer<T>::kTogether;
 
   /// Through shared memory, so that the lanes write a row together.
   __device__ void write_rows(const ExactEntry<T> (&found)[kKept], bool has_answer) {
-    write_column(task_.knn.indices, has_answer, [&](std::uint32_t i) { return found[i].candidate().index; });
-    write_column(task_.knn.chains, has_answer, [&](std::uint32_t i) { return found[i].candidate().distance; });
+    const KnnAnswer<T>& answer = task_.knn.answer;
+    write_column<std::uint32_t>(
+        has_answer, [&](std::uint32_t i) { return found[i].candidate().index; },
+        [&](std::uint64_t at, std::uint32_t number) { answer.put_number(at, number); });
+    write_column<T>(
+        has_answer, [&](std::uint32_t i) { return found[i].candidate().distance; },
+        [&](std::uint64_t at, T chain) { answer.put_chain(at, chain); });
   }
-  template <typename V, typename Entry>
-  __device__ __forceinline__ void write_column(V* column, bool has_answer, const Entry& entry) {
+  template <typename V, typename Entry, typename Put>
+  __device__ __forceinline__ void write_column(bool has_answer, const Entry& entry, const Put& put) {
     constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
     constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
     static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
@@ -167,7 +162,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (; asking != 0; asking &= asking - 1) {
         const std::uint32_t lane = lowest_bit(asking);
         const std::uint64_t row = shuffle(row_, lane);
-        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
+        if (lane_number() < k) put(row * k + lane_number(), stage[(lane - first) * kStride + lane_number()]);
       }
     }
   }
@@ -184,17 +179,17 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
     for (; asking != 0; asking &= asking - 1) settle_end(lowest_bit(asking));
     for (asking = ballot(has_answer); asking != 0;) {
-      constexpr std::uint32_t kTogether = 2;  // what they read is on its way at the same time
-      std::uint32_t lanes[kTogether];
-      Entry entries[kTogether];
+      constexpr std::uint32_t kPair = 2;  // what they read is on its way at the same time
+      std::uint32_t lanes[kPair];
+      Entry entries[kPair];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kTogether; ++i) {  // the last one twice, if their number is odd
+      for (std::uint32_t i = 0; i < kPair; ++i) {  // the last one twice, if their number is odd
         lanes[i] = asking != 0 ? lowest_bit(asking) : lanes[0];
         asking &= asking - 1;
         entries[i] = look_up_entry(lanes[i], lane_number());
       }
 #pragma unroll
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::uint32_t i = 0; i < kPair; ++i) {
         sort_entries(entries[i]);
         write_entry(lanes[i], entries[i].candidate);
       }
@@ -260,10 +255,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       is_written = place < k && (self >> lane_number() & 1) == 0;
     }
     const std::uint64_t at = shuffle(row_, asking) * k + place;
-    if (is_written) {
-      task_.knn.indices[at] = candidate.index;
-      task_.knn.chains[at] = candidate.distance;
-    }
+    if (is_written) task_.knn.answer.put(at, candidate.index, candidate.distance);
   }
 
  protected:

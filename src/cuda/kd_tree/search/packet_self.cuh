@@ -24,10 +24,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
     room_.counts[lane_number()] = kNoNumber;  // the least number so far
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
-    if (is_there_ && is_searched) {
-      task_.knn.indices[row_] = room_.counts[lane_number()];
-      task_.knn.chains[row_] = T(0);
-    }
+    if (is_there_ && is_searched) task_.knn.answer.put(row_, room_.counts[lane_number()], T(0));
   }
 
  private:

@@ -74,8 +74,7 @@ struct KnnTask {
   std::uint32_t k = 0;
   T bound = 0;                ///< no chain value above it is reported
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
-  std::uint32_t* indices = nullptr;
-  T* chains = nullptr;
+  KnnAnswer<T> answer;
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };

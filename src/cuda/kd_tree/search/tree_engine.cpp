@@ -63,8 +63,7 @@ void TreeEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T
                         .k = question.k,
                         .bound = question.bound,
                         .bounds = question.bounds,
-                        .indices = question.indices,
-                        .chains = question.chains};
+                        .answer = question.answer};
   if (rules.is_exact()) return search_knn(task, stream);
   search_knn_approximately(
       ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
