@@ -62,6 +62,9 @@ SAME_ERRORS = {
     "workers": lambda m: m.KDTree(D).query([0, 0], workers=0),
     "workers -2": lambda m: m.KDTree(D).query_ball_point([0, 0], 1, workers=-2),
     "workers 1.5": lambda m: m.KDTree(D).query([0, 0], workers=1.5),
+    "eps of two": lambda m: m.KDTree(D).query([0, 0], eps=[0, 1]),
+    "no radius": lambda m: m.KDTree(D).query_pairs(None),
+    "complex p": lambda m: m.KDTree(D).query([0, 0], p=2j),
     "eps of text": lambda m: m.KDTree(D).query([0, 0], eps="a"),
     "shape of r": lambda m: m.KDTree(D).query_ball_point([[0, 0], [1, 1]], [0, 9, 1]),
     "nan in ball": lambda m: m.KDTree(D).query_ball_point([0, np.inf], 1),
@@ -102,7 +105,7 @@ def test_ranks_below_one_are_refused(k):
 @pytest.mark.parametrize("other", [None, D, scipy.spatial.KDTree(D)])
 def test_other_must_be_a_tree_of_kith(other):
     tree = kith.spatial.KDTree(D)
-    given = f"{type(other).__module__}.{type(other).__name__}"
+    given = "NoneType" if other is None else f"{type(other).__module__}.{type(other).__name__}"
     for method in (tree.query_ball_tree, tree.count_neighbors, tree.sparse_distance_matrix):
         with pytest.raises(TypeError, match=f"'other' has incorrect type .*got {given}"):
             method(other, 1)

@@ -23,9 +23,12 @@ def real_floats(values: Any) -> Floats:
 
 
 def as_float(value: Any) -> float:
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"must be real number, not {type(value).__name__}")
-    return float(value)
+    if not isinstance(value, (str, bytes)):
+        try:
+            return float(value)
+        except TypeError:
+            pass
+    raise TypeError(f"must be real number, not {type(value).__name__}")
 
 
 def as_query_points(x: Any, dims: int) -> Floats:

@@ -99,10 +99,10 @@ class Tree:
     def _partner(self, other: Any, method: str) -> Tree:
         """The other tree, with the periodic axes of this one."""
         if not isinstance(other, Tree):
-            given = type(other)
+            given = f"{type(other).__module__}.{type(other).__qualname__}"
             raise TypeError(
                 "Argument 'other' has incorrect type (expected kith.spatial.cKDTree, "
-                f"got {given.__module__}.{given.__qualname__})"
+                f"got {given.removeprefix('builtins.')})"
             )
         if self.m != other.m:
             raise ValueError(f"Trees passed to {method} have different dimensionality")
