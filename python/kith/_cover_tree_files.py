@@ -75,7 +75,7 @@ class CoverTreeFiles:
         if content == "points":
             searcher = Index.load(name, device=device, threads=threads, progress=progress)
             return cls._wrap(searcher, device)
-        options = {"device": as_text(device, "device"), "threads": as_threads(threads)}
+        options: dict[str, Any] = {"device": as_text(device, "device"), "threads": as_threads(threads)}
         with reporting(progress) as report:
             if content == "bits":
                 searcher = BitSearcher(_kith.BitIndex.load(name, progress=report, **options))

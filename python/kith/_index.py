@@ -71,8 +71,6 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
     array([2])
     """
 
-    _framework: Framework | None
-    _ordinal: int
     _searched_on: int | None
     _searcher: SharedSearch | None
 
@@ -240,9 +238,7 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
             as_count(k, "k"),
             options,
             return_exact,
-            SharedArguments(
-                allowed, earlier_only, index_below, skip_nonfinite, threads, progress
-            ),
+            SharedArguments(allowed, earlier_only, index_below, skip_nonfinite, threads, progress),
         )
 
     def _nearest(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _kith
 from ._arguments import as_text, as_threads
+from ._device_arrays import Framework
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
@@ -20,6 +21,8 @@ class IndexFiles:
 
     _low: _kith.Index
     _asked_device: str
+    _framework: Framework | None
+    _ordinal: int
 
     @classmethod
     def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
@@ -101,8 +104,8 @@ class IndexFiles:
     def __reduce__(self) -> Any:
         return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
 
-    def __copy__(self: Any) -> Index:
-        other = type(self).__new__(type(self))
+    def __copy__(self) -> Index:
+        other: Any = type(self).__new__(type(self))
         other._take(self._low, self._asked_device, self._framework, self._ordinal)
         return other
 

@@ -15,7 +15,6 @@ from ._list_weights import inverse_distances, owners_of
 from ._parameters import CONSTRAINTS, threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
-
 _NO_WEIGHT = (
     "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
     "case if you are using a user-defined function."
