@@ -172,6 +172,8 @@ def test_a_model_without_a_radius(cloud):
         model.fit(cloud)
         assert model.kneighbors(cloud[:2])[1].shape == (2, 5)
         assert [len(each) for each in model.radius_neighbors(cloud[:2])[1]] == [0, 0]
+    by_angle = neighbors.NearestNeighbors(metric="cosine", radius=None).fit(cloud)
+    assert [len(each) for each in by_angle.radius_neighbors(np.zeros((2, 3)))[1]] == [0, 0]
     messages = []
     for model in both("RadiusNeighborsClassifier", radius=None):
         with pytest.raises(ValueError, match="No neighbors found") as raised:

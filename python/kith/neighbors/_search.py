@@ -160,14 +160,15 @@ class RadiusNeighborsSearch(SearchedByKith):
         if radius is None:
             radius = self.radius
         queries = None if X is None else self._queries(X)
-        if self._is_for_sklearn(queries):
-            return _as_lists(
-                self._searched_by_sklearn().radius_neighbors(queries, radius, sort_results=True)
-            )
         radii, is_none = _radii(radius)
-        lists = self.index_.radius(
-            queries, radii, exclude_self=queries is None, threads=threads_for(self.n_jobs)
-        )
+        if self._is_for_sklearn(queries):
+            lists = _as_lists(
+                self._searched_by_sklearn().radius_neighbors(queries, radii, sort_results=True)
+            )
+        else:
+            lists = self.index_.radius(
+                queries, radii, exclude_self=queries is None, threads=threads_for(self.n_jobs)
+            )
         if is_none.any():
             lists = _emptied(lists, is_none)
         distances = lists.distances.astype(np.float64, copy=False)
