@@ -113,7 +113,9 @@ def entry(name, value):
         return [f".. autofunction:: {name}", ""]
     # scikit-learn adds methods whose docstrings refer to its own pages.
     foreign = [member for member in dir(value) if re.fullmatch(r"(get|set)_\w+_(request|routing)", member)]
-    return [f".. autoclass:: {name}", "   :members:", f"   :exclude-members: {', '.join(foreign)}", ""]
+    is_ours = all(base.__module__.startswith("kith.") for base in value.__mro__[:-1])  # made of classes of the package alone
+    inherited = ["   :inherited-members:"] if is_ours else []
+    return [f".. autoclass:: {name}", "   :members:", *inherited, f"   :exclude-members: {', '.join(foreign)}", ""]
 
 
 def reference():

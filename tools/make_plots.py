@@ -9,7 +9,8 @@ import json
 import math
 import sys
 
-from make_tables import RESULTS, ROOT, brute_or_tree_rows, gpu_line, gpu_report, select_cases
+from benchmark_reports import RESULTS, ROOT, gpu_line, gpu_report
+from gpu_tables import brute_or_tree_rows, select_cases
 from svg_chart import COLOURS, FAINT, INK, MARKERS, LogAxis, Panel, Svg, number, short
 
 PLOTS = ROOT / "docs/plots"

@@ -17,10 +17,11 @@ import importlib
 from typing import Any
 
 from ._arrays import DataConversionNote
+from ._build_plan import BuildPlan, plan
 from ._config import DeviceInfo, devices, show_config
 from ._cover_tree import CoverTree
 from ._files import PointFile, generate, read_points, write_points
-from ._index import BuildPlan, Index, plan
+from ._index import Index
 from ._kith import __version__
 from ._lists import NeighborLists, PointLists
 from ._sequence_files import SequenceFile, read_sequences

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 import warnings
@@ -10,7 +9,6 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 __all__ = ["DataConversionNote", "as_queries", "as_rows", "library_name", "note", "numpy_dtype"]
 
@@ -57,7 +55,9 @@ def float_type(dtype: np.dtype) -> np.dtype | None:
     return None
 
 
-def _refuse(array: np.ndarray, name: str) -> TypeError:
+def _refuse(array: np.ndarray, name: str, given: Any) -> TypeError:
+    if array.ndim == 0 and array.dtype.kind == "O":
+        return TypeError(f"{name} must be an array or a list of rows, not {type(given).__name__}")
     kinds = {
         "O": "objects",
         "c": "complex numbers",
@@ -115,7 +115,7 @@ def as_floats(array: Any, name: str, dtype: np.dtype | None = None) -> np.ndarra
     if wanted is None:
         if values.size == 0 and not was_array:
             return np.empty(values.shape, dtype or _F64)
-        raise _refuse(values, name)
+        raise _refuse(values, name, array)
     if dtype is not None:
         wanted = dtype
     if values.dtype == wanted and values.dtype.isnative:
@@ -147,7 +147,9 @@ def as_rows(array: Any, name: str = "points", dtype: np.dtype | None = None) -> 
     values = as_floats(array, name, dtype)
     if values.ndim != 2:
         advice = ""
-        if values.ndim == 1:
+        if values.shape == (0,):
+            advice = "; use numpy.empty((0, dims)) for no points"
+        elif values.ndim == 1:
             advice = (
                 f"; use {name}.reshape(-1, 1) for points with one coordinate "
                 f"or {name}.reshape(1, -1) for a single point"
@@ -172,60 +174,3 @@ def as_queries(
     if values.ndim != 2:
         values = values.reshape(int(np.prod(lead)), dims)
     return _side_by_side(values), lead
-
-
-def as_count(number: Any, name: str) -> int:
-    """A whole number from 0 to 2**32 - 1."""
-    try:
-        value = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, not {type(number).__name__}") from None
-    if not 0 <= value < 2**32:
-        raise ValueError(f"{name} must be from 0 to 2**32 - 1, not {value}")
-    return value
-
-
-def as_radii(radius: Any, lead: tuple[int, ...]) -> float | npt.NDArray[np.float64]:
-    """One radius, or one for each query."""
-    if np.ndim(radius) == 0:
-        return float(radius)
-    radii = np.asarray(radius, dtype=np.float64)
-    try:
-        radii = np.broadcast_to(radii, lead)
-    except ValueError:
-        raise ValueError(f"radius has the shape {radii.shape}, the queries {lead}") from None
-    return np.ascontiguousarray(radii).reshape(-1)
-
-
-def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
-    """A bool for each point as the library's words of 64 bits."""
-    values = np.asarray(mask)
-    if values.dtype != np.bool_:
-        raise TypeError(
-            f"allowed must be a bool for each point, not {values.dtype}; "
-            "from numbers of points make it by mask = numpy.zeros(n, bool); mask[numbers] = True"
-        )
-    if values.shape != (count,):
-        raise ValueError(
-            f"allowed has the shape {values.shape}, but ({count},) is needed: a bool per point"
-        )
-    if values.all():
-        return None
-    words = np.zeros((count + 63) // 64, dtype="<u8")
-    packed = np.packbits(values, bitorder="little")
-    words.view(np.uint8)[: packed.size] = packed
-    return words
-
-
-def as_index_below(bounds: Any, lead: tuple[int, ...]) -> npt.NDArray[np.uint32]:
-    """A bound for each query."""
-    values = np.asarray(bounds)
-    if values.dtype.kind not in "iu":
-        raise TypeError(f"index_below must hold whole numbers, not {values.dtype}")
-    if values.shape != lead:
-        raise ValueError(
-            f"index_below has the shape {values.shape}, the queries {lead}: give one for each"
-        )
-    if values.size and values.min() < 0:
-        raise ValueError("index_below must not be negative")
-    return np.ascontiguousarray(np.minimum(values, 2**32 - 1)).astype(np.uint32).reshape(-1)

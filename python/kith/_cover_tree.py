@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import operator
-import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import _kith
+from ._arguments import as_count, as_text, as_threads, as_whole
+from ._cover_tree_files import CoverTreeFiles
+from ._cover_tree_searches import CoverTreeSearches
 from ._index import Index
 from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
-from ._paths import existing_path
-from ._progress import Progress, reporting
+from ._progress import Progress
 
 __all__ = ["CoverTree"]
 
-_Searcher = Index | BitSearcher | SequenceSearcher | MetricSearcher
 
-
-class CoverTree:
+class CoverTree(CoverTreeSearches, CoverTreeFiles):
     """Neighbours of vectors, bits, strings, sets, or of anything that a function measures.
 
     A cover tree needs a metric and nothing else: at least 0, symmetric, and no way is shorter
@@ -48,7 +45,8 @@ class CoverTree:
         true metric; ValueError is raised where it gives NaN, less than 0, or another value the
         other way round, and what it raises comes out of the call. `check` looks at all pairs.
     engine : {"covertree", "auto", "brute"}
-        Not for a function: "auto" takes the fastest for the objects. Answers are the same.
+        Not for a function: "auto" takes the fastest for the objects, which for vectors may be a
+        k-d tree. Answers are the same.
     device : {"auto", "cpu", "cuda", "cuda:N"}
         Not for a function: where to search.
     leaf_size : int
@@ -91,9 +89,6 @@ class CoverTree:
     3
     """
 
-    _searcher: _Searcher
-    _asked_device: str
-
     def __init__(
         self,
         objects: Any,
@@ -106,7 +101,7 @@ class CoverTree:
         threads: int = 0,
         progress: Progress = False,
     ) -> None:
-        self._asked_device = device
+        self._asked_device = as_text(device, "device")
         if callable(metric):
             if engine not in ("covertree", "auto") or device not in ("cpu", "auto") or leaf_size:
                 raise ValueError(
@@ -120,10 +115,10 @@ class CoverTree:
         if rounding is not None:
             raise ValueError("rounding is for a metric of your own; that of the others is known")
         options: dict[str, Any] = {
-            "engine": engine,
+            "engine": as_text(engine, "engine"),
             "device": device,
-            "leaf_size": leaf_size,
-            "threads": threads,
+            "leaf_size": as_count(leaf_size, "leaf_size"),
+            "threads": as_threads(threads),
             "progress": progress,
         }
         if metric == "hamming" and _is_bits(objects):
@@ -133,171 +128,6 @@ class CoverTree:
         else:
             _require_vector_metric(metric, objects)
             self._searcher = Index(objects, metric=metric, **options)
-
-    @classmethod
-    def _wrap(cls, searcher: _Searcher, asked_device: str = "auto") -> CoverTree:
-        self = cls.__new__(cls)
-        self._searcher = searcher
-        self._asked_device = asked_device
-        return self
-
-    # Searches
-
-    def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        exclude_self: bool = False,
-        max_distance: float = math.inf,
-        eps: float = 0.0,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        return_exact: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
-    ) -> Any:
-        """The k nearest objects of each query, by distance, then by number.
-
-        Parameters
-        ----------
-        queries : array_like, list or a single object, optional
-            None takes the objects themselves. For a metric of your own a list, or the rows of an
-            array, are queries, and anything else is a single one.
-        k : int
-            How many neighbours.
-        exclude_self : bool
-            With ``queries=None``: an object is not its own neighbour. Its duplicates still are.
-        max_distance : float
-            Neighbours farther than this are missing.
-        eps : float
-            Each distance may be up to (1 + eps) times the true one.
-        allowed : array_like of bool, shape (n,), optional
-            Find only these objects. Not for a metric of your own.
-        earlier_only : bool
-            With ``queries=None``: object i finds only objects before i. Not for a metric of your
-            own.
-        return_exact : bool
-            Also return for each query whether its answer is certainly exact.
-        threads : int
-            Threads on the CPU; 0 takes all cores.
-        progress : bool or callable
-            True shows a bar; a function is called with (stage, done, total).
-
-        Returns
-        -------
-        distances : ndarray of shape (..., k)
-            float32 for bits, strings and sets, float64 for a metric of your own, else the type of
-            the vectors. Infinity where there is no neighbour.
-        indices : ndarray of int64, shape (..., k)
-            The numbers of the objects; where there is no neighbour one more than the highest ever.
-        exact : ndarray of bool, shape (...)
-            If `return_exact`.
-
-        Examples
-        --------
-        >>> import numpy as np, kith
-        >>> codes = np.array([[0b0000], [0b0001], [0b1111]], dtype=np.uint8)
-        >>> tree = kith.CoverTree(codes, metric="hamming")
-        >>> tree.knn(k=1, exclude_self=True)[0].ravel()
-        array([1., 1., 3.], dtype=float32)
-        """
-        return self._searcher.knn(
-            queries,
-            k,
-            exclude_self=exclude_self,
-            max_distance=max_distance,
-            eps=eps,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            return_exact=return_exact,
-            threads=threads,
-            progress=progress,
-        )
-
-    def radius(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        max_neighbors: int = 0,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
-    ) -> Any:
-        """All objects within a radius of each query, by distance, then by number.
-
-        Parameters
-        ----------
-        queries
-            As in `knn`.
-        radius : float
-            Objects at exactly this distance belong to the list. For vectors and for a metric of
-            your own also one for each query.
-        max_neighbors : int
-            Keep the nearest so many of each list; 0 keeps all.
-        exclude_self, allowed, earlier_only, threads, progress
-            As in `knn`.
-
-        Returns
-        -------
-        NeighborLists
-            ``lists[q]`` is ``(distances, indices)``. For a single query that pair itself.
-
-        Examples
-        --------
-        >>> import kith
-        >>> tree = kith.CoverTree(["cat", "cart", "dog"], metric="edit")
-        >>> distances, indices = tree.radius("bat", 2)
-        >>> indices
-        array([0, 1])
-        """
-        return self._searcher.radius(
-            queries,
-            radius,
-            exclude_self=exclude_self,
-            max_neighbors=max_neighbors,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            threads=threads,
-            progress=progress,
-        )
-
-    def count(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
-    ) -> Any:
-        """How many objects lie within a radius of each query; arguments as in `radius`.
-
-        Returns
-        -------
-        ndarray of int64, shape (...)
-            An int for a single query.
-
-        Examples
-        --------
-        >>> import kith
-        >>> kith.CoverTree(["cat", "cart", "dog"], metric="edit").count(["bat", "fog"], 1)
-        array([1, 1])
-        """
-        return self._searcher.count(
-            queries,
-            radius,
-            exclude_self=exclude_self,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            threads=threads,
-            progress=progress,
-        )
 
     # Growing and shrinking
 
@@ -317,7 +147,7 @@ class CoverTree:
         The others keep their numbers. KeyError is raised if there is none.
         """
         low = self._changing("remove")
-        number = operator.index(index)
+        number = as_whole(index, "index")
         if number < 0 or not low.remove(number):
             raise KeyError(f"there is no object {index}; it was removed or never inserted")
 
@@ -329,95 +159,14 @@ class CoverTree:
             "build another one from all objects"
         )
 
-    # Files and copies
-
-    def save(self, path: Any, *, threads: int = 0, progress: Progress = False) -> None:
-        """Write the tree to a file, whole or not at all. Not for a metric of your own.
-
-        Parameters
-        ----------
-        path : str or path-like
-            On any error an old file of that name is untouched.
-        """
-        if isinstance(self._searcher, MetricSearcher):
-            raise TypeError("a function cannot be saved to an index file; pickle the tree instead")
-        if isinstance(self._searcher, Index):
-            self._searcher.save(path, threads=threads, progress=progress)
-            return
-        with reporting(progress) as report:
-            self._searcher.low.save(os.fspath(path), threads=threads, progress=report)
-
-    @classmethod
-    def load(
-        cls, path: Any, *, device: str = "cpu", threads: int = 0, progress: Progress = False
-    ) -> CoverTree:
-        """Read a tree that `save`, or the command kith, wrote, and check all of it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            ValueError is raised if the file is damaged.
-        device : {"cpu", "auto", "cuda", "cuda:N"}
-            Where to search it.
-
-        Examples
-        --------
-        >>> import kith, os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "words.kith")
-        >>> kith.CoverTree(["cat", "dog"], metric="edit").save(path)
-        >>> kith.CoverTree.load(path)
-        kith.CoverTree(2 objects, metric='edit', engine='covertree', device='cpu')
-        """
-        name = existing_path(path)
-        content = _kith.index_content(name)
-        searcher: _Searcher
-        if content == "points":
-            searcher = Index.load(name, device=device, threads=threads, progress=progress)
-            if searcher.engine == "kdtree":
-                raise ValueError(f"{name} holds a k-d tree; load it with kith.Index.load")
-            return cls._wrap(searcher, device)
-        with reporting(progress) as report:
-            if content == "bits":
-                searcher = BitSearcher(
-                    _kith.BitIndex.load(name, device=device, threads=threads, progress=report)
-                )
-            else:
-                searcher = SequenceSearcher(
-                    _kith.SequenceIndex.load(name, device=device, threads=threads, progress=report)
-                )
-        return cls._wrap(searcher, device)
-
-    def __reduce__(self) -> Any:
-        searcher = self._searcher
-        if isinstance(searcher, MetricSearcher):
-            low = searcher.low
-            numbers = low.numbers().tolist()
-            objects = [low.object(number) for number in numbers]
-            return _from_objects, (
-                type(self),
-                low.function,
-                low.rounding,
-                numbers,
-                objects,
-                low.next,
-            )
-        if isinstance(searcher, Index):
-            return _from_index, (type(self), searcher, self._asked_device)
-        content = searcher.low.to_bytes()
-        return _from_bytes, (type(self), type(searcher), content, self._asked_device)
-
-    def __copy__(self) -> CoverTree:
-        searcher = self._searcher
-        if isinstance(searcher, MetricSearcher):
-            searcher = MetricSearcher(searcher.low.copy())
-        return self._wrap(searcher, self._asked_device)
-
     # What it says of itself
 
     def __len__(self) -> int:
         return len(self._searcher)
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_searcher"):
+            return "kith.CoverTree(not built)"
         metric = self.metric
         name = repr(metric) if isinstance(metric, str) else _name_of(metric)
         return (
@@ -432,7 +181,7 @@ class CoverTree:
 
     @property
     def engine(self) -> str:
-        """The engine that was taken: "covertree" or "brute"."""
+        """The engine that was taken: "covertree", "brute", or for vectors also "kdtree"."""
         if isinstance(self._searcher, (Index, MetricSearcher)):
             return self._searcher.engine
         return self._searcher.low.engine
@@ -509,27 +258,3 @@ def _require_vector_metric(metric: str, objects: Any) -> None:
 
 def _name_of(function: Any) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
-
-
-def _from_index(cls: type[CoverTree], index: Index, device: str) -> CoverTree:
-    return cls._wrap(index, device)
-
-
-def _from_bytes(cls: type[CoverTree], kind: Any, content: bytes, device: str) -> CoverTree:
-    low = _kith.BitIndex if kind is BitSearcher else _kith.SequenceIndex
-    return cls._wrap(kind(low.from_bytes(content, device=device)), device)
-
-
-def _from_objects(
-    cls: type[CoverTree],
-    metric: Callable[[Any, Any], float],
-    rounding: tuple[float, float],
-    numbers: list[int],
-    objects: list[Any],
-    next_number: int,
-) -> CoverTree:
-    low = _kith.MetricTree(metric, rounding)
-    for number, each in zip(numbers, objects):
-        low.insert_as(each, number)
-    low.number_from(next_number)
-    return cls._wrap(MetricSearcher(low))

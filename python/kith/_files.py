@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from . import _kith
-from ._arrays import as_count, as_rows, library_name
-from ._paths import existing_path
+from ._arguments import as_count, as_text, as_threads
+from ._arrays import as_rows, library_name
+from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
 __all__ = ["PointFile", "generate", "read_points", "write_points"]
@@ -132,16 +132,16 @@ def read_points(
     with reporting(progress) as report:
         found = _kith.read_points(
             existing_path(path),
-            format=format,
+            format=as_text(format, "format"),
             dtype=_dtype_name(dtype),
             columns=_names(columns),
             label="" if label is None else str(label),
             extras=_names(extras),
-            delimiter=delimiter or "",
-            header=header,
-            missing_as_nan=missing_as_nan,
-            array=array or "",
-            threads=threads,
+            delimiter=as_text(delimiter or "", "delimiter"),
+            header=None if header is None else bool(header),
+            missing_as_nan=bool(missing_as_nan),
+            array=as_text(array or "", "array"),
+            threads=as_threads(threads),
             progress=report,
         )
     if found["labels"] is not None:
@@ -193,13 +193,13 @@ def write_points(
         names = [str(text) for text in texts]
     with reporting(progress) as report:
         _kith.write_points(
-            os.fsdecode(os.fspath(path)),
+            new_path(path),
             as_rows(points),
-            format=format,
+            format=as_text(format, "format"),
             columns=_names(columns),
             codes=codes,
             names=names,
-            ascii=ascii,
+            ascii=bool(ascii),
             progress=report,
         )
 
@@ -250,13 +250,13 @@ def generate(
     """
     with reporting(progress) as report:
         made, labels = _kith.generate(
-            shape,
+            as_text(shape, "shape"),
             as_count(points, "points"),
             as_count(dims, "dims"),
-            seed=seed,
+            seed=as_count(seed, "seed", bits=64),
             dtype=_dtype_name(dtype),
             classes=as_count(classes, "classes"),
-            threads=threads,
+            threads=as_threads(threads),
             progress=report,
         )
     return (made, labels) if shape == "classes" else made

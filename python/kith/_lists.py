@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
 
 __all__ = ["NeighborLists", "PointLists"]
 
@@ -97,6 +97,12 @@ class PointLists:
 
 
 def _place(offsets: Any, which: int) -> slice:
+    try:
+        which = operator.index(which)
+    except TypeError:
+        raise TypeError(
+            f"lists are numbered: give a whole number, not {type(which).__name__}"
+        ) from None
     count = len(offsets) - 1
     if not -count <= which < count:
         raise IndexError(f"there are {count} lists, no list {which}")

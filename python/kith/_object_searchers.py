@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _kith
-from ._arrays import as_allowed, as_count, as_radii
+from ._arguments import as_allowed, as_count, as_number, as_radii, as_threads
 from ._lists import NeighborLists
 from ._progress import Progress, reporting
 
@@ -39,9 +39,12 @@ class _LowSearcher:
         self, queries: Any, k: int, *, return_exact: bool, progress: Progress, **options: Any
     ) -> Any:
         asked, lead = self._asked(queries)
+        k = as_count(k, "k")
+        for name in ("max_distance", "eps"):
+            options[name] = as_number(options[name], name)
         with reporting(progress) as report:
             distances, indices, exact = self.low.knn(
-                asked, as_count(k, "k"), progress=report, **self._with_mask(options)
+                asked, k, progress=report, **self._checked(options)
             )
         found = distances.reshape(*lead, k), indices.reshape(*lead, k)
         if not return_exact:
@@ -55,7 +58,7 @@ class _LowSearcher:
         options["max_neighbors"] = as_count(options["max_neighbors"], "max_neighbors")
         with reporting(progress) as report:
             found = self.low.radius(
-                asked, self._one_radius(radius), progress=report, **self._with_mask(options)
+                asked, self._one_radius(radius), progress=report, **self._checked(options)
             )
         lists = NeighborLists(*found)
         return lists[0] if lead == () else lists
@@ -64,16 +67,20 @@ class _LowSearcher:
         asked, lead = self._asked(queries)
         with reporting(progress) as report:
             counts = self.low.count(
-                asked, self._one_radius(radius), progress=report, **self._with_mask(options)
+                asked, self._one_radius(radius), progress=report, **self._checked(options)
             )
         return int(counts[0]) if lead == () else counts.reshape(lead)
 
     def _one_radius(self, radius: Any) -> float:
         if np.ndim(radius) != 0:
             raise ValueError(f"radius must be one number for all queries of {self.what}")
-        return float(radius)
+        return as_number(radius, "radius")
 
-    def _with_mask(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
+        """What all searches share."""
+        for name in ("exclude_self", "earlier_only"):
+            options[name] = bool(options[name])
+        options["threads"] = as_threads(options["threads"])
         if options["allowed"] is not None:
             options["allowed"] = as_allowed(options["allowed"], len(self))
         return options
@@ -120,16 +127,20 @@ class SequenceSearcher(_LowSearcher):
             raise TypeError("objects must be a list of strings, not a single one")
         given = _as_list(objects, "objects")
         kind = "sets" if metric == "jaccard" else _kind_of(given)
+        if kind == "numbers":
+            _require_order(given, "objects", metric)
         sequences = _kith.Sequences.make(given, kind, "objects")
         with reporting(progress) as report:
             low = _kith.SequenceIndex.build(sequences, metric, progress=report, **options)
         return cls(low)
 
     def _queries(self, queries: Any) -> tuple[Any, tuple[int, ...]]:
-        if self._is_one(queries):
-            return _kith.Sequences.make([queries], self.low.kind, "queries"), ()
-        given = _as_list(queries, "queries")
-        return _kith.Sequences.make(given, self.low.kind, "queries"), (len(given),)
+        is_one = self._is_one(queries)
+        given = [queries] if is_one else _as_list(queries, "queries")
+        if self.low.kind == "numbers":
+            _require_order(given, "queries", self.metric)
+        asked = _kith.Sequences.make(given, self.low.kind, "queries")
+        return asked, () if is_one else (len(given),)
 
     def _is_one(self, queries: Any) -> bool:
         if isinstance(queries, (str, bytes, set, frozenset)):
@@ -170,8 +181,8 @@ class MetricSearcher:
         rounding: tuple[float, float] | None,
         progress: Progress,
     ) -> MetricSearcher:
-        low = _kith.MetricTree(metric, rounding)
-        given = list(objects)
+        low = _kith.MetricTree(metric, _rounding(rounding))
+        given = _as_list(objects, "objects")
         with reporting(progress) as report:
             for number, each in enumerate(given):
                 low.insert(each)
@@ -212,7 +223,9 @@ class MetricSearcher:
         **options: Any,
     ) -> Any:
         asked, lead, but = self._asked(queries, exclude_self, options)
-        distances, indices = self.low.knn(asked, as_count(k, "k"), eps, max_distance, but)
+        k = as_count(k, "k")
+        eps, most = as_number(eps, "eps"), as_number(max_distance, "max_distance")
+        distances, indices = self.low.knn(asked, k, eps, most, but)
         found = distances.reshape(*lead, k), indices.reshape(*lead, k)
         return (*found, np.full(lead, eps == 0)) if return_exact else found
 
@@ -276,6 +289,24 @@ def _as_list(objects: Any, name: str) -> list[Any]:
         return list(objects)
     except TypeError:
         raise TypeError(f"{name} must be a list, not {type(objects).__name__}") from None
+
+
+def _require_order(items: list[Any], name: str, metric: str) -> None:
+    for number, each in enumerate(items):
+        if isinstance(each, (set, frozenset)):
+            raise TypeError(
+                f"{name}: number {number} is a set, which has no order; {metric} compares lists of "
+                "whole numbers, jaccard compares sets"
+            )
+
+
+def _rounding(given: Any) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    if np.shape(given) != (2,):
+        raise TypeError("rounding must be two numbers, (relative, absolute)")
+    relative, absolute = given
+    return as_number(relative, "rounding"), as_number(absolute, "rounding")
 
 
 def _kind_of(objects: list[Any]) -> str:

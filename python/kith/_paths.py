@@ -1,4 +1,4 @@
-"""Paths of files that must exist."""
+"""Paths of files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import errno
 import os
 from typing import Any
 
-__all__ = ["existing_path"]
+__all__ = ["existing_path", "new_path"]
 
 
 def existing_path(path: Any) -> str:
     """The path as str; FileNotFoundError if there is nothing."""
-    text = os.fsdecode(os.fspath(path))
+    text = new_path(path)
     if text != "-" and not os.path.exists(text):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
     return text
+
+
+def new_path(path: Any) -> str:
+    """The path of a file to write, as str."""
+    return os.fsdecode(os.fspath(path))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _kith
+from ._arguments import as_text
 from ._paths import existing_path
 from ._progress import Progress, reporting
 
@@ -72,5 +73,10 @@ def read_sequences(
     array([1.], dtype=float32)
     """
     with reporting(progress) as report:
-        found = _kith.read_sequences(existing_path(path), format=format, kind=kind, progress=report)
+        found = _kith.read_sequences(
+            existing_path(path),
+            format=as_text(format, "format"),
+            kind=as_text(kind, "kind"),
+            progress=report,
+        )
     return SequenceFile(*found)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _kith
-from ._arrays import as_count, as_queries, as_rows
+from ._arguments import as_count, as_text
+from ._arrays import as_queries, as_rows
 from ._index import Index
 
 __all__ = ["neighbors", "tree"]
@@ -85,7 +86,7 @@ def tree(
     rows = _plane(points)
     least = as_count(leaf_size, "leaf_size")
     deepest = math.inf if max_depth is None else as_count(max_depth, "max_depth")
-    numbers, dims = _kith.export_tree(rows, split=split)
+    numbers, dims = _kith.export_tree(rows, split=as_text(split, "split"))
     cells: list[_Box] = []
     lines: list[tuple[int, list[tuple[float, float]]]] = []
     for step in _cells_and_cuts(rows[numbers], dims, _box_around(rows), least, deepest):

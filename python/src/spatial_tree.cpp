@@ -2,6 +2,7 @@
 #include "spatial_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -62,10 +63,12 @@ class TreeBuild {
     return number;
   }
 
-  static std::uint32_t widest(const double* box, std::uint32_t dims) {
-    std::uint32_t best = 0;
-    for (std::uint32_t d = 1; d < dims; ++d) {
-      if (box[dims + d] - box[d] > box[dims + best] - box[best]) best = d;
+  /// The widest side of the cell on which the points differ; dims: there is none.
+  static std::uint32_t widest(const Box& cell, const double* tight, std::uint32_t dims) {
+    std::uint32_t best = dims;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      if (!(tight[dims + d] > tight[d])) continue;
+      if (best == dims || cell[dims + d] - cell[d] > cell[dims + best] - cell[best]) best = d;
     }
     return best;
   }
@@ -74,9 +77,8 @@ class TreeBuild {
     TreeNode& node = tree_.nodes_[static_cast<std::size_t>(number)];
     if (node.size() <= rules_.leaf_size) return finish_leaf(node);
     const double* tight = tree_.box(number);
-    std::uint32_t d = widest(cell.data(), dims_);
-    if (!(tight[dims_ + d] > tight[d])) d = widest(tight, dims_);
-    if (!(tight[dims_ + d] > tight[d])) return finish_leaf(node);  // all points are equal
+    const std::uint32_t d = widest(cell, tight, dims_);
+    if (d == dims_) return finish_leaf(node);  // all points are equal
     node.split_dim = d;
     node.split = split_value(node, d, (cell[d] + cell[dims_ + d]) / 2, tight[d], tight[dims_ + d]);
     const double at = node.split;
@@ -92,7 +94,8 @@ class TreeBuild {
     stack.push_back(std::move(lesser));
   }
 
-  /// A value with points on both sides of it: the median or the middle of the cell if it is one, else the nearest.
+  /// A value with points on both sides of it: the median or the middle of the cell if it is one, else the nearest:
+  /// the highest value, or just above the lowest, as SciPy has it.
   double split_value(const TreeNode& node, std::uint32_t d, double middle, double lowest, double highest) {
     double at = middle;
     if (rules_.balanced) {
@@ -104,11 +107,7 @@ class TreeBuild {
     }
     if (at > highest) return highest;
     if (at > lowest) return at;
-    double next = highest;
-    for (auto index = place(node.start); index != place(node.end); ++index) {
-      if (value(*index, d) > lowest) next = std::min(next, value(*index, d));
-    }
-    return next;
+    return std::nextafter(lowest, highest);
   }
 
   void finish_leaf(const TreeNode& node) { std::sort(place(node.start), place(node.end)); }

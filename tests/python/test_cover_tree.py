@@ -187,7 +187,7 @@ class _Picklable:
         self.parts = tree.__reduce__()[1][2:]
 
     def tree(self):
-        from kith._cover_tree import _from_objects
+        from kith._cover_tree_files import _from_objects
 
         return _from_objects(kith.CoverTree, lambda a, b: abs(a - b), *self.parts)
 
@@ -313,92 +313,3 @@ def test_options_reach_the_search():
         range(200), metric=lambda a, b: abs(a - b), progress=lambda *now: calls.append(now)
     )
     assert calls[0] == ("build", 64, 200)
-
-
-def test_files(tmp_path):
-    tree = kith.CoverTree([{1, 2}, {7}], metric="jaccard")
-    tree.save(tmp_path / "sets.kith")
-    again = kith.CoverTree.load(tmp_path / "sets.kith")
-    assert again.objects == [{1, 2}, {7}] and repr(again).startswith("kith.CoverTree(2 objects")
-    with pytest.raises(FileNotFoundError):
-        kith.CoverTree.load(tmp_path / "none.kith")
-    (tmp_path / "bad.kith").write_bytes(b"no index")
-    with pytest.raises(ValueError):
-        kith.CoverTree.load(tmp_path / "bad.kith")
-    kith.Index(np.eye(9), engine="kdtree").save(tmp_path / "points.kith")
-    with pytest.raises(ValueError, match=r"kith\.Index\.load"):
-        kith.CoverTree.load(tmp_path / "points.kith")
-    with pytest.raises(TypeError, match="pickle"):
-        kith.CoverTree([1], metric=circle_distance).save(tmp_path / "x.kith")
-
-
-@pytest.mark.parametrize(
-    ("objects", "metric", "error", "message"),
-    [
-        ("word", "edit", TypeError, "a list of strings"),
-        (["a", b"b"], "edit", TypeError, "number 1 must be a str, not bytes"),
-        ([b"a", "b"], "edit", TypeError, "number 1 must be bytes, not str"),
-        ([[1], [0.5]], "edit", TypeError, "whole numbers"),
-        ([{1}, {-1}], "jaccard", ValueError, "number 1 holds -1"),
-        ([{2**32}], "jaccard", ValueError, "from 0 to"),
-        ([{"a"}], "jaccard", TypeError, "whole numbers"),
-        (["ab"], "jaccard", TypeError, "a set of whole numbers, not str"),
-        (["a\ud800"], "edit", ValueError, "surrogates"),
-        (["ab", "abc"], "hamming", ValueError, "length"),
-        (5, "edit", TypeError, "must be a list"),
-        (np.eye(3), "hamming", TypeError, "bool or unsigned"),
-        (np.zeros((2, 3, 4), bool), "hamming", ValueError, "two dimensions"),
-        (np.zeros((2, 0), bool), "hamming", ValueError, "bits"),
-        (np.eye(3), "far", ValueError, 'unknown metric "far".*jaccard'),
-        (["word"], "l2", TypeError, "edit or hamming for strings"),
-        (np.eye(3), 3, TypeError, "a name or a function"),
-        ([[0.0], [math.nan]], "l2", ValueError, "row 1"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused(objects, metric, error, message):
-    with pytest.raises(error, match=message):
-        kith.CoverTree(objects, metric=metric)
-
-
-def test_what_does_not_go_together_is_refused():
-    def metric(a, b):
-        return abs(a - b)
-
-    for options in ({"engine": "brute"}, {"device": "cuda"}, {"leaf_size": 3}):
-        with pytest.raises(ValueError, match="metric of your own"):
-            kith.CoverTree([1], metric=metric, **options)
-    with pytest.raises(ValueError, match="rounding"):
-        kith.CoverTree([1], metric=metric, rounding=(-1.0, 0.0))
-    with pytest.raises(ValueError, match="rounding"):
-        kith.CoverTree(["a"], metric="edit", rounding=(0.0, 0.0))
-    with pytest.raises(ValueError, match="engine"):
-        kith.CoverTree(["a"], metric="edit", engine="kdtree")
-    tree = kith.CoverTree([1], metric=metric)
-    with pytest.raises(ValueError, match="allowed"):
-        tree.knn(1, allowed=[True])
-    with pytest.raises(ValueError, match="queries=None"):
-        tree.knn(1, exclude_self=True)
-    with pytest.raises(ValueError, match="radius"):
-        tree.radius(1, -1)
-    with pytest.raises(ValueError, match="one number for all"):
-        kith.CoverTree(["a"], metric="edit").radius(["a"], [1])
-    with pytest.raises(ValueError, match="8 bits"):
-        kith.CoverTree(np.zeros((2, 16), bool), metric="hamming").knn(np.zeros((1, 8), bool))
-    with pytest.raises(ValueError, match="eps"):
-        tree.knn(1, eps=-1)
-
-
-def test_read_sequences(tmp_path):
-    path = tmp_path / "sets.txt"
-    path.write_text("3 1 2\n\n7,7\n")
-    file = kith.read_sequences(path, format="sets")
-    assert file.sequences == [{1, 2, 3}, set(), {7}] and file.format == "sets" and len(file) == 3
-    lines = tmp_path / "lines.txt"
-    lines.write_text("naïve\nb\n", encoding="utf-8")
-    assert kith.read_sequences(lines).sequences == ["naïve", "b"]
-    assert kith.read_sequences(lines, kind="bytes").sequences == ["naïve".encode(), b"b"]
-    with pytest.raises(ValueError, match="kind"):
-        kith.read_sequences(lines, kind="letters")
-    with pytest.raises(FileNotFoundError):
-        kith.read_sequences(tmp_path / "none.txt")
-    assert "2 sequences" in repr(kith.read_sequences(lines))

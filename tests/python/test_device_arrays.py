@@ -227,7 +227,9 @@ def test_knn(both):
     host, device, points = both
     FakeCupy.calls.clear()
     mask = np.arange(500) % 2 == 0
-    for options in ({}, {"squared": True}, {"max_distance": 0.1}, {"allowed": mask}):
+    every = np.ones(500, dtype=bool)
+    masks = ({"allowed": mask}, {"allowed": every})
+    for options in ({}, {"squared": True}, {"max_distance": 0.1}, {"eps": 0}, *masks):
         for found, wanted in zip(
             device.knn(FakeArray(points), 3, **options), host.knn(points, 3, **options), strict=True
         ):
@@ -285,6 +287,10 @@ def test_radius_count_and_boxes(both):
     same(device.radius(FakeArray(points[3]), 0.2)[1], host.radius(points[3], 0.2)[1])
     same(device.count(FakeArray(points), 0.2), host.count(points, 0.2))
     same(device.count(None, 0.2), host.count(None, 0.2))
+    for mask in (np.arange(500) % 2 == 0, np.ones(500, dtype=bool)):
+        wanted = host.radius(points, 0.2, allowed=mask)
+        same(device.radius(FakeArray(points), 0.2, allowed=mask).indices, wanted.indices)
+        same(device.count(FakeArray(points), 0.2, allowed=mask), wanted.counts)
     lower, upper = points[:9] - 0.1, points[:9] + 0.1
     same(device.box(FakeArray(lower), FakeArray(upper)).indices, host.box(lower, upper).indices)
     same(device.box_count(FakeArray(lower), FakeArray(upper)), host.box_count(lower, upper))

@@ -105,6 +105,8 @@ def test_what_is_not_in_the_plane_is_refused(rng):
         kith.plot.tree([[0.0, np.nan]])
     with pytest.raises(ValueError, match="split"):
         kith.plot.tree(rng.random((5, 2)), split="narrowest")
+    with pytest.raises(TypeError, match="split must be a str"):
+        kith.plot.tree(rng.random((5, 2)), split=None)
 
 
 def test_without_matplotlib_the_error_says_what_to_install():

@@ -15,6 +15,26 @@ from ._list_weights import inverse_distances, owners_of
 from ._parameters import CONSTRAINTS, threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
+_NO_WEIGHT = (
+    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
+    "case if you are using a user-defined function."
+)
+
+
+def _outputs(model: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each output the numbers of the points' classes, and the classes."""
+    if not model.outputs_2d_:
+        return [(model._y, model.classes_)]
+    return [(model._y[:, output], classes) for output, classes in enumerate(model.classes_)]
+
+
+def _votes(
+    owners: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, shape: tuple[int, int]
+) -> np.ndarray:
+    """The weight of each class for each query; neighbour i votes for `owners[i]`."""
+    votes = np.bincount(owners * shape[1] + codes, weights, minlength=shape[0] * shape[1])
+    return votes.reshape(shape).astype(np.float64, copy=False)
+
 
 class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassifier):
     """Labels by the vote of the k nearest points.
@@ -118,18 +138,13 @@ n_samples_fit_, outputs_2d_
         weights = _get_weights(distances, self.weights)
         if weights is not None:
             if np.any(np.all(weights == 0, axis=1)):
-                raise ValueError(
-                    "All neighbors of some sample is getting zero weights. "
-                    "Please modify 'weights' to avoid this case if you are "
-                    "using a user-defined function."
-                )
+                raise ValueError(_NO_WEIGHT)
             weights = np.ascontiguousarray(weights, dtype=np.float64)
-        outputs = self.classes_ if self.outputs_2d_ else [self.classes_]
-        codes = self._y if self.outputs_2d_ else self._y[:, np.newaxis]
-        labels = np.empty((len(neighbors), len(outputs)), dtype=outputs[0].dtype)
-        for output, classes in enumerate(outputs):
+        outputs = _outputs(self)
+        labels = np.empty((len(neighbors), len(outputs)), dtype=outputs[0][1].dtype)
+        for output, (codes, classes) in enumerate(outputs):
             winners = _kith.winning_classes(
-                np.ascontiguousarray(codes[:, output], dtype=np.int64),
+                np.ascontiguousarray(codes, dtype=np.int64),
                 len(classes),
                 np.ascontiguousarray(neighbors, dtype=np.int64),
                 weights,
@@ -137,6 +152,36 @@ n_samples_fit_, outputs_2d_
             )
             labels[:, output] = classes.take(winners)
         return labels if self.outputs_2d_ else labels.ravel()
+
+    def predict_proba(self, X: Any) -> Any:
+        """The share of the weight that each class has among the neighbours of a query.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or None
+            None takes the fitted points; then a point has no vote on its own label.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes), or a list of such arrays
+        """
+        check_is_fitted(self)
+        if self.index_ is None:
+            return super().predict_proba(X)
+        distances, neighbors = self.kneighbors(X)
+        weights = _get_weights(distances, self.weights)
+        if weights is not None:
+            weights = np.ravel(weights)
+        count, k = neighbors.shape
+        owners = np.repeat(np.arange(count), k)
+        shares = []
+        for codes, classes in _outputs(self):
+            share = _votes(owners, codes[neighbors.ravel()], weights, (count, classes.size))
+            total = share.sum(axis=1, keepdims=True)
+            if np.any(total == 0):
+                raise ValueError(_NO_WEIGHT)
+            shares.append(share / total)
+        return shares if self.outputs_2d_ else shares[0]
 
 
 class RadiusNeighborsClassifier(RadiusNeighborsSearch, sklearn.neighbors.RadiusNeighborsClassifier):
@@ -231,16 +276,9 @@ n_samples_fit_, outlier_label_, outputs_2d_
             )
         owners = owners_of(lists)
         weights = inverse_distances(lists, owners) if self.weights == "distance" else None
-        outputs = self.classes_ if self.outputs_2d_ else [self.classes_]
-        codes = self._y if self.outputs_2d_ else self._y[:, np.newaxis]
         shares = []
-        for output, classes in enumerate(outputs):
-            votes = np.bincount(
-                owners * classes.size + codes[lists.indices, output],
-                weights,
-                minlength=len(lists) * classes.size,
-            )
-            share = votes.reshape(len(lists), classes.size).astype(np.float64, copy=False)
+        for output, (codes, classes) in enumerate(_outputs(self)):
+            share = _votes(owners, codes[lists.indices], weights, (len(lists), classes.size))
             if outliers.size > 0:
                 self._label_outliers(share, outliers, classes, self.outlier_label_[output])
             total = share.sum(axis=1, keepdims=True)

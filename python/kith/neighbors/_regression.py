@@ -142,7 +142,8 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, sklearn.neighbors.RadiusNe
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
         check_is_fitted(self)
-        if self.index_ is None or callable(self.weights) or self._y.dtype.kind not in "fiub":
+        is_plain = isinstance(self._y, np.ndarray) and self._y.dtype.kind in "fiub"
+        if self.index_ is None or callable(self.weights) or not is_plain:
             return super().predict(X)
         lists = self._lists_within(X)
         owners = owners_of(lists)

@@ -160,13 +160,17 @@ class RadiusNeighborsSearch(SearchedByKith):
         if radius is None:
             radius = self.radius
         queries = None if X is None else self._queries(X)
+        radii, is_none = _radii(radius)
         if self._is_for_sklearn(queries):
-            return _as_lists(
-                self._searched_by_sklearn().radius_neighbors(queries, radius, sort_results=True)
+            lists = _as_lists(
+                self._searched_by_sklearn().radius_neighbors(queries, radii, sort_results=True)
             )
-        lists = self.index_.radius(
-            queries, radius, exclude_self=queries is None, threads=threads_for(self.n_jobs)
-        )
+        else:
+            lists = self.index_.radius(
+                queries, radii, exclude_self=queries is None, threads=threads_for(self.n_jobs)
+            )
+        if is_none.any():
+            lists = _emptied(lists, is_none)
         distances = lists.distances.astype(np.float64, copy=False)
         return NeighborLists(distances, lists.indices, lists.offsets)
 
@@ -184,7 +188,8 @@ class RadiusNeighborsSearch(SearchedByKith):
         X : array-like of shape (n_queries, n_features), optional
             The queries. None takes the fitted points; then a point is not its own neighbour.
         radius : float or array-like of shape (n_queries,), optional
-            By default the radius given to the constructor.
+            By default the radius given to the constructor. Nothing lies within a negative one or
+            NaN.
         return_distance : bool, default=True
             Whether to return the distances.
         sort_results : bool, default=False
@@ -215,6 +220,22 @@ class RadiusNeighborsSearch(SearchedByKith):
         if not return_distance:
             return indices
         return _as_objects(lists.distances, lists.offsets), indices
+
+
+def _radii(radius: Any) -> tuple[Any, np.ndarray]:
+    """Radii for the library, and which of them are none: negative or NaN."""
+    given = np.asarray(radius, dtype=np.float64)
+    is_none = ~(given >= 0)
+    radii = np.where(is_none, 0.0, given)
+    return (radii.item() if radii.ndim == 0 else radii), is_none
+
+
+def _emptied(lists: NeighborLists, is_empty: np.ndarray) -> NeighborLists:
+    """The lists, of which these, or all, are empty."""
+    keep = ~np.broadcast_to(is_empty, (len(lists),))
+    is_kept = np.repeat(keep, lists.counts)
+    offsets = np.concatenate([[0], np.cumsum(np.where(keep, lists.counts, 0))])
+    return NeighborLists(lists.distances[is_kept], lists.indices[is_kept], offsets)
 
 
 def _as_objects(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _kith
-from .._arrays import as_count
+from .._arguments import as_count
 from ._parameters import CONSTRAINTS, library_metric, searchable, threads_for
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,12 @@ def real_floats(values: Any) -> Floats:
 
 
 def as_float(value: Any) -> float:
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"must be real number, not {type(value).__name__}")
-    return float(value)
+    if not isinstance(value, (str, bytes)):
+        try:
+            return float(value)
+        except TypeError:
+            pass
+    raise TypeError(f"must be real number, not {type(value).__name__}")
 
 
 def as_query_points(x: Any, dims: int) -> Floats:
@@ -62,10 +66,11 @@ def as_exponent(p: Any) -> float:
 
 
 def as_eps(eps: Any) -> float:
+    """What the library takes, which is finite; under any that large every neighbour is near."""
     value = as_float(eps)
     if not value >= 0:
         raise ValueError(f"eps must be nonnegative, not {value}")
-    return value
+    return min(value, sys.float_info.max)
 
 
 def as_threads(workers: Any) -> int:

@@ -1,0 +1,147 @@
+"""Searches of kith.Index for all points within a radius."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._arguments import as_count, as_radii
+from ._index_facts import IndexFacts
+from ._lists import NeighborLists, from_numpy
+from ._progress import Progress, reporting
+from ._shared_arguments import SharedArguments
+
+__all__ = ["IndexRadius"]
+
+
+class IndexRadius(IndexFacts):
+    """`radius` and `count`."""
+
+    # Of Index:
+    _framework_for: Any
+    _host_queries: Any
+    _device_searcher: Any
+
+    def radius(
+        self,
+        queries: Any,
+        radius: Any,
+        *,
+        exclude_self: bool = False,
+        max_neighbors: int = 0,
+        squared: bool = False,
+        allowed: Any = None,
+        earlier_only: bool = False,
+        index_below: Any = None,
+        skip_nonfinite: bool = False,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> Any:
+        """All points within a radius of each query, by distance, then by number.
+
+        Parameters
+        ----------
+        queries : array_like of shape (..., dims) or None
+            None takes the points themselves. Arrays on a GPU stay there.
+        radius : float or array_like
+            Points at exactly this distance belong to the list. One for all queries, or one for
+            each.
+        max_neighbors : int
+            Keep the nearest so many of each list; 0 keeps all.
+        squared : bool
+            L2 only: squared distances. The radius stays a plain one.
+        exclude_self, allowed, earlier_only, index_below, skip_nonfinite, threads, progress
+            As in `knn`.
+
+        Returns
+        -------
+        NeighborLists
+            ``lists[q]`` is ``(distances, indices)``. For a single query of shape (dims,) that pair
+            itself.
+
+        Examples
+        --------
+        >>> import numpy as np, kith
+        >>> index = kith.Index(np.array([[0.0], [1.0], [3.0]]))
+        >>> index.radius([0.0], 1.0)
+        (array([0., 1.]), array([0, 1]))
+        >>> [indices.tolist() for distances, indices in index.radius(None, 2.0)]
+        [[0, 1], [1, 0, 2], [2, 1]]
+        """
+        options: dict[str, Any] = {}
+        if squared:
+            options["squared"] = True
+        if exclude_self:
+            options["exclude_self"] = True
+        if max_neighbors != 0:
+            options["max_neighbors"] = as_count(max_neighbors, "max_neighbors")
+        rest = SharedArguments(
+            allowed, earlier_only, index_below, skip_nonfinite, threads, progress
+        )
+        framework = self._framework_for(queries)
+        if framework is not None and np.ndim(radius) == 0:
+            searcher = self._device_searcher(framework, queries, options, rest)
+            if searcher is not None:
+                lists = searcher.radius(float(radius))
+                return lists[0] if searcher.lead == () else lists
+        rows, lead, convert = self._host_queries(queries, framework)
+        rest.add_to(options, len(self), lead)
+        with reporting(progress) as report:
+            found = self._low.radius(rows, as_radii(radius, lead), progress=report, **options)
+        lists = NeighborLists(*found)
+        if framework is not None:
+            lists = from_numpy(lists, convert)
+        return lists[0] if lead == () else lists
+
+    def count(
+        self,
+        queries: Any,
+        radius: Any,
+        *,
+        exclude_self: bool = False,
+        allowed: Any = None,
+        earlier_only: bool = False,
+        index_below: Any = None,
+        skip_nonfinite: bool = False,
+        threads: int = 0,
+        progress: Progress = False,
+    ) -> Any:
+        """How many points lie within a radius of each query.
+
+        Parameters
+        ----------
+        queries, radius
+            As in `radius`.
+        exclude_self, allowed, earlier_only, index_below, skip_nonfinite, threads, progress
+            As in `knn`.
+
+        Returns
+        -------
+        ndarray of int64, shape (...)
+            An int for a single query of shape (dims,).
+
+        Examples
+        --------
+        >>> import numpy as np, kith
+        >>> kith.Index(np.array([[0.0], [1.0], [3.0]])).count(None, 1.0)
+        array([2, 2, 1])
+        """
+        options: dict[str, Any] = {}
+        if exclude_self:
+            options["exclude_self"] = True
+        rest = SharedArguments(
+            allowed, earlier_only, index_below, skip_nonfinite, threads, progress
+        )
+        framework = self._framework_for(queries)
+        if framework is not None and np.ndim(radius) == 0:
+            searcher = self._device_searcher(framework, queries, options, rest)
+            if searcher is not None:
+                return searcher.count(float(radius))
+        rows, lead, convert = self._host_queries(queries, framework)
+        rest.add_to(options, len(self), lead)
+        with reporting(progress) as report:
+            counts = self._low.count(rows, as_radii(radius, lead), progress=report, **options)
+        if lead == () and framework is None:
+            return int(counts[0])
+        return convert(counts.reshape(lead))

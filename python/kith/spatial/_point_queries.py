@@ -1,0 +1,198 @@
+"""Searches of a tree around points: the nearest ones, and those within a distance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arguments import (
+    Floats,
+    as_eps,
+    as_exponent,
+    as_float,
+    as_query_points,
+    as_ranks,
+    as_threads,
+    broadcast,
+    require_no_overflow,
+)
+from ._tree import Tree
+
+__all__ = ["PointQueries"]
+
+
+class PointQueries(Tree):
+    """`query` and `query_ball_point`."""
+
+    def query(
+        self,
+        x: npt.ArrayLike,
+        k: Any = 1,
+        eps: float = 0.0,
+        p: float = 2.0,
+        distance_upper_bound: float = np.inf,
+        workers: int | None = 1,
+    ) -> tuple[Any, Any]:
+        """The nearest points of each query.
+
+        Neighbours are ordered by distance, and those at the same distance by their number; SciPy's
+        order of these is arbitrary.
+
+        Parameters
+        ----------
+        x : array_like of shape (..., m)
+            The queries.
+        k : int or sequence of int
+            How many neighbours, or which: 1 is the nearest one.
+        eps : float
+            Each distance may be up to (1 + eps) times the true one.
+        p : float
+            The norm: 1 <= p <= inf. An index is built on the first use of each p but 2.
+        distance_upper_bound : float
+            Only neighbours nearer than this (not as far) are returned.
+        workers : int
+            The number of threads; -1 takes all cores.
+
+        Returns
+        -------
+        d : float or ndarray
+            Distances, of shape (..., k); the last axis is missing for the integer ``k=1``, not for
+            ``k=[1]``. Where there is no such neighbour, inf.
+        i : int or ndarray of intp
+            The numbers of the points, of the same shape; n where there is none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kith.spatial import KDTree
+        >>> x, y = np.mgrid[0:5, 2:8]
+        >>> tree = KDTree(np.c_[x.ravel(), y.ravel()])
+        >>> distances, numbers = tree.query([[0, 0], [2.2, 2.9]], k=[1, 2])
+        >>> numbers
+        array([[ 0,  6],
+               [13, 19]])
+        >>> tree.query([[0, 0]], k=1)[1]
+        array([0])
+        """
+        ranks, is_nearest = as_ranks(k)
+        points = as_query_points(x, self.m)
+        threads = as_threads(workers)
+        exponent, slack = as_exponent(p), as_eps(eps)
+        bound = as_float(distance_upper_bound)
+        rows = points if points.ndim == 2 else points.reshape(-1, self.m)
+        self._require_no_overflow(rows, exponent)
+        if bound > 0 and len(rows) and self.n:
+            most = np.nextafter(bound, 0.0) if bound < math.inf else math.inf  # nearer, not as near
+            distances, numbers = self._searches(exponent).nearest(rows, ranks, slack, most, threads)
+        else:
+            distances = np.full((len(rows), len(ranks)), np.inf)
+            numbers = np.full(distances.shape, self.n, dtype=np.intp)
+        if is_nearest and points.ndim == 1:
+            return distances.item(), numbers.item()
+        shape = points.shape[:-1] + (() if is_nearest else (len(ranks),))
+        return distances.reshape(shape), numbers.reshape(shape)
+
+    def _require_no_overflow(self, rows: Floats, p: float) -> None:
+        if p not in (1.0, 2.0, math.inf) and len(rows):
+            require_no_overflow(p, self._mins, self._maxes, rows.min(axis=0), rows.max(axis=0))
+
+    def query_ball_point(
+        self,
+        x: npt.ArrayLike,
+        r: npt.ArrayLike,
+        p: float = 2.0,
+        eps: float = 0.0,
+        workers: int | None = 1,
+        return_sorted: bool | None = None,
+        return_length: bool = False,
+    ) -> Any:
+        """All points within a distance of each query, those at exactly that distance included.
+
+        Parameters
+        ----------
+        x : array_like of shape (..., m)
+            The queries.
+        r : array_like
+            The distance, one or for each query: it is broadcast to the shape of x without the last
+            axis. Nothing lies within a negative one or NaN.
+        p : float
+            The norm: 1 <= p <= inf.
+        eps : float
+            Allows SciPy to be less exact; the answer here is exact in any case.
+        workers : int
+            The number of threads; -1 takes all cores.
+        return_sorted : bool, optional
+            True: by number. False: by distance, then by number (SciPy: in any order). None: True
+            for several queries, False for one.
+        return_length : bool
+            How many there are, instead of which.
+
+        Returns
+        -------
+        list, or ndarray of lists
+            The numbers of the points; for several queries an object array of such lists. With
+            `return_length` an integer, or an array of them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kith.spatial import KDTree
+        >>> x, y = np.mgrid[0:4, 0:4]
+        >>> tree = KDTree(np.c_[x.ravel(), y.ravel()])
+        >>> tree.query_ball_point([2, 0], 1, return_sorted=True)
+        [4, 8, 9, 12]
+        >>> tree.query_ball_point([[2, 0], [3, 3]], 1, return_length=True)
+        array([4, 3])
+        """
+        points = as_query_points(x, self.m)
+        threads = as_threads(workers)
+        exponent = as_exponent(p)
+        as_eps(eps)
+        is_single = points.ndim == 1
+        rows = points.reshape(-1, self.m)
+        self._require_no_overflow(rows, exponent)
+        shape = points.shape[:-1]
+        if np.ndim(r) == 0:
+            radii = np.array(r, dtype=np.float64)
+        else:
+            radii = broadcast(r, shape).reshape(-1)
+        searches = self._searches(exponent)
+        radii[~(radii >= 0)] = -1.0
+        if return_length:
+            counts = np.zeros(len(rows), dtype=np.intp)
+            some = _possible(radii, len(rows))
+            counts[some] = searches.counts(rows[some], _of_these(radii, some), threads)
+            return counts.reshape(shape)[()]
+        ascending = not is_single if return_sorted is None else bool(return_sorted)
+        some = _possible(radii, len(rows))
+        lists = searches.balls(rows[some], _of_these(radii, some), ascending, threads)
+        if is_single:
+            return lists[0] if lists else []
+        return _object_array(lists, some, shape)
+
+
+def _possible(radii: Floats, count: int) -> Any:
+    """Which queries have a radius that is one."""
+    good = radii >= 0
+    return slice(None) if good.all() else np.flatnonzero(np.broadcast_to(good, (count,)))
+
+
+def _of_these(radii: Floats, some: Any) -> Any:
+    if radii.ndim == 0:
+        return max(radii.item(), 0.0)
+    return radii[some]
+
+
+def _object_array(
+    lists: list[list[int]], some: Any, shape: tuple[int, ...]
+) -> npt.NDArray[np.object_]:
+    """The lists as an array of objects; those who have none get an empty one."""
+    if isinstance(some, slice):
+        return np.fromiter(lists, dtype=object, count=len(lists)).reshape(shape)
+    result = np.fromiter(([] for _ in range(math.prod(shape))), dtype=object)
+    for place, mine in zip(some.tolist(), lists):
+        result[place] = mine
+    return result.reshape(shape)

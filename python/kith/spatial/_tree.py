@@ -1,0 +1,142 @@
+"""What a tree of kith.spatial holds: points, periodic axes, nodes to look at, searches by norm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _kith
+from . import _nodes
+from ._arguments import Floats, as_leafsize, broadcast, real_floats
+from ._searches import IndexSearches, Searches
+from ._torus import TorusSearches, wrapped
+
+__all__ = ["Tree"]
+
+
+class Tree:
+    """Points and what is built over them; `cKDTree` tells what the parameters mean."""
+
+    def __init__(
+        self,
+        data: npt.ArrayLike,
+        leafsize: int = 16,
+        compact_nodes: bool = True,
+        copy_data: bool = False,
+        balanced_tree: bool = True,
+        boxsize: npt.ArrayLike | None = None,
+    ) -> None:
+        points = real_floats(data) if np.ndim(data) else np.empty(0)
+        if points.ndim != 2:
+            raise ValueError(
+                "data must be of shape (n, m), where there are n points of dimension m"
+            )
+        if points.shape[1] == 0:
+            raise ValueError("data must be of shape (n, m) with at least one dimension m")
+        if copy_data and np.may_share_memory(points, data):
+            points = points.copy()
+        if not np.isfinite(points).all():
+            raise ValueError("data must be finite, check for nan or inf values")
+        self._take(points, as_leafsize(leafsize), bool(compact_nodes), bool(balanced_tree), boxsize)
+
+    def _take(
+        self, points: Floats, leafsize: int, compact: bool, balanced: bool, boxsize: Any
+    ) -> None:
+        self._data = points
+        self._leafsize, self._compact, self._balanced = leafsize, compact, balanced
+        self._boxsize = self._period = None
+        if boxsize is not None:
+            self._boxsize = broadcast(boxsize, (self.m,))
+            self._period = _period(self._boxsize, self._data)
+        empty = np.zeros(self.m)
+        self._maxes = points.max(axis=0) if self.n else empty
+        self._mins = points.min(axis=0) if self.n else empty.copy()
+        self._arrays: _nodes.TreeArrays | None = None
+        self._low_tree: _kith.SpatialTree | None = None
+        self._by_norm: dict[float, Searches] = {}
+        self._searches(2.0)
+
+    n = property(lambda self: self._data.shape[0], doc="The number of points.")
+    m = property(lambda self: self._data.shape[1], doc="The number of dimensions.")
+    data = property(lambda self: self._data, doc="The points, of shape (n, m).")
+    maxes = property(lambda self: self._maxes, doc="The largest value in each dimension.")
+    mins = property(lambda self: self._mins, doc="The least value in each dimension.")
+    leafsize = property(lambda self: self._leafsize, doc="The most points in a leaf of `tree`.")
+    boxsize = property(lambda self: self._boxsize, doc="The lengths of periodic axes, or None.")
+    size = property(lambda self: self._spatial_tree().size, doc="The number of nodes of `tree`.")
+    indices = property(lambda self: self._nodes().indices, doc="The points in the order of `tree`.")
+
+    @property
+    def tree(self) -> Any:
+        """The root of the tree, made on first use."""
+        return _nodes.cKDTreeNode._of(self._nodes(), 0, 0)
+
+    def _spatial_tree(self) -> _kith.SpatialTree:
+        if self._low_tree is None:
+            self._low_tree = _kith.SpatialTree(
+                self._data, self._leafsize, self._balanced, self._compact
+            )
+        return self._low_tree
+
+    def _nodes(self) -> _nodes.TreeArrays:
+        if self._arrays is None:
+            self._arrays = _nodes.TreeArrays(self._spatial_tree(), self._data)
+        return self._arrays
+
+    def _searches(self, p: float) -> Searches:
+        """The searches under one norm; what is built stays."""
+        if p not in self._by_norm:
+            period = [] if self._period is None else self._period.tolist()
+            if any(period) and p not in (1.0, 2.0, math.inf):
+                self._by_norm[p] = TorusSearches(self._data, p, period, self._searches(math.inf))
+            else:
+                self._by_norm[p] = IndexSearches(self._data, p, period)
+        return self._by_norm[p]
+
+    def _partner(self, other: Any, method: str) -> Tree:
+        """The other tree, with the periodic axes of this one."""
+        if not isinstance(other, Tree):
+            given = f"{type(other).__module__}.{type(other).__qualname__}"
+            raise TypeError(
+                "Argument 'other' has incorrect type (expected kith.spatial.cKDTree, "
+                f"got {given.removeprefix('builtins.')})"
+            )
+        if self.m != other.m:
+            raise ValueError(f"Trees passed to {method} have different dimensionality")
+        mine, others = self._period, other._period
+        if (mine is None and others is None) or (
+            mine is not None and others is not None and np.array_equal(mine, others)
+        ):
+            return other
+        data = other.data if mine is None else wrapped(other.data, mine)
+        return Tree(data, other.leafsize, boxsize=mine)
+
+    def _build_weights(self, weights: npt.ArrayLike) -> Floats:
+        """The sum of the weights of each node's points, as SciPy's private method of that name."""
+        values = real_floats(weights)
+        if len(values) != self.n:
+            raise ValueError("Number of weights differ from the number of data points")
+        arrays = self._nodes()
+        sums = np.concatenate([[0.0], np.cumsum(values[arrays.indices])])
+        return sums[arrays.fields["end"]] - sums[arrays.fields["start"]]
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return (self._data.copy(), self._leafsize, self._compact, self._balanced, self._boxsize)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._take(*state)
+
+
+def _period(boxsize: Floats, data: Floats) -> Floats:
+    """The lengths for the library; points outside are refused."""
+    if np.isnan(boxsize).any():
+        raise ValueError("boxsize must not be NaN")
+    wraps = boxsize > 0
+    if (data >= boxsize)[:, wraps].any():
+        raise ValueError("Some input data are greater than the size of the periodic box.")
+    if (data < 0)[:, wraps].any():
+        raise ValueError("Negative input data are outside of the periodic box.")
+    return np.where(wraps & np.isfinite(boxsize), boxsize, 0.0)

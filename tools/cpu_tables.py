@@ -1,0 +1,139 @@
+"""Tables of what was measured on a CPU."""
+
+import json
+
+from benchmark_reports import RESULTS, machine_line, milliseconds
+
+
+def brute_force_cpu():
+    report = json.loads((RESULTS / "brute_force_cpu.json").read_text())
+    libraries = ["kith", "faiss-cpu", "scikit-learn", "numpy"]
+    cases = {}
+    for row in report["rows"]:
+        key = (row["dims"], row["points"], row["queries"], row["k"], row["threads"])
+        cases.setdefault(key, {})[row["library"]] = row
+    lines = ["| dims | points x queries | k | threads | " + " | ".join(f"{name}, ms" for name in libraries) + " |"]
+    lines.append("|" + "---|" * (4 + len(libraries)))
+    for (dims, points, queries, k, threads), rows in cases.items():
+        best = min(rows[name]["query_ms"] for name in libraries)
+        cells = []
+        for name in libraries:
+            time = rows[name]["query_ms"]
+            cells.append(f"**{milliseconds(time)}**" if time == best else milliseconds(time))
+        lines.append(f"| {dims} | {points:,} x {queries:,} | {k} | {threads} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def kd_tree_cpu(keep=lambda row: True):
+    report = json.loads((RESULTS / "kd_tree_cpu.json").read_text())
+    libraries = ["kith", "nanoflann", "nanoflann-sorted", "pykdtree", "scipy", "scikit-learn"]
+    cases = {}
+    for row in report["rows"]:
+        key = (row["cloud"], row["points"], row["dims"], row["threads"])
+        if keep(row):
+            cases.setdefault(key, {})[row["library"]] = row["ms"]
+    lines = ["| cloud | points | dims | threads | job | " + " | ".join(f"{name}, ms" for name in libraries) + " |"]
+    lines.append("|" + "---|" * (5 + len(libraries)))
+    for (cloud, points, dims, threads), times in cases.items():
+        for job in times["kith"]:
+            best = min(ms[job] for ms in times.values() if job in ms)
+            cells = []
+            for name in libraries:
+                value = times.get(name, {}).get(job)
+                text = "" if value is None else milliseconds(value)
+                cells.append(f"**{text}**" if value == best else text)
+            lines.append(f"| {cloud} | {points:,} | {dims} | {threads} | {job} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+COVER_COLUMNS = [  # what is shown of a case: engine, type, head
+    ("covertree", "f32", "cover tree"),
+    ("covertree", "f64", "cover tree, f64"),
+    ("kdtree", "f32", "k-d tree"),
+    ("brute", "f32", "brute force"),
+    ("BallTree", "f64", "BallTree, f64"),
+    ("scikit-learn brute", "f32", "scikit-learn brute"),
+]
+
+
+def cover_cases():
+    """{(data, objects, queries, dims): {(engine, type): row}}; words count as f32."""
+    report = json.loads((RESULTS / "cover_tree_cpu.json").read_text())
+    cases = {}
+    for row in report["rows"]:
+        kind = "f32" if row["dtype"] == "words" else row["dtype"]
+        cases.setdefault((row["data"], row["points"], row["queries"], row["dims"]), {})[row["engine"], kind] = row
+    return report, cases
+
+
+def cover_tree_cpu():
+    report, cases = cover_cases()
+    lines = ["| data | objects, queries | what | " + " | ".join(head for _, _, head in COVER_COLUMNS) + " |"]
+    lines.append("|" + "---|" * (3 + len(COVER_COLUMNS)))
+    jobs = [("build, ms", "build_ms"), ("search, ms", "query_ms"), ("distances per query", "query_evaluations")]
+    for (data, points, queries, dims), rows in cases.items():
+        for job, field in jobs:
+            values = [rows.get((engine, kind), {}).get(field) for engine, kind, _ in COVER_COLUMNS]
+            if field == "query_evaluations":
+                values = [None if value in (None, 0) else value / queries for value in values]
+            shown = ["" if value is None else milliseconds(value) for value in values]
+            if field == "query_ms":
+                fastest = values.index(min(value for value in values if value is not None))
+                shown[fastest] = f"**{shown[fastest]}**"
+            where = "" if dims is None else f", {dims} dims"
+            lines.append(f"| {data} | {points:,}{where}, {queries:,} | {job} | " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def cover_tree_ratios():
+    """How many times faster the cover tree searches and builds, f32 (BallTree: f64, both)."""
+    report, cases = cover_cases()
+    lines = ["| data | dims | share measured | search: brute force | k-d tree | BallTree, f64 | build: BallTree, f64 |", "|" + "---|" * 7]
+    for (data, points, queries, dims), rows in cases.items():
+        tree = rows["covertree", "f32"]
+        share = tree["query_evaluations"] / queries / points
+        others = [("brute", "f32", "query_ms"), ("kdtree", "f32", "query_ms"), ("BallTree", "f64", "query_ms"), ("BallTree", "f64", "build_ms")]
+        cells = []
+        for engine, kind, field in others:
+            if (engine, kind) in rows:
+                ratio = rows[engine, kind][field] / rows["covertree", kind][field]
+                cells.append(f"{ratio:.{0 if ratio >= 20 else 1 if ratio >= 1 else 2}f}")
+            else:
+                cells.append("")
+        lines.append(f"| {data} | {'' if dims is None else dims} | {100 * share:.{0 if share >= 0.1 else 1}f} % | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def read_csv():
+    report = json.loads((RESULTS / "read_csv.json").read_text())
+    lines = ["| reader | threads | seconds | MB/s | times numpy.loadtxt |", "|---|---|---|---|---|"]
+    reference = next(row["seconds"] for row in report["rows"] if row["reader"] == "numpy.loadtxt")
+    for row in report["rows"]:
+        speed = report["bytes"] / row["seconds"] / 1e6
+        ratio = reference / row["seconds"]
+        lines.append(f"| {row['reader']} | {row['threads']} | {row['seconds']:.2f} | {speed:.0f} | {ratio:.1f} |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def classify_cpu():
+    report = json.loads((RESULTS / "classify_cpu.json").read_text())
+    head = ["data", "dims", "train, test", "type", "threads", "kith, ms", "scikit-learn, ms"]
+    head += ["times faster", "by the clock", "right: kith, scikit-learn", "differ by a tie"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in report["rows"]:
+        ours, theirs = row["kith"], row["scikit-learn"]
+        cells = [row["data"], row["dims"], f"{row['train']:,}, {row['test']:,}", row["dtype"], row["threads"]]
+        cells += [f"**{milliseconds(ours['processor_ms'])}**", milliseconds(theirs["processor_ms"])]
+        cells += [f"{theirs[field] / ours[field]:.1f}" for field in ("processor_ms", "ms")]
+        cells += [f"{ours['right']:,}, {theirs['right']:,}", f"{sum(row['differences'].values()):,}"]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def scipy_kd_tree():
+    report = json.loads((RESULTS / "scipy_kd_tree.json").read_text())
+    lines = ["| task | workers | kith, ms | SciPy, ms | times faster |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        times = f"**{milliseconds(row['kith_ms'])}** | {milliseconds(row['scipy_ms'])} | {row['ratio']:.1f}"
+        lines.append(f"| {row['task']} | {row['workers']} | {times} |")
+    return "\n".join(lines) + "\n" + machine_line(report)

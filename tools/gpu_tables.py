@@ -1,0 +1,225 @@
+"""Tables of what was measured on a GPU."""
+
+import json
+
+from benchmark_reports import RESULTS, fine_milliseconds, gpu_line, gpu_report, milliseconds
+
+
+def gpu_build_report():
+    return gpu_report("kd_tree_gpu_build")
+
+
+def gpu_search_report():
+    return gpu_report("kd_tree_gpu_search")
+
+
+def gpu_searches():
+    report = gpu_search_report()
+    return [] if report is None else report["rows"]
+
+
+def gpu_build():
+    report = gpu_build_report()
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| cloud | points | dims | type | build, ms | million points/s | times a copy | bytes/point | check, ms |"]
+    lines.append("|" + "---|" * 9)
+    for row in report["rows"]:
+        lines.append(
+            f"| {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {fine_milliseconds(row['build_ms'])} "
+            f"| {row['points'] / row['build_ms'] / 1e3:,.0f} | {row['build_ms'] / row['copy_ms']:.1f} "
+            f"| {row['peak_bytes'] / row['points']:.0f} | {fine_milliseconds(row['check_ms'])} |"
+        )
+    for row in report["rows"]:
+        if row["host_ms"] > 0:
+            time = fine_milliseconds(row["host_ms"])
+            lines += ["", f"{row['points']:,} {row['cloud']} points from host memory to an index: {time} ms."]
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def gpu_build_phases():
+    report = gpu_build_report()
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| cloud | step | ms | GB/s |", "|---|---|---|---|"]
+    for row in report["rows"]:
+        if row["points"] != 1 << 24 or row["dims"] != 3 or row["dtype"] != "f32":
+            continue
+        for phase in row["phases"]:
+            speed = phase["bytes"] / phase["ms"] / 1e6 if phase["ms"] > 0 else 0
+            lines.append(f"| {row['cloud']} | {phase['name']} | {fine_milliseconds(phase['ms'])} | {speed:,.0f} |")
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def gpu_search():
+    report = gpu_search_report()
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| search | cloud | points | dims | type | k | queries | ms | million queries/s |", "|" + "---|" * 9]
+    for row in report["rows"]:
+        rate = row["queries"] / row["ms"] / 1e3
+        commit = f" ({row['commit']})" if "commit" in row else ""  # where it is another one
+        lines.append(
+            f"| {row['search']} | {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {row['k']} "
+            f"| {row['queries']:,} | {fine_milliseconds(row['ms'])}{commit} | {rate:,.{0 if rate >= 10 else 2}f} |"
+        )
+    note = " In brackets: rows of another commit." if any("commit" in row for row in report["rows"]) else ""
+    return "\n".join(lines) + "\n" + gpu_line(report).rstrip() + note + "\n"
+
+
+def gpu_brute():
+    report = gpu_report("brute_force_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| search | cloud | points | dims | type | metric | queries | k | ms | billion pairs/s | asked again |"]
+    lines.append("|" + "---|" * 11)
+    for row in report["rows"]:
+        if row["tree_ms"] > 0:
+            continue
+        rate = row["points"] * row["queries"] / row["ms"] / 1e6
+        lines.append(
+            f"| {row['search']} | {row['cloud']} | {row['points']:,} | {row['dims']} | {row['dtype']} | {row['metric']} "
+            f"| {row['queries']:,} | {row['k']} | {fine_milliseconds(row['ms'])} | {rate:,.{0 if rate >= 10 else 2}f} "
+            f"| {row['asked_again']:,} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def brute_or_tree_rows():
+    """Searches that both engines were timed at."""
+    report = gpu_report("brute_force_gpu")
+    return [] if report is None else [row for row in report["rows"] if row["tree_ms"] > 0]
+
+
+def gpu_brute_or_tree():
+    rows = brute_or_tree_rows()
+    if not rows:
+        return "Not measured yet.\n"
+    points = sorted({row["points"] for row in rows})
+    cells = {}
+    for row in rows:
+        times = [fine_milliseconds(row["ms"]), fine_milliseconds(row["tree_ms"])]
+        faster = 0 if row["ms"] <= row["tree_ms"] else 1
+        times[faster] = f"**{times[faster]}**"
+        cells[row["dims"], row["points"]] = " / ".join(times)
+    queries = {row["points"]: row["queries"] for row in rows}
+    lines = ["![Queries per second of both over dims](plots/brute_or_tree_gpu.svg)", ""]
+    lines.append("| dims | " + " | ".join(f"{count:,} points, {queries[count]:,} queries" for count in points) + " |")
+    lines.append("|" + "---|" * (1 + len(points)))
+    for dims in sorted({row["dims"] for row in rows}):
+        lines.append(f"| {dims} | " + " | ".join(cells.get((dims, count), "") for count in points) + " |")
+    note = f"Milliseconds, brute force / tree, k = {rows[0]['k']}; **bold** is the faster."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(gpu_report("brute_force_gpu"))
+
+
+def select_cases():
+    """Sorted answers of f32 rows, where there are many and where there is one: {(rows, length, k): {strategy: ms}} of each.
+
+    Only lengths that have both.
+    """
+    report = gpu_report("select_gpu")
+    many, single = {}, {}
+    for row in [] if report is None else report["rows"]:
+        if row["dtype"] == "f32" and row["goal"] == "finish":
+            cases = single if row["rows"] == 1 else many
+            cases.setdefault((row["rows"], row["length"], row["k"]), {})[row["strategy"]] = row["ms"]
+    both = {length for _, length, _ in many} & {length for _, length, _ in single}
+    return tuple({case: times for case, times in cases.items() if case[1] in both} for cases in (many, single))
+
+
+def gpu_bits():
+    report = json.loads((RESULTS / "bits_gpu.json").read_text())
+    lines = ["| rows | bits | queries | k | ms | pairs of 32-bit words per ns |", "|---|---|---|---|---|---|"]
+    for row in report["rows"]:
+        lines.append(
+            f"| {row['rows']:,} | {row['bits']:,} | {row['queries']:,} | {row['k']} | {fine_milliseconds(row['ms'])} "
+            f"| {row['word_pairs_per_ns']:,.0f} |"
+        )
+    machine = report["machine"]
+    return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
+
+
+def gpu_classify():
+    report = gpu_report("classify_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | new points | dims | classes | k | engine | all, ms | index, ms | search, ms | votes, ms | longest chain | CPU, ms |",
+             "|" + "---|" * 12]
+    for row in report["rows"]:
+        where = " (on a line)" if row["cloud"] == "line" else ""
+        times = " | ".join(fine_milliseconds(row[name]) for name in ("ms", "index_ms", "search_ms", "vote_ms"))
+        lines.append(
+            f"| {row['points']:,} | {row['new']:,}{where} | {row['dims']} | {row['classes']} | {row['k']} | {row['engine']} "
+            f"| {times} | {row['depth']:,} | {milliseconds(row['cpu_ms'])} |"
+        )
+    machine = report["machine"]
+    note = f"f32, uniform points and random classes, medians; the CPU: {machine['cpu']}, {machine['cores']} cores, once."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
+
+
+def gpu_select():
+    many, single = select_cases()
+    if not many:
+        return "Not measured yet.\n"
+    strategies = sorted({name for times in [*many.values(), *single.values()] for name in times} - {"auto"})
+    lines = ["![Speed of every strategy over k](plots/select_gpu.svg)"]
+    for cases, unit, scale in ((many, "ms", 1), (single, "µs", 1e3)):
+        heads = [f"{name}, {unit}" for name in ["auto", *strategies]]
+        lines += ["", "| rows | length | k | fastest | " + " | ".join(heads) + " |"]
+        lines.append("|" + "---|" * (5 + len(strategies)))
+        for (rows, length, k), times in sorted(cases.items(), key=lambda item: item[0][1:]):
+            best = min(strategies, key=lambda name: times.get(name, float("inf")))
+            shown = {name: fine_milliseconds(time * scale) for name, time in times.items()}
+            shown[best] = f"**{shown[best]}**"
+            cells = [shown.get(name, "") for name in ["auto", *strategies]]
+            lines.append(f"| {rows:,} | {length:,} | {k} | {best} | " + " | ".join(cells) + " |")
+    note = "f32, answers sorted. Empty: the strategy does not take such a k, or takes too long to be timed."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(gpu_report("select_gpu"))
+
+
+def gpu_cover_build():
+    report = gpu_report("cover_tree_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | dims | clusters | build, ms | on the CPU, ms | distances per point | nodes | tree, MB |", "|" + "---|" * 8]
+    for row in report["builds"]:
+        lines.append(
+            f"| {row['points']:,} | {row['dims']} | {row['clusters']:,} | {fine_milliseconds(row['build_ms'])} "
+            f"| {milliseconds(row['cpu_ms'])} | {row['evaluations_per_point']:,.0f} | {row['nodes']:,} "
+            f"| {row['tree_bytes'] / 1e6:.1f} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def gpu_cover_search():
+    report = gpu_report("cover_tree_gpu_search")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| objects | how many | queries | k | build, ms | search, ms | distances per query | brute force, ms | every pair measured, ms |",
+             "|" + "---|" * 9]
+    for row in report["searches"]:
+        calls = row["case"].split(",")[0].split()[0 if row["case"].startswith("words") else 1]
+        brute = next(call for call in report["calls"] if call["case"] == f"{calls}, brute force, public calls")
+        pairs = fine_milliseconds(row["every_pair_ms"]) if row["every_pair_ms"] > 0 else ""
+        lines.append(
+            f"| {row['case']} | {row['objects']:,} | {row['queries']:,} | {row['k']} | {fine_milliseconds(row['build_ms'])} "
+            f"| {fine_milliseconds(row['search_ms'])} | {row['evaluations_per_query']:,.0f} "
+            f"| {fine_milliseconds(brute['search']['device_ms'])} | {pairs} |"
+        )
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def python_gpu():
+    report = gpu_report("python_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| points | what | Python, ms | C++, ms | cupyx.scipy.spatial.KDTree, ms |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        for what, ours, native, peer in (
+            ("build", "build_ms", None, "cupyx_build_ms"),
+            ("k = 8, the points themselves", "self_ms", "self_native_ms", None),
+            ("k = 8, as many other points", "other_ms", "other_native_ms", "cupyx_query_ms"),
+        ):
+            cells = [fine_milliseconds(row[name]) if name and row.get(name) else "" for name in (ours, native, peer)]
+            lines.append(f"| {row['points']:,} | {what} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" + gpu_line(report)
