@@ -34,7 +34,7 @@ __device__ __forceinline__ void store_together(V* to, const From (&from)[kPutTog
 
 /// Chain values and numbers.
 template <typename T>
-struct PlainRows {
+struct ChainRows {
   std::uint32_t* indices;
   T* chains;
 
@@ -88,7 +88,7 @@ __device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint6
     write(ReportedRows<T>{answer.indices == nullptr ? nullptr : answer.indices + at,
                           answer.wide == nullptr ? nullptr : answer.wide + at, answer.chains + at, answer.takes_roots});
   } else {
-    write(PlainRows<T>{answer.indices + at, answer.chains + at});
+    write(ChainRows<T>{answer.indices + at, answer.chains + at});
   }
 }
 
