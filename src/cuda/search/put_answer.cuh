@@ -32,63 +32,82 @@ __device__ __forceinline__ void store_together(V* to, const From (&from)[kPutTog
   }
 }
 
-/// Chain values and numbers.
+/// Chain values and numbers; entry 0 is that at `first` of the answer.
 template <typename T>
-struct ChainRows {
-  std::uint32_t* indices;
-  T* chains;
+class ChainRows {
+ public:
+  __device__ ChainRows(const KnnAnswer<T>& answer, std::uint64_t first)
+      : indices_(answer.indices + first), chains_(answer.chains + first) {}
 
-  __device__ __forceinline__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
-    indices[at] = number;
-    chains[at] = chain;
+  __device__ void put_number(std::uint64_t at, std::uint32_t number) const { indices_[at] = number; }
+  __device__ void put_chain(std::uint64_t at, T chain) const { chains_[at] = chain; }
+  __device__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+    put_number(at, number);
+    put_chain(at, chain);
   }
   __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
-                                               const T (&values)[kPutTogether]) const {
-    store_together(indices + at, numbers, [](std::uint32_t number) { return number; });
-    store_together(chains + at, values, [](T chain) { return chain; });
+                                               const T (&chains)[kPutTogether]) const {
+    store_together(indices_ + at, numbers, [](std::uint32_t number) { return number; });
+    store_together(chains_ + at, chains, [](T chain) { return chain; });
   }
+
+ private:
+  std::uint32_t* indices_;
+  T* chains_;
 };
 
 /// What callers see.
 template <typename T>
-struct ReportedRows {
-  std::uint32_t* indices;
-  std::int64_t* wide;
-  T* distances;
-  bool takes_roots;
+class ReportedRows {
+ public:
+  __device__ ReportedRows(const KnnAnswer<T>& answer, std::uint64_t first)
+      : indices_(answer.indices == nullptr ? nullptr : answer.indices + first),
+        wide_(answer.wide == nullptr ? nullptr : answer.wide + first),
+        distances_(answer.chains + first),
+        takes_roots_(answer.takes_roots) {}
 
-  __device__ __forceinline__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
-    if (wide != nullptr) {
-      wide[at] = number;
+  __device__ void put_number(std::uint64_t at, std::uint32_t number) const {
+    if (wide_ != nullptr) {
+      wide_[at] = number;
     } else {
-      indices[at] = number;
+      indices_[at] = number;
     }
-    distances[at] = takes_roots ? core::square_root(chain) : chain;
+  }
+  __device__ void put_chain(std::uint64_t at, T chain) const {
+    distances_[at] = takes_roots_ ? core::square_root(chain) : chain;
+  }
+  __device__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+    put_number(at, number);
+    put_chain(at, chain);
   }
   __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
                                                const T (&chains)[kPutTogether]) const {
-    if (wide != nullptr) {
-      store_together(wide + at, numbers, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
+    if (wide_ != nullptr) {
+      store_together(wide_ + at, numbers, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
     } else {
-      store_together(indices + at, numbers, [](std::uint32_t number) { return number; });
+      store_together(indices_ + at, numbers, [](std::uint32_t number) { return number; });
     }
-    if (takes_roots) {
-      store_together(distances + at, chains, [](T chain) { return core::square_root(chain); });
+    if (takes_roots_) {
+      store_together(distances_ + at, chains, [](T chain) { return core::square_root(chain); });
     } else {
-      store_together(distances + at, chains, [](T chain) { return chain; });
+      store_together(distances_ + at, chains, [](T chain) { return chain; });
     }
   }
+
+ private:
+  std::uint32_t* indices_;
+  std::int64_t* wide_;
+  T* distances_;
+  bool takes_roots_;
 };
 
-/// Calls `write` with the rows of the answer, entry 0 being that at `at`. Both forms are compiled into the kernel: for
-/// those that are often asked for what callers see.
+/// Calls `write` with the rows of the answer. Both forms are compiled into the kernel.
 template <typename T, typename Write>
-__device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint64_t at, const Write& write) {
+__device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint64_t first, const Write& write) {
   if (answer.is_reported) {
-    write(ReportedRows<T>{answer.indices == nullptr ? nullptr : answer.indices + at,
-                          answer.wide == nullptr ? nullptr : answer.wide + at, answer.chains + at, answer.takes_roots});
+    write(ReportedRows<T>(answer, first));
   } else {
-    write(ChainRows<T>{answer.indices + at, answer.chains + at});
+    write(ChainRows<T>(answer, first));
   }
 }
 
@@ -96,7 +115,7 @@ __device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint6
 template <typename T>
 KITH_NOINLINE __device__ void put_reported(std::uint32_t* indices, std::int64_t* wide, T* distances, bool takes_roots,
                                            std::uint64_t at, std::uint32_t number, T chain) {
-  ReportedRows<T>{indices, wide, distances, takes_roots}.put(at, number, chain);
+  ReportedRows<T>(KnnAnswer<T>{indices, distances, true, takes_roots, wide}, 0).put(at, number, chain);
 }
 
 /// For all others.

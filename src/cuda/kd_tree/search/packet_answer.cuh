@@ -27,13 +27,15 @@ struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
   std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
 };
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
 class Packet;  // packet_knn.cuh
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)> {
+/// `Rows` are those of put_answer.cuh: a kernel for each form of the answer, because more code than it needs slows the
+/// whole search down.
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
+class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)> {
  protected:
-  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept>, leaves_of_keys(kDims)>;
+  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)>;
   using Room = PacketRoom<T, kDims, kKept>;
   using Walk::below_, Walk::number_, Walk::query_, Walk::row_, Walk::tree_;
 
@@ -100,9 +102,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     }
     if (task_.knn.filter.exclude_self) leave_out_self(found);
     if (task_.knn.k % kPutTogether == 0 && task_.knn.answer.lies_well()) {
-      if (has_answer) {
-        with_rows(task_.knn.answer, row_ * task_.knn.k, [&](const auto& row) { write_together(found, row); });
-      }
+      if (has_answer) write_together(found);
     } else {
       write_rows(found, has_answer);
     }
@@ -119,8 +119,8 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
   }
 
   /// A few entries at a time.
-  template <typename Row>
-  __device__ __forceinline__ void write_together(const ExactEntry<T> (&found)[kKept], const Row& row) const {
+  __device__ __forceinline__ void write_together(const ExactEntry<T> (&found)[kKept]) const {
+    const Rows row(task_.knn.answer, row_ * task_.knn.k);
 #pragma unroll
     for (std::uint32_t first = 0; first + kPutTogether <= kKept; first += kPutTogether) {
       if (first >= task_.knn.k) break;
@@ -137,22 +137,16 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
 
   /// Through shared memory, so that the lanes write a row together.
   __device__ void write_rows(const ExactEntry<T> (&found)[kKept], bool has_answer) {
-    const KnnAnswer<T>& answer = task_.knn.answer;
-    const auto number = [&](std::uint32_t i) { return found[i].candidate().index; };
-    const auto chain = [&](std::uint32_t i) { return found[i].candidate().distance; };
-    if (answer.is_reported && answer.wide != nullptr) {
-      write_column<std::uint32_t>(answer.wide, has_answer, number);
-    } else {
-      write_column<std::uint32_t>(answer.indices, has_answer, number);
-    }
-    if (answer.is_reported && answer.takes_roots) {
-      write_column<T>(answer.chains, has_answer, [&](std::uint32_t i) { return core::square_root(chain(i)); });
-    } else {
-      write_column<T>(answer.chains, has_answer, chain);
-    }
+    const Rows rows(task_.knn.answer, 0);
+    write_column<std::uint32_t>(
+        has_answer, [&](std::uint32_t i) { return found[i].candidate().index; },
+        [&](std::uint64_t at, std::uint32_t number) { rows.put_number(at, number); });
+    write_column<T>(
+        has_answer, [&](std::uint32_t i) { return found[i].candidate().distance; },
+        [&](std::uint64_t at, T chain) { rows.put_chain(at, chain); });
   }
-  template <typename V, typename Column, typename Entry>
-  __device__ __forceinline__ void write_column(Column* column, bool has_answer, const Entry& entry) {
+  template <typename V, typename Entry, typename Put>
+  __device__ __forceinline__ void write_column(bool has_answer, const Entry& entry, const Put& put) {
     constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
     constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
     static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
@@ -170,7 +164,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       for (; asking != 0; asking &= asking - 1) {
         const std::uint32_t lane = lowest_bit(asking);
         const std::uint64_t row = shuffle(row_, lane);
-        if (lane_number() < k) column[row * k + lane_number()] = stage[(lane - first) * kStride + lane_number()];
+        if (lane_number() < k) put(row * k + lane_number(), stage[(lane - first) * kStride + lane_number()]);
       }
     }
   }
@@ -186,13 +180,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     std::uint32_t asking =
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
     for (; asking != 0; asking &= asking - 1) settle_end(lowest_bit(asking));
-    with_rows(task_.knn.answer, 0, [&](const auto& rows) { answer_rows(ballot(has_answer), rows); });
-  }
-
-  /// The lists of the lanes `asking`.
-  template <typename Rows>
-  __device__ __forceinline__ void answer_rows(std::uint32_t asking, const Rows& rows) {
-    while (asking != 0) {
+    for (asking = ballot(has_answer); asking != 0;) {
       constexpr std::uint32_t kPair = 2;  // what they read is on its way at the same time
       std::uint32_t lanes[kPair];
       Entry entries[kPair];
@@ -205,7 +193,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
 #pragma unroll
       for (std::uint32_t i = 0; i < kPair; ++i) {
         sort_entries(entries[i]);
-        write_entry(lanes[i], entries[i].candidate, rows);
+        write_entry(lanes[i], entries[i].candidate);
       }
     }
   }
@@ -259,9 +247,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
     }
   }
 
-  template <typename Rows>
-  __device__ __forceinline__ void write_entry(std::uint32_t asking, const Candidate<T>& candidate,
-                                              const Rows& rows) const {
+  __device__ __forceinline__ void write_entry(std::uint32_t asking, const Candidate<T>& candidate) const {
     const std::uint32_t k = task_.knn.k;
     std::uint32_t place = lane_number();
     bool is_written = place < k;
@@ -271,7 +257,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept>, lea
       is_written = place < k && (self >> lane_number() & 1) == 0;
     }
     const std::uint64_t at = shuffle(row_, asking) * k + place;
-    if (is_written) rows.put(at, candidate.index, candidate.distance);
+    if (is_written) Rows(task_.knn.answer, 0).put(at, candidate.index, candidate.distance);
   }
 
  protected:

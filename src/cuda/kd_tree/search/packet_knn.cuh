@@ -25,8 +25,8 @@
 
 namespace kith::cuda {
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-class Packet : PacketAnswer<T, kDims, kKept> {
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
+class Packet : PacketAnswer<T, kDims, kKept, Rows> {
  public:
   using Room = PacketRoom<T, kDims, kKept>;
 
@@ -53,7 +53,7 @@ class Packet : PacketAnswer<T, kDims, kKept> {
   }
 
  private:
-  using Answer = PacketAnswer<T, kDims, kKept>;
+  using Answer = PacketAnswer<T, kDims, kKept, Rows>;
   using typename Answer::Walk;
   friend Walk;
   static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
@@ -198,14 +198,14 @@ constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
   return kept <= 10 ? 10 : 8;
 }
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
   using Room = PacketRoom<T, kDims, kKept>;
   Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
   for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
        packet += static_cast<std::uint32_t>(search_warps())) {
-    Packet<T, kDims, kKept>(task, room).run(packet);
+    Packet<T, kDims, kKept, Rows>(task, room).run(packet);
   }
 }
 

@@ -99,8 +99,14 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     }
   }
   const auto run = [&](auto kept) {
-    launch(knn_by_packets<T, kDims, kept.value>, blocks, kPacketWarps * kWarp,
-           kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
+    const auto run_for = [&](auto kernel) {
+      launch(kernel, blocks, kPacketWarps * kWarp, kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
+    };
+    if (task.knn.answer.is_reported) {
+      run_for(knn_by_packets<T, kDims, kept.value, ReportedRows<T>>);
+    } else {
+      run_for(knn_by_packets<T, kDims, kept.value, ChainRows<T>>);
+    }
   };
   switch (kept_keys<T>(task.wanted, task.knn.tree)) {
     case 10:
