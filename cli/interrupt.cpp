@@ -20,7 +20,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers may use l
 void note_signal(int) {
   if (exit_at_once.load(std::memory_order_relaxed)) {
     constexpr char kMessage[] = "kith: interrupted\n";
-    [[maybe_unused]] const ssize_t put = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
     _exit(kExitInterrupted);
   }
   asked_to_stop.store(true, std::memory_order_relaxed);

@@ -17,7 +17,7 @@
 namespace kith::cli {
 namespace {
 
-void require_fitting_index(const SearchFlags& flags, const IndexFileInfo& info) {
+void require_fitting_bits(const SearchFlags& flags, const IndexFileInfo& info) {
   const auto refuse = [&](const std::string& has, const std::string& flag) {
     throw UsageError(
         fmt::format("{} is an index {}; leave {} out, or build an index that fits", flags.points_path, has, flag));
@@ -69,7 +69,7 @@ void PreparedBitSearch::read_and_build(TerminalProgress& progress, const Prepare
 
 void PreparedBitSearch::load(TerminalProgress& progress, const PreparedSearch::Check& check) {
   const IndexFileInfo info = describe_index_file(flags_.points_path);
-  require_fitting_index(flags_, info);
+  require_fitting_bits(flags_, info);
   const Stopwatch read_watch;
   read_others(info.rows, info.dims, progress);
   read_ms_ = read_watch.milliseconds();

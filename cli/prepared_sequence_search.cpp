@@ -17,7 +17,7 @@
 namespace kith::cli {
 namespace {
 
-void require_fitting_index(const SearchFlags& flags, const IndexFileInfo& info) {
+void require_fitting_sequences(const SearchFlags& flags, const IndexFileInfo& info) {
   const auto refuse = [&](const std::string& has, const std::string& flag) {
     throw UsageError(
         fmt::format("{} is an index {}; leave {} out, or build an index that fits", flags.points_path, has, flag));
@@ -79,7 +79,7 @@ void PreparedSequenceSearch::read_and_build(TerminalProgress& progress, const Pr
 
 void PreparedSequenceSearch::load(TerminalProgress& progress, const PreparedSearch::Check& check) {
   const IndexFileInfo info = describe_index_file(flags_.points_path);
-  require_fitting_index(flags_, info);
+  require_fitting_sequences(flags_, info);
   const Stopwatch read_watch;
   read_others(info.sequence_metric, info.sequence_kind, info.rows, progress);
   read_ms_ = read_watch.milliseconds();

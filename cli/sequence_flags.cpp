@@ -14,7 +14,7 @@
 namespace kith::cli {
 namespace {
 
-constexpr const char* kFormats = "auto|lines|fasta|phylip|sets";
+constexpr const char* kLayouts = "auto|lines|fasta|phylip|sets";
 constexpr const char* kTexts = "utf8|bytes";
 
 /// Whether a file under hamming holds an array, not strings.
@@ -51,9 +51,9 @@ Flag any_metric_flag(Metric& metric, SequenceFlags& flags, bool* given) {
 FlagGroup sequence_flags(SequenceFlags& flags) {
   return {
       "Reading strings and sets",
-      {{"--from", kFormats, "edit, hamming, jaccard: the format of the files; by default extension and content tell",
+      {{"--from", kLayouts, "edit, hamming, jaccard: the format of the files; by default extension and content tell",
         [&flags](const std::string& value) {
-          require_choice("--from", kFormats, value);
+          require_choice("--from", kLayouts, value);
           flags.from = io::parse_sequence_format(value);
         }},
        {"--text", kTexts, "edit, hamming: compare letters of UTF-8, the default, or bytes",

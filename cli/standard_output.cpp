@@ -26,7 +26,7 @@ void guard_standard_descriptors() {
 void write_to_stdout(std::string_view text) {
   const ExitOnInterrupt leave(true);
   while (!text.empty()) {
-    const ssize_t put = write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       throw IoError(fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
@@ -37,7 +37,7 @@ void write_to_stdout(std::string_view text) {
 
 void write_to_stderr(std::string_view text) noexcept {
   while (!text.empty()) {
-    const ssize_t put = write(STDERR_FILENO, text.data(), text.size());
+    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
     if (put < 0 && errno == EINTR && !interrupted()) continue;
     if (put <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(put));

@@ -69,22 +69,37 @@ stage_release() {
   end
 }
 
-# Runs the tests of a program but the random ones, in as many parts at a time as there are cores, and looks for leaks at
-# the end of each part.
+# Runs one of the parts of a program's tests but the random ones, and looks for leaks at the end. The last line of its log
+# is how it ended.
+run_part() {
+  local program=$1 part=$2 status=0
+  ASAN_OPTIONS=detect_leaks=1 GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part \
+    "$program" --gtest_filter='-*OnRandomCases*' || status=$?
+  printf 'ended with %d\n' "$status"
+}
+
+# Runs the parts of these programs, as many of each as there are cores and as many at a time: when one program comes to its
+# end on one core, the next begins.
 run_with_leaks() {
-  local log=build-asan/leaks-${1##*/} part parts=() status=0 good bad
-  for ((part = 0; part < jobs; ++part)); do
-    ASAN_OPTIONS=detect_leaks=1 GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part \
-      "$1" --gtest_filter='-*OnRandomCases*' >"$log-$part.log" 2>&1 &
-    parts+=($!)
+  local program part log logs=() running=0 status=0 good bad
+  for program in "$@"; do
+    for ((part = 0; part < jobs; ++part)); do
+      if ((running == jobs)); then wait -n || true; else running=$((running + 1)); fi
+      log=build-asan/leaks-${program##*/}-$part.log
+      logs+=("$log")
+      run_part "$program" "$part" >"$log" 2>&1 &
+    done
   done
-  for ((part = 0; part < jobs; ++part)); do
-    wait "${parts[part]}" || { status=1; tail -n 60 "$log-$part.log"; }
-    good=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log-$part.log")
-    bad=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) tests*, listed below:$/\1/p' "$log-$part.log")
+  wait
+  for log in "${logs[@]}"; do
+    good=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
+    bad=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) tests*, listed below:$/\1/p' "$log")
     passed=$((passed + ${good:-0}))
     failed=$((failed + ${bad:-0}))
-    if [[ -z $good ]]; then status=1; fi  # it did not come to its end
+    if [[ -z $good || $(tail -n 1 "$log") != 'ended with 0' ]]; then
+      status=1
+      tail -n 60 "$log"
+    fi
   done
   return "$status"
 }
@@ -98,10 +113,9 @@ stage_asan() {
   ASAN_OPTIONS=detect_leaks=0 run_tests build-asan --tests-regex OnRandomCases
   tools/build.sh cli_tests
   KITH_TEST_COMMAND=$PWD/build-asan/bin/kith ASAN_OPTIONS=detect_leaks=0 run_tests build --tests-regex '^cli/'
-  local program before=$passed
-  for program in build-asan/bin/*_tests; do
-    if [[ $program != */cli_tests ]]; then run_with_leaks "$program"; fi
-  done
+  local programs before=$passed
+  mapfile -t programs < <(ls -S build-asan/bin/*_tests | grep -v /cli_tests)  # the largest take longest: they begin
+  run_with_leaks "${programs[@]}"
   printf '   %d other tests passed, no leaks\n' $((passed - before))
   end
 }

@@ -21,7 +21,7 @@ namespace kith::cli {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
-using Found = std::variant<PointLists, Counts>;
+using FoundInBoxes = std::variant<PointLists, Counts>;
 
 struct BoxFlags {
   SearchFlags search;
@@ -35,7 +35,7 @@ PointView corners(PointView boxes, std::uint32_t dims, std::uint32_t first_colum
   return PointView(data, boxes.dtype(), boxes.rows(), dims, boxes.row_stride());
 }
 
-Found search(const BoxFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+FoundInBoxes search(const BoxFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
   const std::uint32_t dims = prepared.queries().dims() / 2;
   const PointView lower = corners(prepared.queries(), dims, 0);
   const PointView upper = corners(prepared.queries(), dims, dims);
@@ -43,13 +43,13 @@ Found search(const BoxFlags& flags, const PreparedSearch& prepared, const Search
   return prepared.index().box(lower, upper, options);
 }
 
-std::uint64_t points_in(const Found& found) {
+std::uint64_t points_in(const FoundInBoxes& found) {
   if (const auto* lists = std::get_if<PointLists>(&found)) return lists->indices().size();
   const Counts& counts = std::get<Counts>(found);
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-void write(const std::string& path, const Found& found, const ProgressCallback& progress) {
+void write(const std::string& path, const FoundInBoxes& found, const ProgressCallback& progress) {
   const ExitOnInterrupt leave(path == "-");
   if (const auto* lists = std::get_if<PointLists>(&found)) {
     io::write_point_lists(path, *lists, progress);
@@ -73,7 +73,7 @@ int run_box(const BoxFlags& box) {
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
-  const Found found = search(box, prepared, options);
+  const FoundInBoxes found = search(box, prepared, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;

@@ -24,7 +24,7 @@ namespace kith::cli {
 namespace {
 
 /// How long each part took.
-struct Times {
+struct ObjectTimes {
   double read_ms = 0;
   WorkTimes build;
   double write_ms = 0;
@@ -41,7 +41,7 @@ void require_fitting_flags(const BuildFlags& flags, const std::string& what) {
 /// `facts` is what the report tells of bits or sequences alone, `what` the same for people.
 template <typename Index>
 int save_and_report(const BuildFlags& flags, const Index& index, nlohmann::ordered_json facts, const std::string& what,
-                    Times& times, TerminalProgress& progress) {
+                    ObjectTimes& times, TerminalProgress& progress) {
   stop_if_interrupted();
   flags.output.explanation(index.explain());
   const Stopwatch write_watch;
@@ -79,7 +79,7 @@ int build_bits(const BuildFlags& flags, TerminalProgress& progress) {
   if (flags.points_path != "-" && is_index_file(flags.points_path)) {
     throw UsageError(fmt::format("{} is an index of bits already; give the .npy itself", flags.points_path));
   }
-  Times times;
+  ObjectTimes times;
   const Stopwatch read_watch;
   const io::BitFile file = io::read_bits(flags.points_path, progress.callback());
   times.read_ms = read_watch.milliseconds();
@@ -104,7 +104,7 @@ int build_sequences(const BuildFlags& flags, TerminalProgress& progress) {
     throw UsageError("--from and --text are for strings and sets; say --metric edit, hamming or jaccard");
   }
   const SequenceMetric metric = *flags.sequences.metric;
-  Times times;
+  ObjectTimes times;
   const Stopwatch read_watch;
   const io::SequenceFile file =
       read_sequence_file(flags.points_path, metric, flags.sequences, {}, flags.output, progress.callback());

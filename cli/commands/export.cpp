@@ -25,7 +25,7 @@ namespace kith::cli {
 namespace {
 
 constexpr const char* kLayouts = "nodes|inorder";
-constexpr const char* kSplits = "widest|cycle";
+constexpr const char* kTreeSplits = "widest|cycle";
 
 struct ExportFlags {
   std::string points_path;
@@ -111,9 +111,9 @@ FlagGroup tree_flags(ExportFlags& flags) {
           flags.layout = value;
         },
         true},
-       {"--split", kSplits, "the dimension a node splits: the widest of its range, or level by level in turn",
+       {"--split", kTreeSplits, "the dimension a node splits: the widest of its range, or level by level in turn",
         [&flags](const std::string& value) {
-          require_choice("--split", kSplits, value);
+          require_choice("--split", kTreeSplits, value);
           flags.options.split = parse_split_rule(value);
         }},
        {"--unique", "", "of equal points take only the first",

@@ -25,7 +25,7 @@ namespace kith::cli {
 namespace {
 
 constexpr const char* kShapes = "uniform|clusters|surface|lidar|grid|line|duplicates|classes";
-constexpr const char* kFormats = "auto|csv|npy|npz|ply|pcd";
+constexpr const char* kWrittenFormats = "auto|csv|npy|npz|ply|pcd";
 constexpr std::uint64_t kMostPoints = 0xfffffffe;  // one index holds 2^32 - 2
 constexpr std::uint64_t kMostDims = 4096;
 constexpr std::uint64_t kMostClasses = 1000000;
@@ -189,9 +189,9 @@ FlagGroup file_flags(GenerateFlags& flags) {
   return {"Result",
           {{"-o,--out", "FILE", "where they go; without it CSV goes to standard output",
             [&flags](const std::string& path) { flags.out = path; }},
-           {"--format", kFormats, "the format; by default the extension of FILE tells",
+           {"--format", kWrittenFormats, "the format; by default the extension of FILE tells",
             [&flags](const std::string& value) {
-              require_choice("--format", kFormats, value);
+              require_choice("--format", kWrittenFormats, value);
               flags.write.format = io::parse_format(value);
             }},
            {"--ascii", "", "write ply and pcd as text instead of binary",

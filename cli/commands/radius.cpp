@@ -30,7 +30,7 @@ namespace kith::cli {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
-using Found = std::variant<NeighborLists, Counts>;
+using FoundWithin = std::variant<NeighborLists, Counts>;
 
 struct RadiusFlags {
   SearchFlags search;
@@ -40,21 +40,22 @@ struct RadiusFlags {
 
 /// `radius` is one for all queries, or one for each.
 template <typename Prepared, typename Radius, typename Options>
-Found search_within(const RadiusFlags& flags, const Prepared& prepared, const Radius& radius, const Options& options) {
+FoundWithin search_within(const RadiusFlags& flags, const Prepared& prepared, const Radius& radius,
+                          const Options& options) {
   const auto& index = prepared.index();
   const bool self = flags.search.self();
   if (flags.count) return self ? index.count_self(radius, options) : index.count(prepared.queries(), radius, options);
   return self ? index.radius_self(radius, options) : index.radius(prepared.queries(), radius, options);
 }
 
-Found search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+FoundWithin search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
   return flags.radius ? search_within(flags, prepared, *flags.radius, options)
                       : search_within(flags, prepared, prepared.radii(), options);
 }
 
 /// Bits and sequences have one radius for all queries.
 template <typename Prepared, typename Options>
-Found search(const RadiusFlags& flags, const Prepared& prepared, const Options& options) {
+FoundWithin search(const RadiusFlags& flags, const Prepared& prepared, const Options& options) {
   return search_within(flags, prepared, *flags.radius, options);
 }
 
@@ -72,13 +73,13 @@ std::string radius_text(const RadiusFlags& flags, std::span<const double> radii)
   return fmt::format("{} to {}", *least, *most);
 }
 
-std::uint64_t neighbors_in(const Found& found) {
+std::uint64_t neighbors_in(const FoundWithin& found) {
   if (const auto* lists = std::get_if<NeighborLists>(&found)) return lists->indices().size();
   const Counts& counts = std::get<Counts>(found);
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-void write(const std::string& path, const Found& found, const ProgressCallback& progress) {
+void write(const std::string& path, const FoundWithin& found, const ProgressCallback& progress) {
   const ExitOnInterrupt leave(path == "-");
   if (const auto* lists = std::get_if<NeighborLists>(&found)) {
     io::write_neighbors(path, *lists, progress);
@@ -121,7 +122,7 @@ int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalPro
   SearchTimes times = prepared.times();
   auto options = prepared.options(progress.callback());
   options.times = &times.search;
-  const Found found = search(radius, prepared, options);
+  const FoundWithin found = search(radius, prepared, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;

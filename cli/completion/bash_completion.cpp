@@ -43,7 +43,7 @@ std::string argument_words(const Command& command, const std::vector<std::string
   return fmt::format("argument=words argument_words=\"{}\"", fmt::join(words, " "));
 }
 
-std::string command_case(const Command& command, const std::vector<std::string>& names) {
+std::string bash_case(const Command& command, const std::vector<std::string>& names) {
   return fmt::format(
       "    {}) # {}\n      flags=\"{}\"\n      {}\n      case \"$previous\" in\n{}        *) kind= ;;\n"
       "      esac\n      ;;\n",
@@ -57,7 +57,7 @@ std::string bash_completion(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
   std::string cases;
-  for (const Command& command : commands) cases += command_case(command, names);
+  for (const Command& command : commands) cases += bash_case(command, names);
   return fmt::format(
       R"(# Completion of kith for bash. Written by "kith completion bash".
 _kith() {{

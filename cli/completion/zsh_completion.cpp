@@ -42,7 +42,7 @@ std::string flag_lines(const Flag& flag, const std::vector<std::string>& names) 
   return text;
 }
 
-std::string command_case(const Command& command, const std::vector<std::string>& names) {
+std::string zsh_case(const Command& command, const std::vector<std::string>& names) {
   std::string text = fmt::format("    {})\n      _arguments -s -S \\\n", command.name);
   for (const FlagGroup& group : command.groups) {
     for (const Flag& flag : group.flags) text += flag_lines(flag, names);
@@ -65,7 +65,7 @@ std::string zsh_completion(const std::vector<Command>& commands) {
     described += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
   }
   std::string cases;
-  for (const Command& command : commands) cases += command_case(command, names);
+  for (const Command& command : commands) cases += zsh_case(command, names);
   return fmt::format(
       R"(#compdef kith
 # Completion of kith for zsh. Written by "kith completion zsh".

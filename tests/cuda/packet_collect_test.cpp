@@ -10,7 +10,7 @@
 namespace kith::test {
 namespace {
 
-constexpr std::uint32_t kSizes[] = {17, 30, 31, 32, 50, 62, 63, 64, 100, 128, 200, 201, 207};
+constexpr std::uint32_t kPacketSizes[] = {17, 30, 31, 32, 50, 62, 63, 64, 100, 128, 200, 201, 207};
 
 template <typename T>
 class EmulatedCollecting : public testing::Test {};
@@ -23,7 +23,7 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuOnRandomCases) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     const auto question = suitable_packet_question<TypeParam>(random, shape, 225, 150);
-    const std::uint32_t k = kSizes[random() % std::size(kSizes)];
+    const std::uint32_t k = kPacketSizes[random() % std::size(kPacketSizes)];
     const TypeParam bound = random() % 3 != 0   ? kInfinity
                             : random() % 4 == 0 ? TypeParam(0)
                                                 : question->typical_chain(random);
@@ -35,7 +35,7 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuOnRandomCases) {
 
 /// Every k where another way begins, both ways to ask, on points that are neither even nor all different.
 TYPED_TEST(EmulatedCollecting, EqualsTheCpuForEveryLengthOfList) {
-  for (const std::uint32_t k : kSizes) {
+  for (const std::uint32_t k : kPacketSizes) {
     for (const bool excludes_self : {false, true}) {
       std::mt19937_64 random(k);
       auto question = suitable_packet_question<TypeParam>(random, NastyShape::clusters, 300, 150);

@@ -1,6 +1,7 @@
 // Saved and loaded: the same answers, the same bytes, for every engine, type, metric and number of threads.
 #include "support/engines.hpp"
 #include "support/expect_same.hpp"
+#include "support/file_content.hpp"
 #include "support/random_case.hpp"
 
 #include <kith/error.hpp>
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -28,8 +28,7 @@ std::string temporary_path(const std::string& name) {
 }
 
 Bytes content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = file_content(path);
   Bytes bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;

@@ -1,4 +1,5 @@
 // A save leaves the new file or the old one: when the process is killed, the disk is full, the directory is closed.
+#include "support/file_content.hpp"
 #include "support/random_case.hpp"
 
 #include <kith/error.hpp>
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <string>
@@ -47,10 +47,7 @@ class SaveTest : public testing::Test {
     return Index::build(points.view(), {.engine = Engine::kd_tree, .threads = 1});
   }
 
-  std::string content() const {
-    std::ifstream file(path_, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }
+  std::string content() const { return file_content(path_); }
 
   static std::string text_of(const Index& index) {
     const std::vector<std::byte> bytes = index.to_bytes();

@@ -4,6 +4,7 @@
 #include "io/formats.hpp"
 #include "runtime/input_file.hpp"
 #include "runtime/output_file.hpp"
+#include "support/file_content.hpp"
 
 #include <kith/error.hpp>
 
@@ -138,9 +139,8 @@ inline std::string temporary_path(std::string_view name) {
 }
 
 inline std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file.good()) << path;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  EXPECT_TRUE(std::ifstream(path, std::ios::binary).good()) << path;
+  return kith::test::file_content(path);
 }
 
 using Writer = std::function<void(runtime::OutputFile&, PointView, const WriteOptions&)>;

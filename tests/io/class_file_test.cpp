@@ -1,6 +1,7 @@
 // Files of points to be classified: what is read, what is refused and how, and what is written.
 #include "io/class_file_read.hpp"
 #include "io/text_input.hpp"
+#include "support/file_content.hpp"
 #include "support/thrown_message.hpp"
 
 #include <kith/io/class_file.hpp>
@@ -15,25 +16,25 @@
 #include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 
 namespace kith {
 namespace {
 
+using test::file_content;
 using testing_text::memory_file;
 using testing_text::message_of;
 
-io::ClassFile read(const std::string& text, std::optional<DType> dtype = {}, std::uint64_t block_bytes = 1 << 20,
-                   int threads = 1) {
+io::ClassFile class_file_in(const std::string& text, std::optional<DType> dtype = {},
+                            std::uint64_t block_bytes = 1 << 20, int threads = 1) {
   return io::read_class_file_in_blocks(memory_file(text, "c.txt"), dtype, threads, {}, block_bytes);
 }
 
 /// The message with which reading fails, the same for every block size.
 template <typename Thrown = BadData>
 std::string failure(const std::string& text, std::optional<DType> dtype = {}) {
-  const std::string message = message_of<Thrown>([&] { read(text, dtype); });
+  const std::string message = message_of<Thrown>([&] { class_file_in(text, dtype); });
   for (const std::uint64_t block : {1, 2, 5, 16}) {
-    EXPECT_EQ(message_of<Thrown>([&] { read(text, dtype, block, 2); }), message) << "in blocks of " << block;
+    EXPECT_EQ(message_of<Thrown>([&] { class_file_in(text, dtype, block, 2); }), message) << "in blocks of " << block;
   }
   return message;
 }
@@ -50,25 +51,19 @@ std::string temporary(const std::string& name) {
   return (std::filesystem::path(KITH_TEST_TEMPORARY) / ("class_file_" + name)).string();
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::string classified(const io::ClassFile& file, const std::vector<std::uint32_t>& labels,
                        const std::vector<double>& shares = {}) {
   const std::string path = temporary("classified.txt");
   io::write_classified(path, file, labels, shares);
-  const std::string text = bytes_of(path);
+  const std::string text = file_content(path);
   std::filesystem::remove(path);
   return text;
 }
 
 TEST(ClassFile, HoldsRowsWithAClassAndNewOnes) {
-  const io::ClassFile file = read("2,1,3,2\n1.5,-2,0\n0.25,1e2,2\n7,8,-1\n");
+  const io::ClassFile file = class_file_in("2,1,3,2\n1.5,-2,0\n0.25,1e2,2\n7,8,-1\n");
   EXPECT_EQ(file.classes, 3u);
   EXPECT_EQ(file.train.dtype(), DType::f64);
   EXPECT_EQ(values_of(file.train), (std::vector<double>{1.5, -2, 0.25, 100}));
@@ -78,22 +73,22 @@ TEST(ClassFile, HoldsRowsWithAClassAndNewOnes) {
 }
 
 TEST(ClassFile, TheTypeIsTheCallers) {
-  const io::ClassFile file = read("1,1,1,1\n0.1,0\n0.2,-1\n", DType::f32);
+  const io::ClassFile file = class_file_in("1,1,1,1\n0.1,0\n0.2,-1\n", DType::f32);
   EXPECT_EQ(file.train.values<float>()[0], 0.1f);
   EXPECT_EQ(file.fresh.values<float>()[0], 0.2f);
 }
 
 TEST(ClassFile, EitherPartMayBeEmpty) {
-  EXPECT_EQ(read("0,1,2,1\n3,-1").train.rows(), 0u);
-  EXPECT_EQ(read("1,0,2,1\n3,1").fresh.rows(), 0u);
-  EXPECT_EQ(read("0,0,2,5").fresh.dims(), 5u);
-  EXPECT_EQ(read("0,0,2,5\n\n").train.dims(), 5u);
+  EXPECT_EQ(class_file_in("0,1,2,1\n3,-1").train.rows(), 0u);
+  EXPECT_EQ(class_file_in("1,0,2,1\n3,1").fresh.rows(), 0u);
+  EXPECT_EQ(class_file_in("0,0,2,5").fresh.dims(), 5u);
+  EXPECT_EQ(class_file_in("0,0,2,5\n\n").train.dims(), 5u);
 }
 
 TEST(ClassFile, LineEndsBlanksAndByteOrderMarksAreTakenAsTheyAre) {
   const std::string text = "\xEF\xBB\xBF 2 , 1,2,2 \r\n 1 ,\t2 , 0 \r\n3,4.50,1\r\n +5,6e0,\t-1 \r\n \t\r\n\r\n";
   for (const std::uint64_t block : {1, 3, 7, 64, 1 << 20}) {
-    const io::ClassFile file = read(text, {}, block, 2);
+    const io::ClassFile file = class_file_in(text, {}, block, 2);
     EXPECT_EQ(values_of(file.train), (std::vector<double>{1, 2, 3, 4.5}));
     EXPECT_EQ(file.labels, (std::vector<std::uint32_t>{0, 1}));
     EXPECT_EQ(values_of(file.fresh), (std::vector<double>{5, 6}));
@@ -103,7 +98,7 @@ TEST(ClassFile, LineEndsBlanksAndByteOrderMarksAreTakenAsTheyAre) {
 }
 
 TEST(ClassFile, TheLastLineMayHaveNoEnd) {
-  EXPECT_EQ(classified(read("1,1,1,1\n3,0\n4,-1"), {0}), "1,1,1,1\n3,0\n4,0\n");
+  EXPECT_EQ(classified(class_file_in("1,1,1,1\n3,0\n4,-1"), {0}), "1,1,1,1\n3,0\n4,0\n");
 }
 
 TEST(ClassFile, BlocksAndThreadsDoNotMatter) {
@@ -114,10 +109,10 @@ TEST(ClassFile, BlocksAndThreadsDoNotMatter) {
       text += fmt::format("{},", std::ldexp(static_cast<double>(random()), -int(random() % 60)));
     text += fmt::format("{}\n", row < 60 ? int(random() % 9) : -1);
   }
-  const io::ClassFile whole = read(text);
+  const io::ClassFile whole = class_file_in(text);
   for (std::uint64_t block = 1; block < 200; block += 1 + block / 8) {
     SCOPED_TRACE(block);
-    const io::ClassFile file = read(text, {}, block, 3);
+    const io::ClassFile file = class_file_in(text, {}, block, 3);
     EXPECT_EQ(values_of(file.train), values_of(whole.train));
     EXPECT_EQ(values_of(file.fresh), values_of(whole.fresh));
     EXPECT_EQ(file.labels, whole.labels);
@@ -169,7 +164,7 @@ TEST(ClassFile, AsManyRowsAsPromised) {
 TEST(ClassFile, ShortRowsDoNotTakeTheMemoryOfLongOnes) {
   std::string text = "200000,0,1,4096\n";
   for (int row = 0; row < 200000; ++row) text += "1,0\n";  // 6.5 GB if it were believed
-  EXPECT_EQ(message_of<BadData>([&] { read(text); }),
+  EXPECT_EQ(message_of<BadData>([&] { class_file_in(text); }),
             "c.txt: line 2: 2 fields, but by line 1 a row is 4096 coordinates and a class");
 }
 
@@ -188,7 +183,7 @@ TEST(ClassFile, AClassIsOneOfThosePromised) {
   EXPECT_EQ(failure("1,0,5,1\n1,cat\n"), "c.txt: line 2, column 2: class \"cat\" is no whole number");
   EXPECT_EQ(failure("1,0,5,1\n1,1.0\n"), "c.txt: line 2, column 2: class \"1.0\" is no whole number");
   EXPECT_EQ(failure("1,0,5,1\n1,1 2\n"), "c.txt: line 2, column 2: class \"1 2\" is no whole number");
-  EXPECT_EQ(read("1,0,5,1\n1,00000000000000000000004\n").labels.at(0), 4u);
+  EXPECT_EQ(class_file_in("1,0,5,1\n1,00000000000000000000004\n").labels.at(0), 4u);
 }
 
 TEST(ClassFile, ACoordinateIsAFiniteNumber) {
@@ -232,7 +227,7 @@ TEST(ClassFile, CutAtAnyByteItIsReadRightOrRefused) {
   const std::string text = "2,2,3,2\n1.25,-7,0\n3,4e1,2\n55,6,-1\n7,-8.5,-1\n";
   for (std::size_t bytes = 0; bytes + 1 < text.size(); ++bytes) {
     SCOPED_TRACE(bytes);
-    EXPECT_THROW(read(text.substr(0, bytes), {}, 8), BadData);
+    EXPECT_THROW(class_file_in(text.substr(0, bytes), {}, 8), BadData);
   }
 }
 
@@ -284,14 +279,14 @@ TEST(LooksLikeClassFile, GoesByTheFirstTwoLines) {
 }
 
 TEST(WriteClassified, KeepsCoordinatesAndPutsTheClassAndSharesBehind) {
-  const io::ClassFile file = read("1,2,2,2\n01.50,+2,0\n3.000000000000000000001,-0,-1\n1e+05, .5 , -1\n");
+  const io::ClassFile file = class_file_in("1,2,2,2\n01.50,+2,0\n3.000000000000000000001,-0,-1\n1e+05, .5 , -1\n");
   EXPECT_EQ(classified(file, {1, 0}), "1,2,2,2\n01.50,+2,0\n3.000000000000000000001,-0,1\n1e+05, .5 ,0\n");
   EXPECT_EQ(classified(file, {1, 0}, {0.25, 0.75, 1.0 / 3, 1}),
             "1,2,2,2\n01.50,+2,0\n3.000000000000000000001,-0,1,0.25,0.75\n1e+05, .5 ,0,0.3333333333333333,1\n");
 }
 
 TEST(WriteClassified, RefusesWhatDoesNotFit) {
-  const io::ClassFile file = read("0,2,2,1\n1,-1\n2,-1\n");
+  const io::ClassFile file = class_file_in("0,2,2,1\n1,-1\n2,-1\n");
   const std::string path = temporary("refused.txt");
   EXPECT_THROW(io::write_classified(path, file, std::vector<std::uint32_t>{0}), UsageError);
   EXPECT_THROW(io::write_classified(path, file, std::vector<std::uint32_t>{0, 2}), UsageError);
@@ -309,7 +304,7 @@ TEST(WriteClassFile, IsReadBack) {
   const std::vector<double> values = {1.5, -2.123456, 0, 100, -100, 0.000001, -0.000001, 99.999999};
   const std::vector<std::uint32_t> labels = {2, 0, 1};
   io::write_class_file(path, PointView(values.data(), 4, 2), labels, 3, 3);
-  EXPECT_EQ(bytes_of(path),
+  EXPECT_EQ(file_content(path),
             "3,1,3,2\n1.500000,-2.123456,2\n0.000000,100.000000,0\n-100.000000,0.000001,1\n-0.000001,99.999999,-1\n");
   EXPECT_TRUE(io::looks_like_class_file(path));
   const io::ClassFile file = io::read_class_file(path);
@@ -335,7 +330,7 @@ TEST(WriteClassFile, NumbersAreRoundedAsPrintfDoes) {
       std::snprintf(text, sizeof(text), "%.*f,-1\n", decimals, value);
       expected += text;
     }
-    EXPECT_EQ(bytes_of(path), expected) << decimals << " decimals";
+    EXPECT_EQ(file_content(path), expected) << decimals << " decimals";
   }
   std::filesystem::remove(path);
 }

@@ -56,7 +56,7 @@ void expect_refused(const std::vector<Member>& members, std::string_view part) {
 }
 
 template <typename T>
-void check_round_trip() {
+void check_neighbors_round_trip() {
   const std::string path = temporary_path("n.npz");
   write_neighbors(path, small_neighbors<T>());
   kith::test::expect_same(small_neighbors<T>(), std::get<Neighbors>(read_neighbors(path)));
@@ -82,8 +82,8 @@ void check_round_trip() {
 }
 
 TEST(NeighborsFile, WhatIsWrittenReadsBackBitForBit) {
-  check_round_trip<float>();
-  check_round_trip<double>();
+  check_neighbors_round_trip<float>();
+  check_neighbors_round_trip<double>();
 }
 
 TEST(NeighborsFile, ManyNeighbors) {

@@ -196,7 +196,7 @@ TEST(Pcd, SurvivesDamage) {
 }
 
 template <typename T>
-void check_round_trip() {
+void check_pcd_round_trip() {
   const PointSet points = odd_points<T>(50, 3);
   const std::string expected(static_cast<const char*>(points.view().data()), points.bytes());
   const PointView apart = strided_view<T>(points, 2);
@@ -214,8 +214,8 @@ void check_round_trip() {
 }
 
 TEST(Pcd, WhatIsWrittenReadsBackBitForBit) {
-  check_round_trip<float>();
-  check_round_trip<double>();
+  check_pcd_round_trip<float>();
+  check_pcd_round_trip<double>();
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(Ply, SurvivesDamage) {
 }
 
 template <typename T>
-void check_round_trip() {
+void check_ply_round_trip() {
   const PointSet points = odd_points<T>(50, 3);
   const std::string expected(static_cast<const char*>(points.view().data()), points.bytes());
   EXPECT_EQ(bytes_of(read_bytes(read_ply, written(write_ply, points.view()))), expected);
@@ -257,8 +257,8 @@ void check_round_trip() {
 }
 
 TEST(Ply, WhatIsWrittenReadsBackBitForBit) {
-  check_round_trip<float>();
-  check_round_trip<double>();
+  check_ply_round_trip<float>();
+  check_ply_round_trip<double>();
 }
 
 TEST(Ply, NamesThatCannotBeWritten) {

@@ -1,6 +1,7 @@
 // Lines, FASTA, PHYLIP and sets: what they hold, and what is said of files that are not as they should be.
 #include "io/sequence_formats.hpp"
 #include "io/text_input.hpp"
+#include "support/thrown_message.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io/read_sequences.hpp>
@@ -18,12 +19,13 @@ namespace {
 
 using io::SequenceFile;
 using io::SequenceFormat;
+using test::holds;
 using testing_text::memory_file;
 using testing_text::message_of;
 using Strings = std::vector<std::string>;
 
-SequenceFile read(const std::string& text, const std::string& name = "x", SequenceFormat format = {},
-                  SequenceKind kind = SequenceKind::text) {
+SequenceFile sequences_in(const std::string& text, const std::string& name = "x", SequenceFormat format = {},
+                          SequenceKind kind = SequenceKind::text) {
   return io::read_sequences(memory_file(text, name), {.format = format, .kind = kind});
 }
 
@@ -34,30 +36,28 @@ Strings strings_of(const SequenceFile& file) {
 }
 
 std::string refusal(const std::string& text, SequenceFormat format) {
-  return message_of<BadData>([&] { read(text, "x", format); });
+  return message_of<BadData>([&] { sequences_in(text, "x", format); });
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(LinesOfText, EndsAndMarks) {
-  EXPECT_EQ(strings_of(read("one\ntwo\n")), (Strings{"one", "two"}));
-  EXPECT_EQ(strings_of(read("one\r\ntwo")), (Strings{"one", "two"}));
-  EXPECT_EQ(strings_of(read("\xEF\xBB\xBFone\n")), (Strings{"one"}));
-  EXPECT_EQ(strings_of(read("")), Strings());
-  EXPECT_EQ(strings_of(read("\n")), Strings{""});
-  EXPECT_EQ(strings_of(read(" a b \n\tc")), (Strings{" a b ", "\tc"})) << "blanks are letters, too";
-  const SequenceFile gaps = read("one\n\n\ntwo\n\n");
+  EXPECT_EQ(strings_of(sequences_in("one\ntwo\n")), (Strings{"one", "two"}));
+  EXPECT_EQ(strings_of(sequences_in("one\r\ntwo")), (Strings{"one", "two"}));
+  EXPECT_EQ(strings_of(sequences_in("\xEF\xBB\xBFone\n")), (Strings{"one"}));
+  EXPECT_EQ(strings_of(sequences_in("")), Strings());
+  EXPECT_EQ(strings_of(sequences_in("\n")), Strings{""});
+  EXPECT_EQ(strings_of(sequences_in(" a b \n\tc")), (Strings{" a b ", "\tc"})) << "blanks are letters, too";
+  const SequenceFile gaps = sequences_in("one\n\n\ntwo\n\n");
   EXPECT_EQ(strings_of(gaps), (Strings{"one", "", "", "two", ""}));
   EXPECT_EQ(gaps.notes, Strings{"3 empty lines were read as empty strings"});
-  EXPECT_EQ(read("a\n").notes, Strings());
-  EXPECT_EQ(read("é\n").sequences.sequence(0).size(), 1u);
-  EXPECT_EQ(read("é\n", "x", {}, SequenceKind::bytes).sequences.sequence(0).size(), 2u);
+  EXPECT_EQ(sequences_in("a\n").notes, Strings());
+  EXPECT_EQ(sequences_in("é\n").sequences.sequence(0).size(), 1u);
+  EXPECT_EQ(sequences_in("é\n", "x", {}, SequenceKind::bytes).sequences.sequence(0).size(), 2u);
 }
 
 TEST(LinesOfText, WhatIsNoTextIsRefused) {
   EXPECT_PRED2(holds, refusal("good\ncaf\xE9\n", SequenceFormat::lines), "x: line 2: byte 4 of the string");
-  EXPECT_EQ(strings_of(read("caf\xE9\n", "x", {}, SequenceKind::bytes)), Strings{"caf\xE9"});
-  const auto corrupt = [](const std::string& text) { return message_of<CorruptFile>([&] { read(text); }); };
+  EXPECT_EQ(strings_of(sequences_in("caf\xE9\n", "x", {}, SequenceKind::bytes)), Strings{"caf\xE9"});
+  const auto corrupt = [](const std::string& text) { return message_of<CorruptFile>([&] { sequences_in(text); }); };
   EXPECT_PRED2(holds, corrupt(std::string("a\0b", 3)), "byte 1 is NUL");
   EXPECT_PRED2(holds, corrupt("\xFF\xFEh"), "UTF-16");
   EXPECT_PRED2(holds, corrupt("\x93NUMPY"), "NumPy array");
@@ -65,14 +65,14 @@ TEST(LinesOfText, WhatIsNoTextIsRefused) {
 }
 
 TEST(Fasta, NamesAndSequences) {
-  const SequenceFile file = read(">one first\nACGT\nAC GT\n;comment\n\n>two\r\nTTT\r\n> three \n", "x.fa");
+  const SequenceFile file = sequences_in(">one first\nACGT\nAC GT\n;comment\n\n>two\r\nTTT\r\n> three \n", "x.fa");
   EXPECT_EQ(file.format, SequenceFormat::fasta);
   EXPECT_EQ(file.names, (Strings{"one first", "two", "three"}));
   EXPECT_EQ(strings_of(file), (Strings{"ACGTACGT", "TTT", ""}));
   EXPECT_EQ(file.notes, Strings{"1 name is followed by no letters and read as empty"});
-  EXPECT_EQ(read("\n>a\nAC\n").format, SequenceFormat::fasta) << "by its first bytes";
-  EXPECT_EQ(read(";old\n>a\nAC\n", "x.fasta.gz").names, Strings{"a"});
-  EXPECT_EQ(read("", "x.fa").sequences.size(), 0u);
+  EXPECT_EQ(sequences_in("\n>a\nAC\n").format, SequenceFormat::fasta) << "by its first bytes";
+  EXPECT_EQ(sequences_in(";old\n>a\nAC\n", "x.fasta.gz").names, Strings{"a"});
+  EXPECT_EQ(sequences_in("", "x.fa").sequences.size(), 0u);
   EXPECT_PRED2(holds, refusal("ACGT\n>a\n", SequenceFormat::fasta), "line 1: letters before the first line");
   EXPECT_PRED2(holds, refusal(">a\nAC\x01T\n", SequenceFormat::fasta), "line 2: a sequence holds no control");
 }
@@ -86,16 +86,16 @@ TEST(Phylip, SequentialAndInterleaved) {
                                  "\n2 6\r\nalpha ACG\r\nbeta  TTT\r\n\r\nTAC\r\nTTT",  // the same
                                  "2 6\nalpha     ACG\nbeta      TTT\n\n    TAC\n    TTT\n"}) {
     SCOPED_TRACE(text);
-    const SequenceFile file = read(text, "x.phy");
+    const SequenceFile file = sequences_in(text, "x.phy");
     EXPECT_EQ(strings_of(file), expected);
     EXPECT_EQ(file.names, (Strings{"alpha", "beta"}));
   }
-  const SequenceFile strict = read("2 4\nHomo sapieACGT\nPan       ACGA\n", "x.dna");
+  const SequenceFile strict = sequences_in("2 4\nHomo sapieACGT\nPan       ACGA\n", "x.dna");
   EXPECT_EQ(strict.format, SequenceFormat::phylip) << "by its first line";
   EXPECT_EQ(strict.names, (Strings{"Homo sapie", "Pan"}));
   EXPECT_EQ(strings_of(strict), (Strings{"ACGT", "ACGA"}));
-  EXPECT_EQ(strings_of(read("1 2\na éü\n")), Strings{"éü"}) << "letters are counted, not bytes";
-  EXPECT_EQ(read("0 0\n", "x.phy").sequences.size(), 0u);
+  EXPECT_EQ(strings_of(sequences_in("1 2\na éü\n")), Strings{"éü"}) << "letters are counted, not bytes";
+  EXPECT_EQ(sequences_in("0 0\n", "x.phy").sequences.size(), 0u);
 }
 
 TEST(Phylip, CountsThatAreWrongAreNamed) {
@@ -114,7 +114,7 @@ TEST(Phylip, CountsThatAreWrongAreNamed) {
 }
 
 TEST(SetsOfNumbers, BlanksAndCommas) {
-  const SequenceFile file = read("3 1,2\n\n7\t7, 0\r\n4294967295", "x", SequenceFormat::sets);
+  const SequenceFile file = sequences_in("3 1,2\n\n7\t7, 0\r\n4294967295", "x", SequenceFormat::sets);
   ASSERT_EQ(file.sequences.size(), 4u);
   EXPECT_EQ(file.sequences.kind(), SequenceKind::sets);
   const auto set = [&](std::uint64_t i) {
@@ -142,7 +142,7 @@ TEST(SequenceFormats, NamesAndExtensions) {
   EXPECT_EQ(io::sequence_format_of_extension("a/b.FASTA"), SequenceFormat::fasta);
   EXPECT_EQ(io::sequence_format_of_extension("b.phy.gz"), SequenceFormat::phylip);
   EXPECT_EQ(io::sequence_format_of_extension("fasta"), SequenceFormat::automatic);
-  EXPECT_EQ(read("2 3\nx\n", "words.txt").format, SequenceFormat::lines) << "the name counts first";
+  EXPECT_EQ(sequences_in("2 3\nx\n", "words.txt").format, SequenceFormat::lines) << "the name counts first";
 }
 
 TEST(SequenceFormats, AnyBytesAreReadOrRefused) {
@@ -156,7 +156,7 @@ TEST(SequenceFormats, AnyBytesAreReadOrRefused) {
     const auto kind = random() % 2 == 0 ? SequenceKind::text : SequenceKind::bytes;
     SCOPED_TRACE(testing::PrintToString(text));
     try {
-      const SequenceFile file = read(text, "x", format, kind);
+      const SequenceFile file = sequences_in(text, "x", format, kind);
       ASSERT_LE(file.sequences.size(), text.size() + 1);
       ASSERT_TRUE(file.names.empty() || file.names.size() == file.sequences.size());
     } catch (const Error&) {

@@ -1,5 +1,6 @@
 // Points written as text read back as the same bits, and the file appears whole or not at all.
 #include "io/text_input.hpp"
+#include "support/file_content.hpp"
 
 #include <kith/io/write_points.hpp>
 
@@ -10,21 +11,15 @@
 #include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 
 namespace kith {
 namespace {
 
+using test::file_content;
 using testing_text::message_of;
 
-std::string temporary(const std::string& name) {
+std::string text_path(const std::string& name) {
   return (std::filesystem::path(KITH_TEST_TEMPORARY) / ("text_write_" + name)).string();
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 template <typename T>
@@ -33,9 +28,9 @@ PointSet points_of(const std::vector<T>& values, std::uint32_t dims) {
 }
 
 std::string written(const std::string& name, PointView points, const io::WriteOptions& options = {}) {
-  const std::string path = temporary(name);
+  const std::string path = text_path(name);
   io::write_points(path, points, options);
-  const std::string text = bytes_of(path);
+  const std::string text = file_content(path);
   std::filesystem::remove(path);
   return text;
 }
@@ -64,7 +59,7 @@ template <typename T>
 void expect_round_trip(const std::string& extension, std::uint32_t dims) {
   SCOPED_TRACE(testing::Message() << extension << " with random_values(" << dims << ", 6000)");
   const std::vector<T> values = random_values<T>(dims, 6000);
-  const std::string path = temporary("round" + extension);
+  const std::string path = text_path("round" + extension);
   io::write_points(path, points_of(values, dims).view());
   const io::PointFile file = io::read_points(path, {.dtype = dtype_of<T>});
   std::filesystem::remove(path);
@@ -107,7 +102,7 @@ TEST(TextWrite, LabelsReadBack) {
   const io::Labels labels{{0, 1, 2, 3, 4, 5}, {"plain", "with, comma", "say \"hi\"", "", " blank ", "tab\t"}};
   for (const std::string extension : {".csv", ".tsv", ".xyz"}) {
     SCOPED_TRACE(extension);
-    const std::string path = temporary("labels" + extension);
+    const std::string path = text_path("labels" + extension);
     io::write_points(path, points.view(), {.labels = &labels});
     const io::PointFile file = io::read_points(path, {.label = "last"});
     std::filesystem::remove(path);
@@ -138,7 +133,7 @@ TEST(TextWrite, FurtherColumnsComeLast) {
 TEST(TextWrite, RefusesWhatDoesNotFit) {
   const PointSet points = points_of<float>({1, 2, 3, 4}, 2);
   const auto failure = [&](const std::string& name, const io::WriteOptions& options = {}) {
-    return message_of<UsageError>([&] { io::write_points(temporary(name), points.view(), options); });
+    return message_of<UsageError>([&] { io::write_points(text_path(name), points.view(), options); });
   };
   EXPECT_NE(failure("a.csv", {.columns = {"x"}}).find("1 column names were given for points of 2 dimensions"),
             std::string::npos);
@@ -164,11 +159,11 @@ TEST(TextWrite, RefusesWhatDoesNotFit) {
 }
 
 TEST(TextWrite, AnInterruptedWriteLeavesTheOldFile) {
-  const std::string path = temporary("old.csv");
+  const std::string path = text_path("old.csv");
   std::ofstream(path) << "old";
   const PointSet points = points_of<float>({1, 2}, 2);
   EXPECT_THROW(io::write_points(path, points.view(), {.progress = [](const Progress&) { return false; }}), Interrupted);
-  EXPECT_EQ(bytes_of(path), "old");
+  EXPECT_EQ(file_content(path), "old");
   std::filesystem::remove(path);
 }
 

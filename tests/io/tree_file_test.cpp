@@ -1,6 +1,7 @@
 // Exported trees come back from their files as they were; other and damaged files are refused.
 #include <kith/io/tree_file.hpp>
 
+#include "support/file_content.hpp"
 #include "support/random_case.hpp"
 
 #include <kith/apps/verify_tree.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <variant>
@@ -28,12 +28,9 @@ class TreeFile : public testing::Test {
 
   PointSet points(std::uint64_t rows, std::uint32_t dims, DType dtype = DType::f32) const {
     std::mt19937_64 random(rows + dims);
-    return test::nasty_points(test::NastyShape::grid, dtype, rows, dims, random);
+    return kith::test::nasty_points(kith::test::NastyShape::grid, dtype, rows, dims, random);
   }
-  std::string bytes() const {
-    std::ifstream stream(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
+  std::string bytes() const { return kith::test::file_content(path_); }
   void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
 
   const std::string path_ = std::string(KITH_TEST_TEMPORARY) + "/tree-" +

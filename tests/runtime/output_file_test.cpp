@@ -1,6 +1,8 @@
 // Files to write: whole or not at all, links kept, devices in place, a full disk said.
 #include "runtime/output_file.hpp"
 
+#include "support/file_content.hpp"
+
 #include <kith/error.hpp>
 
 #include <gtest/gtest.h>
@@ -9,7 +11,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,7 @@ class OutputFileTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (directory_ / name).string(); }
 
-  static std::string content(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }
+  static std::string content(const std::string& path) { return test::file_content(path); }
   static void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
   std::vector<std::string> names() const {

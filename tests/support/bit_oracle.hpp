@@ -3,7 +3,6 @@
 
 #include <kith/bit_index.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -58,20 +57,7 @@ struct BitQuestion {
 
   std::uint64_t count() const { return queries == nullptr ? points.rows() : queries->rows(); }
   /// What a query finds, in order.
-  std::vector<std::pair<float, std::uint32_t>> found(std::uint64_t query) const {
-    const BitView& rows = queries == nullptr ? points : *queries;
-    std::vector<std::pair<float, std::uint32_t>> list;
-    for (std::uint64_t i = 0; i < points.rows(); ++i) {
-      if (exclude_self && i == query) continue;
-      if (earlier_only && i >= query) continue;
-      if (!allowed.empty() && !allowed[i]) continue;
-      int distance = 0;
-      for (std::uint32_t j = 0; j < points.bits(); ++j) distance += rows.bit(query, j) != points.bit(i, j) ? 1 : 0;
-      if (distance <= farthest) list.emplace_back(static_cast<float>(distance), static_cast<std::uint32_t>(i));
-    }
-    std::sort(list.begin(), list.end());
-    return list;
-  }
+  std::vector<std::pair<float, std::uint32_t>> found(std::uint64_t query) const;
 };
 
 inline Neighbors oracle_knn(const BitQuestion& question, std::uint32_t k) {

@@ -58,4 +58,20 @@ class PlainSpace {
   bool roots_;
 };
 
+/// Rows, which must stay, with the chain of L2.
+template <typename T>
+PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
+  return PlainSpace<T>(
+      static_cast<std::uint32_t>(rows.size() / dims),
+      [&rows, dims](std::uint32_t a, std::uint32_t b) {
+        T sum = 0;
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          const T e = rows[a * dims + d] - rows[b * dims + d];
+          sum = std::fma(e, e, sum);
+        }
+        return sum;
+      },
+      core::chain_rounding<T>(dims), true);
+}
+
 }  // namespace kith::test

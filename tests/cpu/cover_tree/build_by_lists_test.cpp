@@ -2,13 +2,13 @@
 #include "cpu/cover_tree/build_by_lists.hpp"
 
 #include "engine/cover_tree/check_invariants.hpp"
+#include "support/cover_build_check.hpp"
 #include "support/plain_space.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <random>
 #include <string>
@@ -30,14 +30,9 @@ std::optional<std::string> first_violation(const PlainSpace<V>& space, engine::C
   });
 }
 
-template <typename T>
-bool same_bytes(std::span<const T> a, std::span<const T> b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
-}
-
 /// Builds with 1 to 4 threads and checks all that is promised. Returns whether separation happens to be global.
 template <typename V>
-bool check_space(const PlainSpace<V>& space, std::uint32_t leaf_size) {
+bool check_lists(const PlainSpace<V>& space, std::uint32_t leaf_size) {
   engine::CoverTree first;
   std::uint64_t first_evaluations = 0;
   for (int threads = 1; threads <= 4; ++threads) {
@@ -56,21 +51,6 @@ bool check_space(const PlainSpace<V>& space, std::uint32_t leaf_size) {
   EXPECT_EQ(engine::CoverSeparation::siblings, first.separation);
   EXPECT_EQ(std::nullopt, first_violation(space, first, engine::CoverSeparation::siblings));
   return !first_violation(space, first, engine::CoverSeparation::global).has_value();
-}
-
-template <typename T>
-PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
-  return PlainSpace<T>(
-      static_cast<std::uint32_t>(rows.size() / dims),
-      [&rows, dims](std::uint32_t a, std::uint32_t b) {
-        T sum = 0;
-        for (std::uint32_t d = 0; d < dims; ++d) {
-          const T e = rows[a * dims + d] - rows[b * dims + d];
-          sum = std::fma(e, e, sum);
-        }
-        return sum;
-      },
-      core::chain_rounding<T>(dims), true);
 }
 
 template <typename T>
@@ -96,9 +76,9 @@ TEST(CoverTreeByLists, KeepsWhatItPromisesOnRandomVectors) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << count << " x " << dims << ", leaf size "
                                     << leaf_size);
     const std::vector<float> floats = random_rows<float>(seed % 4, count, dims, random);
-    not_global += !check_space(vectors(floats, dims), leaf_size);
+    not_global += !check_lists(vectors(floats, dims), leaf_size);
     const std::vector<double> doubles = random_rows<double>(seed % 4, count, dims, random);
-    check_space(vectors(doubles, dims), leaf_size);
+    check_lists(vectors(doubles, dims), leaf_size);
     ASSERT_FALSE(testing::Test::HasFailure());
   }
   EXPECT_GT(not_global, 0);
@@ -115,7 +95,7 @@ TEST(CoverTreeByLists, KeepsWhatItPromisesOnWholeNumbers) {
         static_cast<std::uint32_t>(words.size()),
         [&](std::uint32_t a, std::uint32_t b) { return static_cast<float>(__builtin_popcountll(words[a] ^ words[b])); },
         {}, false);
-    check_space(space, static_cast<std::uint32_t>(1 + random() % 6));
+    check_lists(space, static_cast<std::uint32_t>(1 + random() % 6));
     ASSERT_FALSE(testing::Test::HasFailure());
   }
 }
@@ -150,13 +130,13 @@ TEST(CoverTreeByLists, PowersOfTwoOnALine) {
   for (int i = -30; i <= 30; ++i) {
     for (int copy = 0; copy < 20; ++copy) rows.push_back(static_cast<float>(std::ldexp(1.0, i)));
   }
-  for (const std::uint32_t leaf_size : {1u, 2u, 8u}) check_space(vectors(rows, 1), leaf_size);
+  for (const std::uint32_t leaf_size : {1u, 2u, 8u}) check_lists(vectors(rows, 1), leaf_size);
 }
 
 TEST(CoverTreeByLists, NoneOneTwoAndInfinitelyFar) {
   for (std::uint32_t count = 0; count <= 2; ++count) {
     const std::vector<float> rows(count, 3.0f);
-    check_space(vectors(rows, 1), 1);
+    check_lists(vectors(rows, 1), 1);
   }
   const std::vector<float> far = {1.0f, 3e38f, -3e38f};
   const PlainSpace<float> space = vectors(far, 1);
@@ -167,7 +147,7 @@ TEST(CoverTreeByLists, NoneOneTwoAndInfinitelyFar) {
 TEST(CoverTreeByLists, AHundredThousandDuplicates) {
   std::vector<float> rows(100000, 7.0f);
   for (int i = 0; i < 40; ++i) rows[static_cast<std::size_t>(i) * 2500] = static_cast<float>(i);
-  check_space(vectors(rows, 1), 8);
+  check_lists(vectors(rows, 1), 8);
 }
 
 }  // namespace

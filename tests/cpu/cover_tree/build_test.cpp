@@ -7,29 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-/// Rows with the chain of L2.
-template <typename T>
-PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
-  return PlainSpace<T>(
-      static_cast<std::uint32_t>(rows.size() / dims),
-      [&rows, dims](std::uint32_t a, std::uint32_t b) {
-        T sum = 0;
-        for (std::uint32_t d = 0; d < dims; ++d) {
-          const T e = rows[a * dims + d] - rows[b * dims + d];
-          sum = std::fma(e, e, sum);
-        }
-        return sum;
-      },
-      core::chain_rounding<T>(dims), true);
-}
 
 template <typename T>
 void check_random_vectors(std::uint64_t seeds) {

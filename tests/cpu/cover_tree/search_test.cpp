@@ -19,7 +19,7 @@
 namespace kith::test {
 namespace {
 
-constexpr std::uint32_t kDims = 4;
+constexpr std::uint32_t kCaseDims = 4;
 
 /// Points in some shapes; those after `objects` serve as queries. Values are squared, or whole (the sum of whole
 /// differences), so that many are equal.
@@ -36,14 +36,14 @@ struct Case {
     c.is_whole = random() % 2 == 0;
     const int shape = static_cast<int>(random() % 4);
     std::normal_distribution<float> normal;
-    std::vector<float> centres(8 * kDims);
+    std::vector<float> centres(8 * kCaseDims);
     for (float& x : centres) x = 20 * normal(random);
     for (std::uint32_t i = 0; i < c.objects + c.queries; ++i) {
       const std::size_t cluster = random() % 8;
-      for (std::uint32_t d = 0; d < kDims; ++d) {
+      for (std::uint32_t d = 0; d < kCaseDims; ++d) {
         float x = normal(random);
-        if (shape == 0) x = centres[cluster * kDims + d];  // duplicates
-        if (shape == 1) x += centres[cluster * kDims + d];
+        if (shape == 0) x = centres[cluster * kCaseDims + d];  // duplicates
+        if (shape == 1) x += centres[cluster * kCaseDims + d];
         if (shape == 2) x = std::ldexp(x, static_cast<int>(random() % 60) - 30);
         c.rows.push_back(c.is_whole ? std::round(x) : x);
       }
@@ -53,8 +53,8 @@ struct Case {
 
   float value(std::uint32_t a, std::uint32_t b) const {
     float sum = 0;
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      const float difference = rows[a * kDims + d] - rows[b * kDims + d];
+    for (std::uint32_t d = 0; d < kCaseDims; ++d) {
+      const float difference = rows[a * kCaseDims + d] - rows[b * kCaseDims + d];
       sum = is_whole ? sum + std::min(std::abs(difference), 1e4f) : std::fma(difference, difference, sum);
     }
     return sum;
@@ -65,7 +65,7 @@ template <typename Value>
 PlainSpace<Value> space_of(const Case& c) {
   return PlainSpace<Value>(
       c.objects, [&c](std::uint32_t a, std::uint32_t b) { return static_cast<Value>(c.value(a, b)); },
-      c.is_whole ? core::CoverRounding{} : core::chain_rounding<float>(kDims), !c.is_whole);
+      c.is_whole ? core::CoverRounding{} : core::chain_rounding<float>(kCaseDims), !c.is_whole);
 }
 
 template <typename Value>
