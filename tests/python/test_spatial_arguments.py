@@ -93,7 +93,8 @@ def test_errors_are_those_of_scipy(name):
     with pytest.raises(type(theirs.value)) as mine:
         SAME_ERRORS[name](kith.spatial)
     assert type(mine.value) is type(theirs.value)
-    assert str(mine.value) == str(theirs.value)
+    words = str(theirs.value).replace("there aren points", "there are n points")  # SciPy before 1.14
+    assert str(mine.value) == words
 
 
 @pytest.mark.parametrize("k", [0, -1, [], [0], [-1, 2], [[1, 2]]])
