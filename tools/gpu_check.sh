@@ -2,7 +2,7 @@
 # On a machine with an NVIDIA GPU: builds with CUDA, runs the benchmarks, then side by side the GPU tests, every engine
 # against the oracle and compute-sanitizer on the small tests, and prints one table. Results as JSON go to the folder given
 # as the first argument (default: build-gpu/results). Libraries that the machine lacks may lie in a folder named by
-# KITH_EXTRA_PREFIX; KITH_COMMIT names the commit where there is no git.
+# KITH_EXTRA_PREFIX; KITH_COMMIT names the commit where there is no git. With nanobind and CuPy the Python package takes part.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 results=${1:-build-gpu/results}
@@ -26,10 +26,12 @@ beside() { order+=("$1"); step "$@" & }  # beside others; `wait` ends it
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv || true
 prefix=()
 [ -z "${KITH_EXTRA_PREFIX:-}" ] || prefix=(-DCMAKE_PREFIX_PATH="$KITH_EXTRA_PREFIX")
+python=()
+if python3 -c 'import nanobind, cupy' 2>/dev/null; then python=(_kith); fi
 first configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
-  "${prefix[@]}"
+  "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
 first build cmake --build build-gpu --target kith_command cuda_tests engine_tests gpu_build_timer gpu_search_timer \
-  gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_cover_timer gpu_cover_search_timer
+  gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_cover_timer gpu_cover_search_timer "${python[@]}"
 if grep -q FAILED "$results"/*.row; then exit 1; fi
 
 # Nothing else runs while time is measured.
@@ -46,6 +48,11 @@ first gpu-cover build-gpu/bin/gpu_cover_timer "$results/cover_tree_gpu.json"
 words=../shared/data/words/american-english
 [ -e "$words" ] || words=-
 first gpu-cover-search build-gpu/bin/gpu_cover_search_timer "$results/cover_tree_gpu_search.json" "$words"
+export PYTHONPATH=$PWD/build-gpu/python
+if ((${#python[@]})); then
+  first python-gpu python3 benchmarks/python_gpu.py "$results/python_gpu.json" "$results/kd_tree_gpu_search.json"
+  beside python-tests python3 -m pytest -q tests/python
+fi
 
 beside gpu-tests ctest --test-dir build-gpu --no-tests=error --output-on-failure -j 6 -L gpu
 beside every-engine build-gpu/bin/engine_tests '--gtest_filter=*EveryEngine*:*SequenceIndexOn*'
