@@ -92,7 +92,7 @@ def as_radii(radius: Any, lead: tuple[int, ...]) -> float | npt.NDArray[np.float
             f"radius has the shape {radii.shape}, the queries {lead}: give one radius, or one for "
             "each query"
         ) from None
-    return np.ascontiguousarray(radii).reshape(-1)
+    return np.require(radii, requirements=["C", "A"]).reshape(-1)
 
 
 def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:

@@ -189,7 +189,7 @@ def write_points(
     names: list[str] = []
     if labels is not None:
         texts, numbers = np.unique(np.asarray(labels).astype(str), return_inverse=True)
-        codes = np.ascontiguousarray(numbers.reshape(-1), dtype=np.uint32)
+        codes = np.require(numbers.reshape(-1), np.uint32, ["C", "A"])
         names = [str(text) for text in texts]
     with reporting(progress) as report:
         _kith.write_points(

@@ -223,7 +223,8 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
             type(queries) is np.ndarray
             and queries.ndim == 1
             and queries.dtype == self._dtype
-            and queries.flags.c_contiguous
+            and (flags := queries.flags).c_contiguous
+            and flags.aligned
             and allowed is None
             and index_below is None
             and not (exclude_self or earlier_only or skip_nonfinite or return_exact)

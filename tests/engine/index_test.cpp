@@ -134,6 +134,15 @@ TEST(Index, EmptySetsAreDefined) {
   EXPECT_EQ(index.radius(PointView(query, 0, 3), 2).queries(), 0u);
 }
 
+TEST(Index, NoDimsAreDefined) {
+  constexpr double kNothing = 0;
+  const Index index = Index::build(PointView(&kNothing, 0, 0));
+  const Neighbors found = index.knn(PointView(&kNothing, 2, 0), 3);
+  for (std::uint64_t query = 0; query < 2; ++query) {
+    for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(found.index(query, rank), 0u);
+  }
+}
+
 TEST(Index, ProgressCanStopASearch) {
   std::mt19937_64 random(1);
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 60000, 8, random);

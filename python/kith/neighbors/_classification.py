@@ -139,14 +139,14 @@ n_samples_fit_, outputs_2d_
         if weights is not None:
             if np.any(np.all(weights == 0, axis=1)):
                 raise ValueError(_NO_WEIGHT)
-            weights = np.ascontiguousarray(weights, dtype=np.float64)
+            weights = np.require(weights, np.float64, ["C", "A"])
         outputs = _outputs(self)
         labels = np.empty((len(neighbors), len(outputs)), dtype=outputs[0][1].dtype)
         for output, (codes, classes) in enumerate(outputs):
             winners = _kith.winning_classes(
-                np.ascontiguousarray(codes, dtype=np.int64),
+                np.require(codes, np.int64, ["C", "A"]),
                 len(classes),
-                np.ascontiguousarray(neighbors, dtype=np.int64),
+                np.require(neighbors, np.int64, ["C", "A"]),
                 weights,
                 threads=threads_for(self.n_jobs),
             )

@@ -15,11 +15,11 @@ Floats = npt.NDArray[np.float64]
 
 
 def real_floats(values: Any) -> Floats:
-    """Any real numbers as contiguous float64."""
+    """Any real numbers as float64, side by side and aligned."""
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise TypeError("KDTree does not work with complex data")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.require(np.ascontiguousarray(array, dtype=np.float64), requirements="A")
 
 
 def as_float(value: Any) -> float:

@@ -150,8 +150,8 @@ void PackedQueries<T>::finish() {
   if (!points_.has_filter()) return;
   const std::vector<double>& centre = points_.centre();
   for (std::uint32_t group = 0; group < groups_; ++group) {
-    const T* values = &values_[std::size_t{group} * dims_ * kGroup];
-    float* centred = &centred_[std::size_t{group} * dims_ * kGroup];
+    const T* values = values_.data() + std::size_t{group} * dims_ * kGroup;
+    float* centred = centred_.data() + std::size_t{group} * dims_ * kGroup;
     double* terms = &terms_[std::size_t{group} * kGroup];
     for (std::uint32_t d = 0; d < dims_; ++d) {
       for (std::uint32_t q = 0; q < kGroup; ++q) {

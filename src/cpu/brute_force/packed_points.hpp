@@ -70,7 +70,7 @@ class PackedQueries {
     start(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       bounds_[i] = bound_of(i);
-      copy_row(i, place_of(i), kStride);
+      if (dims_ > 0) copy_row(i, place_of(i), kStride);
     }
     finish();
   }
