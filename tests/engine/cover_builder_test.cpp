@@ -1,6 +1,7 @@
 // The builders of the cover tree as an option of an index: the same answers, other trees, and who may ask for them.
 #include "support/expect_same.hpp"
 #include "support/random_case.hpp"
+#include "support/temporary_path.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -40,7 +41,7 @@ TEST(CoverBuilder, AnswersAreTheSameAndTreesAreNot) {
 TEST(CoverBuilder, IsKnownToTheFile) {
   std::mt19937_64 random(5);
   const PointSet points = nasty_points(NastyShape::uniform, DType::f64, 3000, 2, random);
-  const std::string path = std::string(KITH_TEST_TEMPORARY) + "/cover_builder.kith";
+  const std::string path = temporary_path("cover_builder.kith");
   for (const CoverBuilder builder : {CoverBuilder::batch, CoverBuilder::lists}) {
     Index::build(points.view(), with(builder)).save(path);
     EXPECT_EQ(describe_index_file(path).builder, name_of(builder));

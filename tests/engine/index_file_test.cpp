@@ -3,6 +3,7 @@
 #include "support/expect_same.hpp"
 #include "support/file_content.hpp"
 #include "support/random_case.hpp"
+#include "support/temporary_path.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -22,10 +23,6 @@ namespace kith::test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-std::string temporary_path(const std::string& name) {
-  return std::string(KITH_TEST_TEMPORARY) + "/" + name + "." + std::to_string(getpid());
-}
 
 Bytes content_of(const std::string& path) {
   const std::string text = file_content(path);

@@ -2,6 +2,7 @@
 #include "support/bit_oracle.hpp"
 #include "support/sequence_oracle.hpp"
 #include "support/sign_index.hpp"
+#include "support/temporary_path.hpp"
 #include "support/thrown_message.hpp"
 
 #include <kith/bit_index.hpp>
@@ -21,8 +22,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-std::string path_of(const std::string& name) { return std::string(KITH_TEST_TEMPORARY) + "/" + name; }
-
 SequenceIndex sequences(SequenceMetric metric, Engine engine, std::uint64_t count = 60) {
   std::mt19937_64 random(9);
   return SequenceIndex::build(random_sequences(metric, count, 6, 4, random), metric,
@@ -39,7 +38,7 @@ TEST(ObjectIndexFile, ComesBackAsItWas) {
     for (const SequenceMetric metric : {SequenceMetric::edit, SequenceMetric::hamming, SequenceMetric::jaccard}) {
       for (const std::uint64_t count : {0, 1, 60}) {
         const SequenceIndex index = sequences(metric, engine, count);
-        const std::string path = path_of("sequences.kith");
+        const std::string path = temporary_path("sequences.kith");
         index.save(path);
         for (const bool map : {false, true}) {
           const SequenceIndex loaded = SequenceIndex::load(path, {.map = map});
@@ -80,7 +79,7 @@ TEST(ObjectIndexFile, WhatIsNoIndexOfTheKindIsRefused) {
   const float row[] = {1, 2};
   const Bytes of_points = Index::build(PointView(row, 1, 2)).to_bytes();
   EXPECT_PRED2(holds, thrown_message<UsageError>([&] { SequenceIndex::from_bytes(of_points); }), "load it with Index");
-  EXPECT_THROW(SequenceIndex::load(path_of("none.kith")), IoError);
+  EXPECT_THROW(SequenceIndex::load(temporary_path("none.kith")), IoError);
   EXPECT_THROW(SequenceIndex::from_bytes(Bytes(100)), CorruptFile);
 }
 
@@ -136,7 +135,7 @@ TEST(ObjectIndexFile, WhatIsWrongIsNamed) {
   };
   const Bytes good = sequences(SequenceMetric::edit, Engine::cover_tree).to_bytes();
   const auto offset_of = [&](const std::string& section) -> std::size_t {
-    const std::string path = path_of("named.kith");
+    const std::string path = temporary_path("named.kith");
     sequences(SequenceMetric::edit, Engine::cover_tree).save(path);
     for (const IndexFileSection& one : describe_index_file(path).sections) {
       if (one.name == section) return one.offset;

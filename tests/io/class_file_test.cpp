@@ -2,6 +2,7 @@
 #include "io/class_file_read.hpp"
 #include "io/text_input.hpp"
 #include "support/file_content.hpp"
+#include "support/temporary_path.hpp"
 #include "support/thrown_message.hpp"
 
 #include <kith/io/class_file.hpp>
@@ -47,9 +48,7 @@ std::vector<double> values_of(const PointSet& points) {
   return values;
 }
 
-std::string temporary(const std::string& name) {
-  return (std::filesystem::path(KITH_TEST_TEMPORARY) / ("class_file_" + name)).string();
-}
+std::string temporary(const std::string& name) { return test::temporary_path("class_file_" + name); }
 
 void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 

@@ -1,6 +1,7 @@
 // Names of formats, what extensions say, and how a file is recognised or refused by its content.
 #include "io/recognize.hpp"
 #include "io/text_input.hpp"
+#include "support/temporary_path.hpp"
 
 #include <kith/io/format.hpp>
 
@@ -155,7 +156,7 @@ TEST(ReadPoints, Utf16AndEmptyFilesAreNamed) {
 }
 
 TEST(ReadPoints, GzippedText) {
-  const std::filesystem::path path = std::filesystem::path(KITH_TEST_TEMPORARY) / "format_test.csv.gz";
+  const std::filesystem::path path = test::temporary_path("format_test.csv.gz");
   gzFile file = gzopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
   gzputs(file, "x,y\n1,2\n3,4\n");

@@ -1,4 +1,6 @@
 // The columns of a text file as the first rows tell: names, how many, and files that are no text.
+#include "support/temporary_path.hpp"
+
 #include <kith/io/text_header.hpp>
 
 #include <kith/error.hpp>
@@ -12,7 +14,7 @@ namespace kith {
 namespace {
 
 std::optional<io::TextHeader> header_of(const std::string& text, const io::ReadOptions& options = {}) {
-  const std::string path = (std::filesystem::path(KITH_TEST_TEMPORARY) / "text_header").string();
+  const std::string path = test::temporary_path("text_header");
   std::ofstream(path, std::ios::binary) << text;
   const auto remove = [&] { std::filesystem::remove(path); };
   try {

@@ -1,5 +1,6 @@
 // What a text file can do wrong: every case gives one clear line that says where.
 #include "io/text_input.hpp"
+#include "support/temporary_path.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -167,7 +168,7 @@ TEST(TextMalformed, WordsAreNoPoints) {
 }
 
 TEST(TextMalformed, FileThatShrinksWhileItIsRead) {
-  const std::filesystem::path path = std::filesystem::path(KITH_TEST_TEMPORARY) / "shrinking.csv";
+  const std::filesystem::path path = test::temporary_path("shrinking.csv");
   std::ofstream(path) << std::string(100'000, '\n').replace(0, 4, "1,2\n").replace(99'990, 4, "3,4\n");
   const runtime::InputFile file(path.string());
   std::filesystem::resize_file(path, 50'000);
