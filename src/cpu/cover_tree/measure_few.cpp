@@ -9,8 +9,6 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include <hwy/cache_control.h>
-
 #include "core/dispatch.hpp"
 #include "cpu/cover_tree/few_vectors.hpp"
 #include "cpu/simd_chain-inl.hpp"
@@ -45,7 +43,7 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
   const auto fetch = [&](std::uint32_t i) {
     for (const std::uint32_t end = std::min(i + kRows, many.count); i < end; ++i) {
       const T* row = row_of(i);
-      for (std::uint32_t d = 0; d < fetched; d += kPerLine) hwy::Prefetch(row + d);
+      for (std::uint32_t d = 0; d < fetched; d += kPerLine) __builtin_prefetch(row + d);
     }
   };
   std::uint32_t hits = 0;

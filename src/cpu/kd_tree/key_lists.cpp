@@ -19,6 +19,17 @@ namespace kith::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// The keys of `own` one place up, with the highest key of `lower` in the first place.
+template <class D, class V>
+HWY_INLINE V moved_up(D lanes, V own, V lower) {
+#if HWY_TARGET == HWY_SCALAR  // one lane, and no such operation
+  (void)lanes, (void)own;
+  return lower;
+#else
+  return hn::CombineShiftRightLanes<hn::MaxLanes(D()) - 1>(lanes, own, lower);
+#endif
+}
+
 /// Inserts hits into a list of kCapacity keys: place i takes the smaller of its own key and the larger of the new one
 /// and its neighbour's below, all places at once.
 template <std::uint32_t kCapacity>
@@ -35,12 +46,9 @@ Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, co
     const int i = __builtin_ctzll(hits);
     const auto key = hn::Set(pair, DistanceKey::of(chains[i], indices[i]));
     for (std::uint32_t v = kVectors - 1; v > 0; --v) {
-      const auto below = kLanes == 1 ? list[v - 1] : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[v], list[v - 1]);
-      list[v] = hn::Min(list[v], hn::Max(below, key));
+      list[v] = hn::Min(list[v], hn::Max(moved_up(pair, list[v], list[v - 1]), key));
     }
-    const auto below =
-        kLanes == 1 ? hn::Zero(pair) : hn::CombineShiftRightLanes<kLanes - 1>(pair, list[0], hn::Zero(pair));
-    list[0] = hn::Min(list[0], hn::Max(below, key));
+    list[0] = hn::Min(list[0], hn::Max(moved_up(pair, list[0], hn::Zero(pair)), key));
   }
   for (std::uint32_t v = 0; v < kVectors; ++v) hn::Store(list[v], pair, keys + v * kLanes);
   const core::Candidate<float> last = DistanceKey::candidate(keys[lists.k() - 1]);
