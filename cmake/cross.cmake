@@ -17,4 +17,4 @@ set(CMAKE_CXX_COMPILER ${KITH_CROSS_PROCESSOR}-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE ${KITH_CROSS_PROCESSOR}-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 # The newest processor that QEMU knows, so that every instruction set it can run is tested.
-set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-${KITH_CROSS_PROCESSOR}-static;-cpu;max")
+set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-${KITH_CROSS_PROCESSOR};-cpu;max")

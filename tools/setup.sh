@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing for one purpose: tools/setup.sh build|test|bench|docs|fuzz|tidy|format|packages. Quiet and fast
-# if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
+# Installs what is missing for one purpose: tools/setup.sh build|test|cross|cross-compiler|bench|docs|fuzz|tidy|format|packages.
+# Quiet and fast if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
+# "cross" is what it takes to compile for the other architecture and to run that: a compiler, an emulator and, on Debian,
+# libraries of the other architecture, which is made known to dpkg. "cross-compiler" is the compiler alone.
 #
 # System packages come from apt (Debian 12, Ubuntu 24.04; as root or through sudo), CMake, ninja and the Python tools from
 # PyPI into .venv. KITH_SKIP_SETUP=1 leaves everything as it is, for machines that are prepared in another way.
@@ -25,8 +27,27 @@ case $purpose in
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
   packages) requirements=() ;;
-  *) die "unknown purpose \"$purpose\"; use build, test, bench, docs, fuzz, tidy, format or packages" ;;
+  cross | cross-compiler) packages=(); requirements=() ;;
+  *) die "unknown purpose \"$purpose\"; use build, test, cross, cross-compiler, bench, docs, fuzz, tidy, format or packages" ;;
 esac
+
+native=$(dpkg --print-architecture 2>/dev/null || true)
+if [[ $purpose == cross* ]]; then
+  case $native in
+    amd64) other=arm64 compiler=g++-aarch64-linux-gnu ;;
+    arm64) other=amd64 compiler=g++-x86-64-linux-gnu ;;
+    *) die "cross-compiling is set up for Debian and Ubuntu on amd64 and arm64 only" ;;
+  esac
+  packages=("$compiler")
+  if [[ $purpose == cross ]]; then
+    packages+=(qemu-user "libhwy-dev:$other" "libfmt-dev:$other" "liblzf-dev:$other" "zlib1g-dev:$other" "libgtest-dev:$other")
+    if ! dpkg --print-foreign-architectures | grep -qx "$other"; then
+      # Ubuntu keeps other architectures on other servers: apt would look for them in vain from then on.
+      if ! grep -qx 'ID=debian' /etc/os-release; then die "apt does not know $other packages here"; fi
+      add_architecture=$other
+    fi
+  fi
+fi
 
 # The first python3 that can make virtual environments. pyenv and Debian both have ones that cannot.
 find_python() {
@@ -44,8 +65,8 @@ missing_packages() {
   if ((${#requirements[@]})) && [[ ! -x .venv/bin/python && -z $(find_python) ]]; then echo python3-venv; fi
   if ((${#packages[@]})); then
     comm -23 <(printf '%s\n' "${packages[@]}" | sort) \
-      <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
-        sed -n 's/^installed //p' | sort -u)
+      <(dpkg-query -W -f '${db:Status-Status} ${Package}:${Architecture}\n' "${packages[@]}" 2>/dev/null |
+        sed -n "s/:\($native\|all\)\$//; s/^installed //p" | sort -u)
   fi
 }
 
@@ -61,6 +82,7 @@ install_packages() {
     fi
   fi
   say "installing $*"
+  if [[ -n ${add_architecture:-} ]]; then "${as_root[@]}" dpkg --add-architecture "$add_architecture"; fi
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
   "${apt[@]}" update >&2 || say "apt-get update failed; trying with the package lists that are there"
   "${apt[@]}" install -y --no-install-recommends "$@" >&2 || die "apt-get could not install: $*"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change goes in, stage by stage; stops at the first stage that fails.
-# tools/test.sh STAGE... runs only those: release python asan headers includes docs install cuda.
+# tools/test.sh STAGE... runs only those: includes headers release simd python docs install asan cross cuda.
+# KITH_SKIP_CROSS=1 leaves out the stage that installs compilers and libraries of the other architecture.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
 
@@ -69,25 +70,26 @@ stage_release() {
   end
 }
 
-# Runs one of the parts of a program's tests but the random ones, and looks for leaks at the end. The last line of its log
-# is how it ended.
+# Runs one of the parts of a program's tests. The last line of its log is how it ended.
 run_part() {
-  local program=$1 part=$2 status=0
-  ASAN_OPTIONS=detect_leaks=1 GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part \
-    "$program" --gtest_filter='-*OnRandomCases*' || status=$?
+  local part=$1 status=0
+  shift
+  GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part "$@" || status=$?
   printf 'ended with %d\n' "$status"
 }
 
-# Runs the parts of these programs, as many of each as there are cores and as many at a time: when one program comes to its
-# end on one core, the next begins.
-run_with_leaks() {
-  local program part log logs=() running=0 status=0 good bad
+# run_in_parts LOGS FILTER PROGRAM...: runs the parts of these programs, as many of each as there are cores and as many at a
+# time: when one program comes to its end on one core, the next begins. Programs are started by the words of `runner`.
+runner=()
+run_in_parts() {
+  local logs_at=$1 filter=$2 program part log logs=() running=0 status=0 good bad
+  shift 2
   for program in "$@"; do
     for ((part = 0; part < jobs; ++part)); do
       if ((running == jobs)); then wait -n || true; else running=$((running + 1)); fi
-      log=build-asan/leaks-${program##*/}-$part.log
+      log=$logs_at-${program##*/}-$part.log
       logs+=("$log")
-      run_part "$program" "$part" >"$log" 2>&1 &
+      run_part "$part" "${runner[@]}" "$program" --gtest_filter="$filter" >"$log" 2>&1 &
     done
   done
   wait
@@ -115,8 +117,74 @@ stage_asan() {
   KITH_TEST_COMMAND=$PWD/build-asan/bin/kith ASAN_OPTIONS=detect_leaks=0 run_tests build --tests-regex '^cli/'
   local programs before=$passed
   mapfile -t programs < <(ls -S build-asan/bin/*_tests | grep -v /cli_tests)  # the largest take longest: they begin
-  run_with_leaks "${programs[@]}"
+  ASAN_OPTIONS=detect_leaks=1 run_in_parts build-asan/leaks '-*OnRandomCases*' "${programs[@]}"
   printf '   %d other tests passed, no leaks\n' $((passed - before))
+  end
+}
+
+# What a command of kith calls the instruction sets of its CPU, the one in use first.
+instruction_sets() {
+  "${runner[@]}" "$1" info --devices --json --quiet |
+    .venv/bin/python -c 'import json, sys; print("\n".join(json.load(sys.stdin)["devices"][0]["instruction_sets"]))'
+}
+
+# Kernels, brute force, both trees, files and golden digests: what must not depend on instructions or architecture.
+equality_programs=(cpu_tests engine_tests golden_tests)
+
+# equality_tests FOLDER FILTER SET...: runs them with each of these instruction sets.
+equality_tests() {
+  local folder=$1 filter=$2 set before
+  shift 2
+  for set in "$@"; do
+    before=$passed
+    KITH_SIMD=$set run_in_parts "$folder/$set" "$filter" "${equality_programs[@]/#/$folder/bin/}"
+    printf '   %s: %d tests passed\n' "$set" $((passed - before))
+  done
+}
+
+stage_simd() {
+  begin 'the equality tests with every other instruction set of this machine'
+  tools/build.sh kith_command "${equality_programs[@]}"
+  local sets
+  mapfile -t sets < <(instruction_sets build/bin/kith)
+  if ((${#sets[@]} == 1)); then printf '   %s is the only one, and all tests use it\n' "${sets[0]}"; fi
+  equality_tests build '*' "${sets[@]:1}"
+  end
+}
+
+# Everything that has vectors in it, compiled for every instruction set of the other architecture.
+compile_simd_sources() {
+  local compiler=$1 source
+  for source in $(grep -rl --include='*.cpp' 'hwy/highway.h' src); do
+    "$compiler" -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Werror -c -o /dev/null -I include -I src -idirafter /usr/include \
+      "$source" || return 1
+  done
+}
+
+stage_cross() {
+  local other=x86_64
+  if [[ $(uname -m) == x86_64 ]]; then other=aarch64; fi
+  begin "the other architecture, $other: compiled here and run under emulation"
+  if [[ ${KITH_SKIP_CROSS:-0} == 1 ]]; then
+    printf '   skipped: KITH_SKIP_CROSS=1\n'
+    return
+  fi
+  if ! tools/setup.sh cross; then
+    printf '   libraries of %s are not to be had: its instruction sets are compiled for, nothing is run\n' "$other"
+    tools/setup.sh cross-compiler
+    check compile_simd_sources "$other-linux-gnu-g++"
+    end
+    return
+  fi
+  tools/build.sh --preset cross kith_command "${equality_programs[@]}"
+  local sets runner=("qemu-$other" -cpu max)
+  mapfile -t sets < <(instruction_sets build-cross/bin/kith)
+  equality_tests build-cross "$cross_filter" "${sets[@]}"
+  # The tests of the command are those of this machine; the command they start is the other one.
+  printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${runner[*]}" "$PWD/build-cross/bin/kith" >build-cross/kith-emulated
+  chmod +x build-cross/kith-emulated
+  tools/build.sh cli_tests
+  KITH_TEST_COMMAND=$PWD/build-cross/kith-emulated run_tests build --tests-regex '^cli/'
   end
 }
 
@@ -187,5 +255,5 @@ stage_cuda() {
 }
 
 stages=("$@")
-if ((${#stages[@]} == 0)); then stages=(includes headers release python docs install asan cuda); fi
+if ((${#stages[@]} == 0)); then stages=(includes headers release simd python docs install asan cross cuda); fi
 for stage in "${stages[@]}"; do "stage_$stage"; done

@@ -14,6 +14,7 @@
 #include <kith/index_file.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -103,6 +104,15 @@ std::string text_of(const std::string& path, const io::PointFile& file, const ap
   return text;
 }
 
+/// "avx2 instructions in use; KITH_SIMD=avx512, avx2 or scalar chooses".
+std::string instructions_text(const DeviceInfo& cpu) {
+  std::string text = cpu.instruction_set + " instructions in use";
+  if (cpu.instruction_sets.size() > 1) {
+    text += fmt::format("; KITH_SIMD can choose {}", fmt::join(cpu.instruction_sets, ", "));
+  }
+  return text;
+}
+
 int show_devices(const InfoFlags& flags) {
   const std::vector<DeviceInfo> devices = available_devices();
   if (flags.output.json) {
@@ -112,6 +122,10 @@ int show_devices(const InfoFlags& flags) {
                       {"name", info.name},
                       {"memory_bytes", info.memory_bytes},
                       {"threads", info.threads}});
+      if (info.device.kind() == Device::Kind::cpu) {
+        list.back()["instruction_set"] = info.instruction_set;
+        list.back()["instruction_sets"] = info.instruction_sets;
+      }
     }
     const ordered_json report = {{"built_with_cuda", built_with_cuda()}, {"devices", list}};
     write_to_stdout(report.dump(2) + "\n");
@@ -124,6 +138,7 @@ int show_devices(const InfoFlags& flags) {
         fmt::format("{:<8} {:<28} {:>9} memory   {}\n", info.device.name(), cpu ? "this machine" : info.name,
                     readable_bytes(static_cast<double>(info.memory_bytes)),
                     counted(static_cast<std::uint64_t>(std::max(0, info.threads)), cpu ? "thread" : "multiprocessor"));
+    if (cpu) text += fmt::format("{:<8} {}\n", "", instructions_text(info));
   }
   write_to_stdout(text);
   if (!built_with_cuda()) flags.output.note("this kith was built without CUDA, so no GPU is looked for");

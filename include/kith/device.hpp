@@ -43,6 +43,8 @@ struct DeviceInfo {
   std::string name;                ///< the vendor's name of the chip; "cpu" for the host
   std::uint64_t memory_bytes = 0;  ///< all memory of the device
   int threads = 0;                 ///< hardware threads (CPU) or multiprocessors (GPU)
+  std::string instruction_set;     ///< CPU: the SIMD instruction set in use, e.g. "avx2"; KITH_SIMD chooses
+  std::vector<std::string> instruction_sets;  ///< CPU: those that KITH_SIMD can choose here, best first
 };
 
 /// The CPU first, then every GPU that this build can use. Never throws because of a missing driver.

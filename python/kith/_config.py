@@ -19,6 +19,8 @@ class DeviceInfo(NamedTuple):
     name: str
     memory_bytes: int
     threads: int
+    #: The SIMD instruction set that the CPU uses; empty for GPUs. The environment variable ``KITH_SIMD`` chooses another.
+    instruction_set: str = ""
 
 
 def devices() -> list[DeviceInfo]:
@@ -48,4 +50,4 @@ def show_config() -> None:
     for info in devices():
         gib = info.memory_bytes / 2**30
         unit = "threads" if info.device == "cpu" else "multiprocessors"
-        print(f"  {info.device}: {info.name}, {gib:.1f} GiB, {info.threads} {unit}")
+        print(f"  {info.device}: {info.name}, {gib:.1f} GiB, {info.threads} {unit}{', ' + info.instruction_set if info.instruction_set else ''}")

@@ -23,8 +23,8 @@ _Radii = float | npt.NDArray[np.float64]  # one, or one for each query (contiguo
 # MemoryError, RuntimeError (GPU), KeyboardInterrupt. All calls release the GIL but `knn_one`.
 
 def built_with_cuda() -> bool: ...
-def devices() -> list[tuple[str, str, int, int]]:
-    """(device, name, memory in bytes, threads) of each; the CPU first."""
+def devices() -> list[tuple[str, str, int, int, str]]:
+    """(device, name, memory in bytes, threads, instruction set) of each; the CPU first."""
 
 def run_command(words: Sequence[str]) -> int:
     """Runs the command kith and returns its exit code. Takes the signals over for good."""

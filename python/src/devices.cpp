@@ -21,11 +21,12 @@ void bind_devices(nb::module_& module) {
         }
         nb::list list;
         for (const DeviceInfo& info : infos) {
-          list.append(nb::make_tuple(info.device.name(), info.name, info.memory_bytes, info.threads));
+          list.append(nb::make_tuple(info.device.name(), info.name, info.memory_bytes, info.threads,
+                                     info.instruction_set));
         }
         return list;
       },
-      "A tuple (device, name, memory in bytes, threads) for each.");
+      "A tuple (device, name, memory in bytes, threads, instruction set) for each.");
 }
 
 }  // namespace kith::python

@@ -5,6 +5,7 @@
 #include "cpu/cover_tree/cover_search.hpp"
 #include "cpu/cover_tree/sequence_search.hpp"
 #include "cpu/kd_tree/kd_search.hpp"
+#include "cpu/instruction_set.hpp"
 #include "engine/backend.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/physical_memory.hpp"
@@ -20,8 +21,13 @@ namespace {
 
 class CpuBackend final : public Backend {
  public:
+  CpuBackend() { cpu::choose_instruction_set(); }
+
   std::vector<DeviceInfo> devices() const override {
-    return {{Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0)}};
+    DeviceInfo info = {Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0), {}, {}};
+    info.instruction_set = cpu::instruction_set();
+    info.instruction_sets = cpu::instruction_sets();
+    return {std::move(info)};
   }
 
   std::string why_no_devices() const override { return {}; }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kith::test {
@@ -228,6 +229,16 @@ TEST_F(InfoCommand, ListsTheDevices) {
   EXPECT_GT(report["devices"][0]["memory_bytes"].get<std::uint64_t>(), 0u);
   EXPECT_GE(report["devices"][0]["threads"].get<int>(), 1);
   EXPECT_TRUE(run_kith({"info", "--devices"}).out.starts_with("cpu "));
+  const std::vector<std::string> sets = report["devices"][0]["instruction_sets"];
+  EXPECT_NE(std::find(sets.begin(), sets.end(), report["devices"][0]["instruction_set"]), sets.end());
+  for (const std::string& set : sets) {
+    RunningCommand::Settings forced;
+    forced.words = {"info", "--devices", "--json"};
+    forced.environment = {"KITH_SIMD=" + set};
+    EXPECT_EQ(json::parse(RunningCommand(forced).finish().out)["devices"][0]["instruction_set"], set);
+    forced.environment = {"KITH_SIMD=abacus"};
+    expect_failure(RunningCommand(forced).finish(), 2, "KITH_SIMD is \"abacus\"");
+  }
   expect_failure(run_kith({"info", "a.csv", "--devices"}), 2, "--devices takes no file");
 }
 

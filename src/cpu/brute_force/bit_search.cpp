@@ -5,6 +5,7 @@
 #include "cpu/brute_force/bit_scan.hpp"
 #include "cpu/brute_force/scan_collectors.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
+#include "cpu/instruction_set.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
 
@@ -120,7 +121,7 @@ class BitSearch final : public engine::BitSearcher {
   std::uint64_t memory_bytes() const override { return memory_.bytes(); }
   std::string describe() const override {
     return fmt::format("bits: {} rows of {} words in panels of {} ({}), {} bytes", count_, words_, kBitPanel,
-                       scan_target_name(), memory_bytes());
+                       instruction_set(), memory_bytes());
   }
 
  private:

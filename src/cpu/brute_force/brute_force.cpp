@@ -8,6 +8,7 @@
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/brute_force/scan_collectors.hpp"
 #include "cpu/brute_force/scan_plan.hpp"
+#include "cpu/instruction_set.hpp"
 #include "cpu/nearest_keeper.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
@@ -55,7 +56,7 @@ class BruteForce final : public engine::Searcher<T> {
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
   std::string describe() const override {
     return fmt::format("brute force: {} points of {} dims in panels of {} ({}){}, {} bytes", points_.count(),
-                       points_.dims(), points_.width(), scan_target_name(),
+                       points_.dims(), points_.width(), instruction_set(),
                        points_.has_filter() ? ", product filter with exact re-check"
                        : lengths_.empty()   ? ""
                                             : ", periodic axes",

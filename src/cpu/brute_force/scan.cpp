@@ -249,7 +249,6 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
 std::uint64_t scan_f32(const Scan<float>& scan) { return scan_panels_of(scan); }
 std::uint64_t scan_f64(const Scan<double>& scan) { return scan_panels_of(scan); }
 std::uint32_t width() { return kPanel; }
-const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace kith::cpu
@@ -261,7 +260,6 @@ namespace kith::cpu {
 HWY_EXPORT(scan_f32);
 HWY_EXPORT(scan_f64);
 HWY_EXPORT(width);
-HWY_EXPORT(target_name);
 
 std::uint32_t panel_width() { return HWY_DYNAMIC_DISPATCH(width)(); }
 
@@ -274,8 +272,6 @@ template <>
 std::uint64_t scan_panels<double>(const Scan<double>& scan) {
   return HWY_DYNAMIC_DISPATCH(scan_f64)(scan);
 }
-
-const char* scan_target_name() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
 }  // namespace kith::cpu
 #endif  // HWY_ONCE

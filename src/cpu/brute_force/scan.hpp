@@ -56,7 +56,4 @@ std::uint32_t panel_width();
 template <typename T>
 std::uint64_t scan_panels(const Scan<T>& scan);
 
-/// The instruction set in use, e.g. "NEON" or "AVX2".
-const char* scan_target_name();
-
 }  // namespace kith::cpu

@@ -8,6 +8,7 @@
 #include "cpu/cover_tree/check_distances.hpp"
 #include "cpu/cover_tree/search.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
+#include "cpu/instruction_set.hpp"
 #include "engine/cover_tree/check_invariants.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
 #include "engine/index_file/validate_section.hpp"
@@ -134,9 +135,9 @@ class CoverSearch final : public engine::Searcher<T> {
       largest = std::max(largest, node.count);
     }
     const bool is_by_lists = tree_.tree().separation == engine::CoverSeparation::siblings;
-    return fmt::format("cover tree{}: {} points of {} dims, {} nodes, {} leaves of up to {} points, {} bytes",
+    return fmt::format("cover tree{}: {} points of {} dims, {} nodes, {} leaves of up to {} points ({}), {} bytes",
                        is_by_lists ? " by lists, centres apart below each node only" : "", rows_.count, rows_.dims,
-                       tree_.tree().nodes.size(), leaves, largest, memory_bytes());
+                       tree_.tree().nodes.size(), leaves, largest, instruction_set(), memory_bytes());
   }
 
  private:

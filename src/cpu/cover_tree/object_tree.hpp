@@ -4,6 +4,7 @@
 #include "cpu/cover_tree/build.hpp"
 #include "cpu/cover_tree/check_distances.hpp"
 #include "cpu/cover_tree/search.hpp"
+#include "cpu/instruction_set.hpp"
 #include "engine/cover_tree/check_invariants.hpp"
 #include "engine/cover_tree/one_leaf.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
@@ -84,8 +85,8 @@ class ObjectTree {
       ++leaves;
       largest = std::max(largest, node.count);
     }
-    return fmt::format("cover tree: {} nodes, {} leaves of up to {} {}, {} bytes", tree_.tree().nodes.size(), leaves,
-                       largest, objects, memory_bytes());
+    return fmt::format("cover tree: {} nodes, {} leaves of up to {} {} ({}), {} bytes", tree_.tree().nodes.size(),
+                       leaves, largest, objects, instruction_set(), memory_bytes());
   }
 
  private:

@@ -1,6 +1,7 @@
 // See kd_search.hpp. Here: which walk serves which search, and where its answers go.
 #include "cpu/kd_tree/kd_search.hpp"
 
+#include "cpu/instruction_set.hpp"
 #include "cpu/kd_tree/alive_nodes.hpp"
 #include "cpu/kd_tree/box_search.hpp"
 #include "cpu/kd_tree/build.hpp"
@@ -63,9 +64,9 @@ class KdSearch final : public engine::Searcher<T> {
 
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
   std::string describe() const override {
-    return fmt::format("k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes",
+    return fmt::format("k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
                        tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
-                       tree_.geometry.most_per_leaf(), memory_bytes());
+                       tree_.geometry.most_per_leaf(), instruction_set(), memory_bytes());
   }
 
  private:
