@@ -30,7 +30,7 @@ python=()
 if python3 -c 'import nanobind, cupy' 2>/dev/null; then python=(_kith); fi
 first configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
   "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
-first build cmake --build build-gpu --target kith_command cuda_tests engine_tests gpu_build_timer gpu_search_timer \
+first build cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests gpu_build_timer gpu_search_timer \
   gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_cover_timer gpu_cover_search_timer "${python[@]}"
 if grep -q FAILED "$results"/*.row; then exit 1; fi
 
@@ -56,6 +56,7 @@ fi
 
 beside gpu-tests ctest --test-dir build-gpu --no-tests=error --output-on-failure -j 6 -L gpu
 beside every-engine build-gpu/bin/engine_tests '--gtest_filter=*EveryEngine*:*SequenceIndexOn*'
+beside golden-digests build-gpu/bin/golden_tests
 if command -v compute-sanitizer >/dev/null; then
   # The sanitizers slow kernels down a hundredfold: only suites made for them.
   small='--gtest_filter=*Small*:ChainsOnDevice*:ListOnDevice*'

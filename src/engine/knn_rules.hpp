@@ -32,6 +32,22 @@ inline double chain_power(Metric metric) {
   return 1;
 }
 
+/// base^-power for a base of at least 1. Only lp needs `pow`, which is not rounded alike on all platforms.
+inline double inverse_power(double base, double power) {
+  if (power == 1) return 1 / base;
+  if (power == 2) return 1 / base / base;
+  return std::pow(base, -power);
+}
+
+/// The sine of an angle from 0 to pi / 2 by operations that round alike everywhere: its series up to x^23, which is off
+/// by two units in the last place at most.
+inline double sine(double angle) {
+  const double square = angle * angle;
+  double sum = 1;
+  for (int n = 22; n >= 2; n -= 2) sum = 1 - square / (n * (n + 1)) * sum;
+  return angle * sum;
+}
+
 /// The `shrink` of KnnRules: (1 + eps)^-power, a little more.
 ///
 /// Let c be the chain of a true neighbour that was not looked at, and k the k-th chain found. c is not below the bound
@@ -49,9 +65,9 @@ T shrink_of_eps(Metric metric, double eps) {
   const double power = chain_power(metric);
   const double slack = (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
   constexpr double kRightAngle = 1.57079632679489661923;
-  const double of_widest = std::sin(kRightAngle / (1 + eps));
+  const double of_widest = sine(kRightAngle / (1 + eps));
   const bool is_angle = metric.kind() == Metric::Kind::angular;
-  const double shrink = (is_angle ? of_widest * of_widest : std::pow(1 + eps, -power)) * (1 + slack);
+  const double shrink = (is_angle ? of_widest * of_widest : inverse_power(1 + eps, power)) * (1 + slack);
   if (shrink >= 1) return T(1);
   T rounded = static_cast<T>(shrink);
   if (static_cast<double>(rounded) < shrink) rounded = std::nextafter(rounded, T(1));

@@ -98,8 +98,9 @@ TEST(Scale, NastyColumnsComeOutStandardAndBetweenZeroAndOne) {
         static_cast<test::NastyShape>(seed % static_cast<std::uint64_t>(test::NastyShape::count_of_shapes));
     const DType dtype = random() % 2 == 0 ? DType::f32 : DType::f64;
     const bool is_too_wide = shape == test::NastyShape::huge_values && dtype == DType::f64;
-    PointSet points =
-        test::nasty_points(shape, dtype, 2 + random() % 60, 1 + static_cast<std::uint32_t>(random() % 5), random);
+    const std::uint64_t rows = 2 + random() % 60;
+    const auto dims = static_cast<std::uint32_t>(1 + random() % 5);
+    PointSet points = test::nasty_points(shape, dtype, rows, dims, random);
     if (is_too_wide) {
       for (double& value : points.values<double>()) value /= 4;
     }

@@ -6,20 +6,25 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace kith::test {
+
+/// Only against waiting for ever. No test relies on a machine being fast: they wait for what they can see.
+inline constexpr std::chrono::minutes kHangs{8};
 
 /// What a finished command left behind. `code` is -1 if a signal ended it.
 struct Outcome {
@@ -40,6 +45,20 @@ inline std::string command_path() {
   return other != nullptr ? other : KITH_COMMAND;
 }
 
+/// Looks every few milliseconds until `happened()`; fails and returns false if it never does.
+template <typename Happened>
+bool wait_until(Happened&& happened) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!happened()) {
+    if (std::chrono::steady_clock::now() - start > kHangs) {
+      ADD_FAILURE() << "the command hangs";
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 /// A command that runs. Standard input is a pipe; so are the two outputs, unless redirected.
 class RunningCommand {
  public:
@@ -50,12 +69,21 @@ class RunningCommand {
     std::vector<std::string> environment;  ///< added settings, "NAME=value"
     std::string stdout_path;               ///< redirect standard output to this file, e.g. /dev/full
     bool close_stdout = false;             ///< start with standard output closed
+    bool stderr_on_terminal = false;       ///< standard error is a terminal of its own
     std::string program = command_path();
   };
 
   explicit RunningCommand(const Settings& settings) {
     int in[2], out[2], err[2];
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) std::abort();
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) std::abort();
+    if (settings.stderr_on_terminal) {
+      err[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+      if (err[0] < 0 || grantpt(err[0]) != 0 || unlockpt(err[0]) != 0) std::abort();
+      err[1] = open(ptsname(err[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+      if (err[1] < 0) std::abort();
+    } else if (pipe2(err, O_CLOEXEC) != 0) {
+      std::abort();
+    }
     std::vector<char*> arguments;
     std::vector<std::string> words = settings.words;
     std::string program = settings.program;
@@ -114,26 +142,94 @@ class RunningCommand {
     out_ = -1;
   }
 
+  /// Reads until standard error holds `part`; false, and a failure, if it ends without.
+  bool wait_for_message(const std::string& part) {
+    while (outcome_.err.find(part) == std::string::npos) {
+      if (err_ < 0 || !take_more()) {
+        ADD_FAILURE() << "no \"" << part << "\" in: " << outcome_.err;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Waits until the process has computed for `seconds` from now on.
+  bool wait_for_work(double seconds) const {
+    const double start = cpu_seconds();
+    return wait_until([&] { return has_ended() || cpu_seconds() - start >= seconds; });
+  }
+
+  /// Waits until the process sleeps, and not just for a moment: it waits for input or output.
+  bool wait_for_sleep() const {
+    int same = 0;
+    double before = -1;
+    return wait_until([&] {
+      const double now = cpu_seconds();
+      same = state() == 'S' && now == before ? same + 1 : 0;
+      before = now;
+      return has_ended() || same == 20;
+    });
+  }
+
+  /// Waits until its standard output, which nobody reads, takes no more.
+  bool wait_for_full_output() const {
+    const int capacity = fcntl(out_, F_GETPIPE_SZ);
+    return wait_until([&] {
+      int held = 0;
+      return has_ended() || (ioctl(out_, FIONREAD, &held) == 0 && held >= capacity);
+    });
+  }
+
+  /// Waits for the end without reading standard output; the exit code, or -1 if a signal ended it or it never ends.
+  int wait_for_end() {
+    return wait_until([&] { return has_ended(); }) ? finish().code : -1;
+  }
+
   /// Reads both outputs to their ends and waits.
   Outcome finish() {
-    Outcome outcome;
     while (out_ >= 0 || err_ >= 0) {
-      pollfd waiting[2] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
-      if (poll(waiting, 2, 120000) <= 0) {
+      if (!take_more()) {
         ADD_FAILURE() << "the command hangs";
-        return outcome;
+        return outcome_;
       }
-      if (waiting[0].revents != 0) take(out_, outcome.out);
-      if (waiting[1].revents != 0) take(err_, outcome.err);
     }
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = -1;
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
+    outcome_.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome_;
   }
 
  private:
+  /// Waits for either output; false if nothing comes for minutes.
+  bool take_more() {
+    pollfd waiting[2] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
+    constexpr auto kMilliseconds = std::chrono::milliseconds(kHangs).count();
+    if (poll(waiting, 2, static_cast<int>(kMilliseconds)) <= 0) return false;
+    if (waiting[0].revents != 0) take(out_, outcome_.out);
+    if (waiting[1].revents != 0) take(err_, outcome_.err);
+    return true;
+  }
+
+  /// The fields of /proc/PID/stat after the name: state first, user and system time as the 12th and 13th.
+  std::vector<std::string> stat_fields() const {
+    std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::vector<std::string> fields;
+    for (std::string field; rest >> field;) fields.push_back(field);
+    fields.resize(std::max<std::size_t>(fields.size(), 13), "0");
+    return fields;
+  }
+  char state() const { return stat_fields()[0][0]; }
+  double cpu_seconds() const {
+    const std::vector<std::string> fields = stat_fields();
+    return (std::stod(fields[11]) + std::stod(fields[12])) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  /// Ended, but not yet waited for: nothing will change any more.
+  bool has_ended() const { return state() == 'Z'; }
+
   static void take(int& descriptor, std::string& text) {
     char buffer[65536];
     const ssize_t got = read(descriptor, buffer, sizeof buffer);
@@ -145,6 +241,7 @@ class RunningCommand {
     }
   }
 
+  Outcome outcome_;
   pid_t process_ = -1;
   int out_ = -1;
   int err_ = -1;

@@ -27,8 +27,10 @@ double random_square(std::mt19937_64& random) {
       return 4 * uniform(random);
     case 1:
       return 4 - 4 * std::exp2(-52 * uniform(random));
-    case 2:
-      return 2 + std::exp2(-50 * uniform(random)) * (uniform(random) - 0.5);
+    case 2: {
+      const double size = std::exp2(-50 * uniform(random));
+      return 2 + size * (uniform(random) - 0.5);
+    }
     default:
       return 4 * std::exp2(-300 * uniform(random));
   }

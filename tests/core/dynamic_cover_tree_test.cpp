@@ -170,8 +170,9 @@ void points_come_and_go(std::uint64_t seeds) {
       const auto uniform = [&random] { return std::uniform_real_distribution<double>(-8, 8)(random); };
       if (shape == 0) return {uniform(), uniform()};
       if (shape == 1) return {std::round(uniform() / 3), std::round(uniform() / 3)};  // many duplicates
-      if (shape == 2) return {std::ldexp(uniform(), static_cast<int>(random() % 60) - 30), 0};
-      return {std::round(uniform()) + 1e-9 * uniform(), std::round(uniform())};  // clusters
+      const double first = uniform();
+      if (shape == 2) return {std::ldexp(first, static_cast<int>(random() % 60) - 30), 0};
+      return {std::round(first) + 1e-9 * uniform(), std::round(uniform())};  // clusters
     };
     Checked<Point, Metric> checked;
     ASSERT_NO_FATAL_FAILURE(grow_and_shrink(checked, random, 320, draw));
@@ -272,7 +273,8 @@ TEST(DynamicCoverTree, DifferentObjectsAtDistanceZeroKeepTheirOwnDistances) {
     std::mt19937_64 random(seed);
     Checked<double, ByArcCosine> checked({}, {0x1p-40, 1e-7});
     const auto draw = [&random] {
-      return static_cast<double>(random() % 12) + 3e-9 * static_cast<double>(random() % 8);
+      const auto whole = static_cast<double>(random() % 12);
+      return whole + 3e-9 * static_cast<double>(random() % 8);
     };
     ASSERT_NO_FATAL_FAILURE(grow_and_shrink(checked, random, 320, draw));
   }

@@ -97,7 +97,8 @@ TEST(DynamicCoverTreeTrouble, WhatThrowsChangesNothing) {
   std::mt19937_64 random(3);
   CoverTree<double, AnyMetric> tree(by_arc_cosine, {0x1p-40, 1e-7});
   for (int i = 0; i < 60; ++i) {
-    tree.insert(static_cast<double>(random() % 40) / 7 + 3e-9 * static_cast<double>(random() % 4));
+    const double coarse = static_cast<double>(random() % 40) / 7;
+    tree.insert(coarse + 3e-9 * static_cast<double>(random() % 4));
   }
   std::size_t thrown = 0;
   while (!tree.empty()) {

@@ -72,7 +72,8 @@ class EmulatedApproximation : public testing::Test {
       const auto question = random_question<T>(random, most_rows, 40);
       SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
       const std::uint32_t k = sizes.begin()[random() % sizes.size()];
-      const auto answer = expect_answer_of_cpu(*question, k, random_rules(*question, random), random() % 2 == 0);
+      const auto rules = random_rules(*question, random);
+      const auto answer = expect_answer_of_cpu(*question, k, rules, random() % 2 == 0);
       for (const std::uint8_t flag : answer.exact) ++(flag == 1 ? certain : uncertain);
     }
     EXPECT_GT(certain, 100u);  // else nothing was learnt of certificates

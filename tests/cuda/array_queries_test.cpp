@@ -109,8 +109,9 @@ TYPED_TEST(EmulatedArrays, DistancesAreReportedAsOnTheHost) {
       if (squared && metric != Metric::l2()) continue;
       std::vector<T> chains;
       for (std::uint64_t i = 0; i < kEntries; ++i) {
-        chains.push_back(random() % 9 == 0 ? kInfinity
-                                           : std::ldexp(T(random() % 1000003), static_cast<int>(random() % 60) - 40));
+        const T mantissa = T(random() % 1000003);
+        const int exponent = static_cast<int>(random() % 60) - 40;
+        chains.push_back(random() % 9 == 0 ? kInfinity : std::ldexp(mantissa, exponent));
       }
       std::vector<T> distances = chains, listed = chains;
       cuda::ReportTask<T> task{

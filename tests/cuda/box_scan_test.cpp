@@ -30,7 +30,8 @@ void expect_right(std::uint64_t seed, std::uint64_t points, std::uint32_t dims) 
   for (T& x : rows) x = value();
   for (std::size_t i = 0; i < lower.size(); ++i) {
     lower[i] = value() / 2;
-    upper[i] = lower[i] + value() - (random() % 32 == 0 ? T(4) : T(0));
+    upper[i] = lower[i] + value();
+    upper[i] -= random() % 32 == 0 ? T(4) : T(0);
   }
   for (std::uint32_t d = 0; d < dims; ++d) {  // one holds all, one has no sense
     lower[d] = -std::numeric_limits<T>::infinity();

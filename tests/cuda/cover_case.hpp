@@ -71,7 +71,8 @@ void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random, bo
     question.filter.allowed = allowed.data();
   }
   const auto some_value = [&] {
-    return value(random() % question.count, static_cast<std::uint32_t>(random() % c.object_count));
+    const std::uint64_t query = random() % question.count;
+    return value(query, static_cast<std::uint32_t>(random() % c.object_count));
   };
   std::vector<T> bounds;
   if (random() % 3 == 0) {
@@ -94,7 +95,8 @@ void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random, bo
 
 template <typename Space>
 void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random) {
-  const auto leaf_size = static_cast<std::uint32_t>(1 + random() % (random() % 2 == 0 ? 4 : 40));
+  const std::uint64_t largest_leaf = random() % 2 == 0 ? 4 : 40;
+  const auto leaf_size = static_cast<std::uint32_t>(1 + random() % largest_leaf);
   for (int i = 0; i < 3; ++i) {
     SCOPED_TRACE(testing::Message() << "leaves of " << leaf_size << ", question " << i);
     expect_right_answers(c, random, i == 2, leaf_size);

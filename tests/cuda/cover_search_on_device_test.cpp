@@ -103,12 +103,12 @@ void expect_equal_sequences(std::uint64_t seed, std::uint32_t count, std::uint32
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", up to " << longest << " items");
   std::mt19937_64 random(seed);
   for (const Engine engine : {Engine::cover_tree, Engine::brute_force}) {
-    expect_equal(random_strings(random, count, longest, 5), random_strings(random, 60, longest + 9, 7),
-                 SequenceMetric::edit, engine, 8);
-    expect_equal(random_sets(random, count, longest), random_sets(random, 60, longest + 20), SequenceMetric::jaccard,
-                 engine, 8);
-    expect_equal(equally_long(random, count, longest), equally_long(random, 60, longest), SequenceMetric::hamming,
-                 engine, 8);
+    const SequenceSet strings = random_strings(random, count, longest, 5);
+    expect_equal(strings, random_strings(random, 60, longest + 9, 7), SequenceMetric::edit, engine, 8);
+    const SequenceSet sets = random_sets(random, count, longest);
+    expect_equal(sets, random_sets(random, 60, longest + 20), SequenceMetric::jaccard, engine, 8);
+    const SequenceSet of_one_length = equally_long(random, count, longest);
+    expect_equal(of_one_length, equally_long(random, 60, longest), SequenceMetric::hamming, engine, 8);
   }
 }
 
@@ -123,8 +123,8 @@ TEST_F(CoverSearchOnDevice, ManySequences) {
 }
 TEST_F(CoverSearchOnDevice, LongStrings) {
   std::mt19937_64 random(4);
-  expect_equal(random_strings(random, 200, 2040, 4), random_strings(random, 10, 2040, 4), SequenceMetric::edit,
-               Engine::cover_tree, 8);
+  const SequenceSet strings = random_strings(random, 200, 2040, 4);
+  expect_equal(strings, random_strings(random, 10, 2040, 4), SequenceMetric::edit, Engine::cover_tree, 8);
   SequenceSet longer(SequenceKind::bytes);
   longer.add(std::string(2049, 'a'));
   EXPECT_PRED2(holds, thrown_message<UsageError>([&] {

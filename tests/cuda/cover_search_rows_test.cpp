@@ -69,11 +69,16 @@ std::vector<T> random_vectors(std::mt19937_64& random, Shape shape, std::uint32_
   for (std::uint32_t i = 0; i < count; ++i) {
     for (std::uint32_t d = 0; d < dims; ++d) {
       double value = 0;
-      if (shape == Shape::clusters) value = 100.0 * static_cast<double>(random() % 5) + normal(random);
+      if (shape == Shape::clusters) {
+        value = 100.0 * static_cast<double>(random() % 5);
+        value += normal(random);
+      }
       if (shape == Shape::line_of_powers && d == 0) value = std::ldexp(1.0, static_cast<int>(random() % 80) - 40);
       if (shape == Shape::equal) value = random() % 50 == 0 ? 1.0 : 3.0;
-      if (shape == Shape::huge)
-        value = std::ldexp(normal(random), static_cast<int>(random() % 2) * (sizeof(T) == 4 ? 100 : 800));
+      if (shape == Shape::huge) {
+        const int exponent = static_cast<int>(random() % 2) * (sizeof(T) == 4 ? 100 : 800);
+        value = std::ldexp(normal(random), exponent);
+      }
       values.push_back(static_cast<T>(value));
     }
   }

@@ -113,8 +113,8 @@ TEST(CoverSpaces, EditDistancesAreThoseOfTheTable) {
     std::mt19937_64 random(seed);
     const std::uint32_t letters = 1 + static_cast<std::uint32_t>(random() % 6), longest = seed % 2 == 0 ? 32 : 64;
     const PlainSequences objects = random_sequences(random, 45, longest, letters);
-    expect_edits(objects, random_sequences(random, 5, longest, letters + 2),  // some that no object has
-                 static_cast<float>(random() % 30));
+    const PlainSequences queries = random_sequences(random, 5, longest, letters + 2);  // some letters no object has
+    expect_edits(objects, queries, static_cast<float>(random() % 30));
   }
 }
 

@@ -215,8 +215,10 @@ TYPED_TEST(FinishTest, SmallTreesOfEveryShape) {
         c.capacity = 256u << random() % 2;
         while (c.capacity < c.leaf_size) c.capacity *= 2;
         c.is_staged = dims * sizeof(TypeParam) <= 64 && random() % 4 != 0;
-        const std::uint64_t n =
-            (std::uint64_t{1} << random() % 11) + random() % 3 - 1 + (random() % 2) * (random() % 500);
+        std::uint64_t n = std::uint64_t{1} << random() % 11;
+        n += random() % 3;
+        n -= 1;
+        if (random() % 2 == 0) n += random() % 500;
         SCOPED_TRACE(testing::Message() << "seed " << seed << " shape " << shape << " n " << n << " dims " << dims
                                         << " leaf " << c.leaf_size << " capacity " << c.capacity << " staged "
                                         << c.is_staged << " cycles " << c.cycles);
@@ -280,7 +282,8 @@ TYPED_TEST(FinishTest, TiesInSomeDimensions) {
     c.capacity = 256u << random() % 4;
     while (c.capacity < c.leaf_size) c.capacity *= 2;
     c.is_staged = dims * sizeof(TypeParam) <= 64 && random() % 8 != 0;
-    const std::uint64_t n = c.capacity + random() % 3 - 1 - (random() % 2) * (random() % (c.capacity / 2));
+    std::uint64_t n = c.capacity + random() % 3 - 1;
+    if (random() % 2 == 0) n -= random() % (c.capacity / 2);
     SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << dims << " leaf " << c.leaf_size
                                     << " capacity " << c.capacity << " staged " << c.is_staged << " cycles "
                                     << c.cycles);
@@ -292,7 +295,8 @@ TYPED_TEST(FinishTest, TiesInSomeDimensions) {
 TYPED_TEST(FinishTest, FullBlocksOfTies) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     std::mt19937_64 random(seed);
-    const std::uint64_t n = 4097 - random() % 3 - (random() % 2) * (random() % 1000);
+    std::uint64_t n = 4097 - random() % 3;
+    if (random() % 2 == 0) n -= random() % 1000;
     const FinishCase c{.dims = 2 + static_cast<std::uint32_t>(seed % 3), .capacity = 4096};
     SCOPED_TRACE(testing::Message() << "seed " << seed << " n " << n << " dims " << c.dims);
     expect_same_tree(rows_with_ties<TypeParam>(n, c.dims, random), c, random);

@@ -135,9 +135,9 @@ TYPED_TEST(SmallLabelsOnDevice, EqualTheHost) {
     std::mt19937_64 random(seed);
     const auto shape = seed % 3 == 0 ? NastyShape::grid : seed % 3 == 1 ? NastyShape::uniform : NastyShape::two_values;
     const std::uint64_t points = 1 + random() % 300, queries = 1 + random() % 200;
-    LabelCase<TypeParam> made =
-        label_case<TypeParam>(shape, points, queries, 1 + static_cast<std::uint32_t>(random() % 9),
-                              1 + static_cast<std::uint32_t>(random() % (seed % 4 == 0 ? 1000 : 5)), random);
+    const auto dims = static_cast<std::uint32_t>(1 + random() % 9);
+    const auto classes = static_cast<std::uint32_t>(1 + random() % (seed % 4 == 0 ? 1000 : 5));
+    LabelCase<TypeParam> made = label_case<TypeParam>(shape, points, queries, dims, classes, random);
     const Engine engines[] = {Engine::automatic, Engine::brute_force, Engine::kd_tree, Engine::cover_tree};
     made.options.engine = engines[seed % 4];
     made.options.metric = seed % 5 == 4                                   ? Metric::l1()

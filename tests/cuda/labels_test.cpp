@@ -67,7 +67,8 @@ template <typename T>
 MadeUp<T> make_up(MadeUp<T> made, Chains chains, std::mt19937_64& random) {
   for (std::uint32_t i = 0; i < made.trained; ++i) {
     made.labels.push_back(below(random, made.classes));
-    made.values.push_back(std::ldexp(static_cast<double>(random() % 4096) - 2048, below(random, 20)) / 3);
+    const double mantissa = static_cast<double>(random() % 4096) - 2048;
+    made.values.push_back(std::ldexp(mantissa, below(random, 20)) / 3);
   }
   for (std::uint32_t row = 0; row < made.rows; ++row) {
     const std::uint32_t found = random() % 3 == 0 ? 1 + below(random, made.k) : made.k;

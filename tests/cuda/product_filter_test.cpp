@@ -227,7 +227,8 @@ TEST(ProductFilter, LosesNothingOfAnyShape) {
     for (const std::uint32_t dims :
          {1u + static_cast<std::uint32_t>(random() % 40), 17u + static_cast<std::uint32_t>(random() % 40)}) {
       SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape) << ", dims " << dims);
-      Question question(shape, 130 + random() % 100, 20 + random() % 60, dims, random);
+      const std::uint64_t points = 130 + random() % 100, queries = 20 + random() % 60;
+      Question question(shape, points, queries, dims, random);
       question.set_limits(random() % 12, true);
       expect_all_below_limits(question);
       if (HasFailure()) return;
@@ -239,7 +240,9 @@ TEST(ProductFilter, LosesNothingInAnyDims) {
   std::mt19937_64 random(2);
   for (const std::uint32_t dims : {1u, 15u, 16u, 17u, 50u, 64u, 65u, 128u, 130u, 200u, 256u, 257u, 330u}) {
     SCOPED_TRACE(testing::Message() << "dims " << dims);
-    Question question(kShapes[random() % std::size(kShapes)], 90 + random() % 90, 10 + random() % 20, dims, random);
+    const Shape shape = kShapes[random() % std::size(kShapes)];
+    const std::uint64_t points = 90 + random() % 90, queries = 10 + random() % 20;
+    Question question(shape, points, queries, dims, random);
     question.set_limits(5, false);
     expect_all_below_limits(question);
     if (HasFailure()) return;

@@ -180,7 +180,10 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
   task.first_tile = random() % 2 == 0 ? 0 : random() % task.order.tiles;
   task.end_tile = random() % 2 == 0 ? task.order.tiles : task.first_tile + 1;
   // A distance that some pair has, and by row others.
-  const auto bound = [&] { return question.chain(random() % wish.queries, random() % wish.points); };
+  const auto bound = [&] {
+    const std::uint64_t query = random() % wish.queries;
+    return question.chain(query, random() % wish.points);
+  };
   task.bound = random() % 3 == 0 ? std::numeric_limits<T>::infinity() : bound();
   if (random() % 2 == 0) {
     question.bounds.resize(rows);

@@ -76,7 +76,10 @@ std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std:
   constexpr std::uint32_t kLeafSizes[] = {1, 2, 3, 8, 16, 24, 40, 64, 500};
   const std::uint32_t leaf_size = kLeafSizes[random() % std::size(kLeafSizes)];
   std::uint64_t rows = random() % (most_rows + 1);
-  if (random() % 8 == 0) rows = leaf_size * (random() % 3) + random() % 3;
+  if (random() % 8 == 0) {
+    rows = leaf_size * (random() % 3);
+    rows += random() % 3;
+  }
   question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
   question->queries = nasty_points(shape, dtype_of<T>, random() % (most_queries + 1), dims, random);
   switch (random() % 8) {

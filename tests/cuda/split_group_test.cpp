@@ -79,7 +79,10 @@ TYPED_TEST(SplitGroup, CandidatesForManyThreads) {
   expect("some ties", 3, [&](auto, auto) { return this->below(1500); });
   expect("many ties", 9, [&](auto, auto) { return this->below(20); });
   expect("many equal ones", 3, [&](auto, auto) { return this->below(2); });
-  expect("crowds", 3, [&](auto, auto) { return static_cast<double>(this->below(300)) + 1e-6 * this->unit(); });
+  expect("crowds", 3, [&](auto, auto) {
+    const auto whole = static_cast<double>(this->below(300));
+    return whole + 1e-6 * this->unit();
+  });
   expect("all equal", 3, [](auto, auto) { return 0.5; });
   expect("zeros", 2, [&](auto, auto) {
     return this->below(64) > 0 ? this->unit() - 0.5 : this->below(2) > 0 ? 0.0 : -0.0;

@@ -141,7 +141,7 @@ TEST_P(BitIndexOn, WhatLiesBehindTheLastBitDoesNotCount) {
 /// More rows than one round or one range of a scan takes, and few queries.
 TEST_P(BitIndexOn, AFewQueriesAmongManyRows) {
   std::mt19937_64 random(11);
-  const BitSet points = random_bits(9000 / kSeedStep, 70, 0, random);
+  const BitSet points = random_bits(9000, 70, 0, random);
   const BitIndex index = build(points.view());
   for (const std::uint64_t count : {1, 2, 33, 40}) {
     const BitSet queries = random_bits(count, 70, 1, random);

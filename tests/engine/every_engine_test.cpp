@@ -25,7 +25,7 @@ class EveryEngine : public testing::TestWithParam<EngineOnDevice> {
 };
 
 TEST_P(EveryEngine, KnnEqualsTheOracleOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 2500; seed += kSeedStep) {
+  for (std::uint64_t seed = 0; seed < 2500; ++seed) {
     SearchCase c = random_case(seed);
     if (!runs(c)) continue;
     c.options.max_distance = c.max_distance;
@@ -38,7 +38,7 @@ TEST_P(EveryEngine, KnnEqualsTheOracleOnRandomCases) {
 }
 
 TEST_P(EveryEngine, RadiusEqualsTheOracleOnRandomCases) {
-  for (std::uint64_t seed = 10000; seed < 12000; seed += kSeedStep) {
+  for (std::uint64_t seed = 10000; seed < 12000; ++seed) {
     SearchCase c = random_case(seed);
     if (!runs(c)) continue;
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
@@ -52,7 +52,7 @@ TEST_P(EveryEngine, RadiusEqualsTheOracleOnRandomCases) {
 }
 
 TEST_P(EveryEngine, CountEqualsTheOracleOnRandomCases) {
-  for (std::uint64_t seed = 20000; seed < 21500; seed += kSeedStep) {
+  for (std::uint64_t seed = 20000; seed < 21500; ++seed) {
     const SearchCase c = random_case(seed);
     if (!runs(c)) continue;
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);

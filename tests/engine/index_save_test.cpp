@@ -21,6 +21,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 
 namespace kith::test {
 namespace {
@@ -58,6 +59,13 @@ class SaveTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
 
+  /// Changes whenever another file takes the place of the old one.
+  std::tuple<ino_t, time_t, long> file_identity() const {
+    struct stat status {};
+    stat(path_.c_str(), &status);
+    return {status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  }
+
   /// Runs `work` in a child; its exit code, or -1 if a signal ended it.
   static int in_child(const std::function<int()>& work) {
     const pid_t child = fork();
@@ -74,16 +82,10 @@ class SaveTest : public testing::Test {
 TEST_F(SaveTest, KilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
   const Index one = index_of(1, 20000), two = index_of(2, 15000);
   const std::string first = text_of(one), second = text_of(two);
-  const auto start = std::chrono::steady_clock::now();
   one.save(path_);
-  const auto save_time =
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
-  // Moments within the first saves of a child, whatever they take here.
-  const auto latest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(4 * save_time, 2000, 15000));
   std::mt19937_64 random(3);
-  std::string before = first;
-  std::uint32_t changes = 0;
   for (int round = 0; round < 200; ++round) {
+    const auto before = file_identity();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -92,21 +94,26 @@ TEST_F(SaveTest, KilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
         one.save(path_, {.threads = 1});
       }
     }
-    const auto moment = std::chrono::microseconds(random() % latest);
+    // Moments within the first save, and in every second round within those after a finished one, whatever a save
+    // takes.
+    bool saved = round % 2 == 0;
+    for (int looks = 0; !saved && looks < 1000000; ++looks) {
+      saved = file_identity() != before;
+      if (!saved) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    const auto moment = std::chrono::microseconds(random() % 8000);
     std::this_thread::sleep_for(moment);
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
+    ASSERT_TRUE(saved) << "no save was finished";
     const std::string after = content();
     ASSERT_TRUE(after == first || after == second) << "round " << round << ", killed after " << moment.count() << " us";
-    changes += after == before ? 0 : 1;
-    before = after;
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path() != path_) fs::remove(entry.path());  // what a killed process could not remove itself
     }
   }
-  EXPECT_GT(changes, 0u) << "no save was finished";
 }
 
 TEST_F(SaveTest, AFullDiskLeavesTheOldFile) {

@@ -104,8 +104,10 @@ TEST(ClassFile, BlocksAndThreadsDoNotMatter) {
   std::mt19937 random(7);
   std::string text = "60,40,9,3\n";
   for (int row = 0; row < 100; ++row) {
-    for (int d = 0; d < 3; ++d)
-      text += fmt::format("{},", std::ldexp(static_cast<double>(random()), -int(random() % 60)));
+    for (int d = 0; d < 3; ++d) {
+      const auto mantissa = static_cast<double>(random());
+      text += fmt::format("{},", std::ldexp(mantissa, -int(random() % 60)));
+    }
     text += fmt::format("{}\n", row < 60 ? int(random() % 9) : -1);
   }
   const io::ClassFile whole = class_file_in(text);

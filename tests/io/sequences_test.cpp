@@ -149,8 +149,11 @@ TEST(SequenceFormats, AnyBytesAreReadOrRefused) {
   std::mt19937_64 random(17);
   const std::string some = ">;\n\r \t0123 ,ACGTé\xFF\x80";
   for (int i = 0; i < 20000; ++i) {
-    std::string text =
-        random() % 3 == 0 ? std::to_string(random() % 4) + " " + std::to_string(random() % 4) + "\n" : "";
+    std::string text;
+    if (random() % 3 == 0) {
+      text += std::to_string(random() % 4) + " ";
+      text += std::to_string(random() % 4) + "\n";
+    }
     for (std::uint64_t left = random() % 30; left > 0; --left) text += some[random() % some.size()];
     const auto format = static_cast<SequenceFormat>(random() % 5);
     const auto kind = random() % 2 == 0 ? SequenceKind::text : SequenceKind::bytes;

@@ -46,9 +46,11 @@ std::string random_number(std::mt19937_64& random) {
     case 3:
       std::snprintf(digits, sizeof digits, "%s", random() % 2 ? "nan" : "-inf");
       break;
-    default:
-      std::snprintf(digits, sizeof digits, "%.*f", static_cast<int>(random() % 9),
+    default: {
+      const auto places = static_cast<int>(random() % 9);
+      std::snprintf(digits, sizeof digits, "%.*f", places,
                     static_cast<double>(static_cast<std::int64_t>(random() >> 20)) / 1e6 - 1e6);
+    }
   }
   return digits;
 }
@@ -70,7 +72,8 @@ RandomFile random_file(std::uint64_t seed) {
   const std::vector<std::string> classes = {"a", "bb", "c c", "\"d\"", "7", "e,e;"};
   const auto separator = [&] {
     if (file.delimiter == ' ') return blanks(random, true);
-    return blanks(random, false) + file.delimiter + blanks(random, false);
+    const std::string before = blanks(random, false) + file.delimiter;
+    return before + blanks(random, false);
   };
 
   std::ostringstream text;

@@ -48,7 +48,8 @@ std::vector<T> random_values(std::uint64_t seed, std::size_t count) {
                            std::numeric_limits<T>::infinity(),
                            -std::numeric_limits<T>::infinity()};
   while (values.size() < count) {
-    const T value = std::bit_cast<T>(static_cast<Bits>(random() & (random() % 4 ? ~0ull : 0x000FFFFFFFFFFFFFull)));
+    const std::uint64_t mask = random() % 4 ? ~0ull : 0x000FFFFFFFFFFFFFull;
+    const T value = std::bit_cast<T>(static_cast<Bits>(random() & mask));
     if (!std::isnan(value)) values.push_back(value);
   }
   return values;

@@ -80,7 +80,7 @@ def test_generated_classes():
 
 def run_command(*words, **options):
     command = [sys.executable, "-m", "kith", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 def test_the_command(tmp_path):

@@ -117,13 +117,16 @@ struct BitCase {
   BitCase(std::uint64_t seed, std::uint64_t most_rows) {
     std::mt19937_64 random(seed);
     const auto bits = static_cast<std::uint32_t>(1 + random() % 300);
-    points = random_bits(random() % 12 == 0 ? random() % 3 : random() % most_rows, bits, random() % 3, random);
+    const std::uint64_t rows = random() % 12 == 0 ? random() % 3 : random() % most_rows;
+    const auto gap = static_cast<std::uint32_t>(random() % 3);
+    points = random_bits(rows, bits, gap, random);
     is_self = random() % 3 == 0;
-    queries =
-        random_bits(random() % 4 == 0 ? random() % 3 : random() % (most_rows / 4 + 1), bits, random() % 3, random);
+    const std::uint64_t asked = random() % 4 == 0 ? random() % 3 : random() % (most_rows / 4 + 1);
+    const auto query_gap = static_cast<std::uint32_t>(random() % 3);
+    queries = random_bits(asked, bits, query_gap, random);
     k = static_cast<std::uint32_t>(random() % 4 == 0 ? random() % 2 * 1000 : random() % 30);
-    radius = random() % 8 == 0 ? std::numeric_limits<double>::infinity()
-                               : static_cast<double>(random() % (bits + 1)) / static_cast<double>(1 + random() % 3);
+    radius = random() % 8 == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(random() % (bits + 1));
+    radius /= static_cast<double>(1 + random() % 3);
     options.exclude_self = is_self && random() % 2 == 0;
     options.earlier_only = is_self && random() % 4 == 0;
     if (random() % 3 == 0) options.max_distance = static_cast<double>(random() % (bits + 1)) / 2;

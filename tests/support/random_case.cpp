@@ -35,8 +35,10 @@ T coordinate(NastyShape shape, std::uint64_t row, std::uint64_t rows, std::uint3
       return static_cast<T>(1e7 + x);
     case NastyShape::denormals:
       return std::numeric_limits<T>::denorm_min() * static_cast<T>(draw(random, 1000));
-    case NastyShape::wide_spread:
-      return static_cast<T>(std::pow(10.0, 30 * x - 15) * (x < 0.5 ? -1 : 1));
+    case NastyShape::wide_spread: {  // from 2^-50 to 2^50, by exact steps: `pow` differs between machines
+      const double place = 100 * x - 50, whole = std::floor(place);
+      return static_cast<T>(std::ldexp(1 + (place - whole), static_cast<int>(whole)) * (x < 0.5 ? -1 : 1));
+    }
     case NastyShape::huge_values:
       return std::numeric_limits<T>::max() * static_cast<T>(2 * x - 1);
     case NastyShape::signed_zeros:

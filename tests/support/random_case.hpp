@@ -14,14 +14,6 @@
 
 namespace kith::test {
 
-/// From one random case to the next. Under the sanitizers, which make tests many times slower, only each third one is
-/// taken, to save time; builds without them take all.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t kSeedStep = 3;
-#else
-inline constexpr std::uint64_t kSeedStep = 1;
-#endif
-
 /// The shapes of point sets that break neighbour searches.
 enum class NastyShape {
   uniform,

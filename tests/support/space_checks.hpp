@@ -59,7 +59,8 @@ void check_space(const S& space, const std::vector<Outside>& outside, std::mt199
       right[i] = is_outside ? value_outside(asked, order[i]) : value(asked, order[i]);
     const auto expected = [&](std::uint32_t position) { return right[position]; };
     const auto first = static_cast<std::uint32_t>(random() % n);
-    const auto count = static_cast<std::uint32_t>(random() % std::min(random() % 3 == 0 ? n + 1 : 9, n - first + 1));
+    const std::uint32_t below = std::min(random() % 3 == 0 ? n + 1 : 9, n - first + 1);
+    const auto count = static_cast<std::uint32_t>(random() % below);
     const V some = right[random() % n];
     const V limits[] = {std::numeric_limits<V>::infinity(), some, std::nextafter(some, V(0)), some / 2, V(0), V(-1)};
     for (const V limit : limits) {

@@ -168,7 +168,7 @@ void expect_right_answers(std::uint64_t seed) {
 }
 
 TEST(CoverTreeSearch, AnswersAreThoseOfAllObjects) {
-  for (std::uint64_t seed = 0; seed < 200; seed += kSeedStep) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "replay with seed " << seed);
     if (seed % 2 == 0) {
       expect_right_answers<float>(seed);

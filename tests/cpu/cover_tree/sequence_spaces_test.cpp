@@ -208,7 +208,8 @@ TEST(JaccardSpace, MeasuresTheShareThatIsNotCommon) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const std::uint64_t kind = random() % 3;
-    const std::uint32_t universe = static_cast<std::uint32_t>(1 + random() % (random() % 2 == 0 ? 20 : 400));
+    const std::uint64_t most_items = random() % 2 == 0 ? 20 : 400;
+    const std::uint32_t universe = static_cast<std::uint32_t>(1 + random() % most_items);
     const auto some_set = [&](std::uint32_t extra) {
       Sequence s(random() % 5 == 0 ? 0 : random() % universe);
       for (auto& item : s) item = item_of(static_cast<std::uint32_t>(random() % (universe + extra)), kind);
