@@ -40,7 +40,7 @@ if [[ $purpose == cross* ]]; then
   esac
   packages=("$compiler")
   if [[ $purpose == cross ]]; then
-    packages+=(qemu-user "libhwy-dev:$other" "libfmt-dev:$other" "liblzf-dev:$other" "zlib1g-dev:$other" "libgtest-dev:$other")
+    packages+=(qemu-user "libgomp1:$other" "libhwy-dev:$other" "libfmt-dev:$other" "liblzf-dev:$other" "zlib1g-dev:$other" "libgtest-dev:$other")
     if ! dpkg --print-foreign-architectures | grep -qx "$other"; then
       # Ubuntu keeps other architectures on other servers: apt would look for them in vain from then on.
       if ! grep -qx 'ID=debian' /etc/os-release; then die "apt does not know $other packages here"; fi

@@ -9,11 +9,14 @@
 #endif
 
 #include "core/chain.hpp"
+#include "core/dispatch.hpp"
 
 #include <hwy/highway.h>
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
@@ -34,6 +37,18 @@ HWY_INLINE V fused(V a, V b, V c) {
   hn::Store(c, lanes, z);
   for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) z[i] = std::fma(x[i], y[i], z[i]);
   return hn::Load(lanes, z);
+#endif
+}
+
+/// As core::visit_dims, but where software has to compute fused multiply-adds constant dims gain nothing: one copy will
+/// do.
+template <typename F>
+HWY_INLINE decltype(auto) visit_simd_dims(std::uint32_t dims, F&& f) {
+#if HWY_NATIVE_FMA
+  return core::visit_dims(dims, std::forward<F>(f));
+#else
+  (void)dims;
+  return std::forward<F>(f)(std::integral_constant<std::uint32_t, core::kRuntimeDims>{});
 #endif
 }
 

@@ -204,7 +204,7 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
   const std::uint64_t end = scan.first_panel + scan.panel_count;
   std::uint64_t passed = 0;
   if (scan.centred_panels != nullptr) {
-    core::visit_dims(scan.dims, [&](auto constant_dims) HWY_ATTR {
+    visit_simd_dims(scan.dims, [&](auto constant_dims) HWY_ATTR {
       Passed<D> queries;
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         std::uint32_t count = 0;
@@ -237,8 +237,8 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     } else if (scan.lengths != nullptr) {
       over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
     } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
-      core::visit_dims(scan.dims,
-                       [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
+      visit_simd_dims(scan.dims,
+                      [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
     } else {
       over_panels(PlainAxes<T>(nullptr), kAnyDims);
     }

@@ -180,7 +180,7 @@ void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
         Walk<T, Chain, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
       }
     } else if constexpr (std::is_same_v<Chain, core::L2Chain>) {
-      core::visit_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
+      visit_simd_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
         Walk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
       });
     } else {

@@ -171,7 +171,7 @@ bool search_single_of(const KdTree<T>& tree, const SingleSearch<T>& search) {
       }
     }
     if constexpr (std::is_same_v<Chain, core::L2Chain>) {
-      return core::visit_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
+      return visit_simd_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
         return SingleWalk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
       });
     } else {
