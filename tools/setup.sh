@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for one purpose: tools/setup.sh build|test|bench|docs|fuzz|tidy|format|packages. Quiet and fast
-# if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
+# Installs what is missing for one purpose: tools/setup.sh build|test|bench|docs|fuzz|tidy|format|wheel|package|packages.
+# Quiet and fast if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
 #
 # System packages come from apt (Debian 12, Ubuntu 24.04; as root or through sudo), CMake, ninja and the Python tools from
 # PyPI into .venv. KITH_SKIP_SETUP=1 leaves everything as it is, for machines that are prepared in another way.
@@ -23,9 +23,11 @@ case $purpose in
   docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
+  wheel) packages+=(python3-dev); requirements+=(requirements-wheel.txt) ;;
+  package) packages+=(dpkg-dev file) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
   packages) requirements=() ;;
-  *) die "unknown purpose \"$purpose\"; use build, test, bench, docs, fuzz, tidy, format or packages" ;;
+  *) die "unknown purpose \"$purpose\"; use build, test, bench, docs, fuzz, tidy, format, wheel, package or packages" ;;
 esac
 
 # The first python3 that can make virtual environments. pyenv and Debian both have ones that cannot.
