@@ -1,6 +1,6 @@
 # Shortcuts for the daily work; `make` alone lists them. The work itself is done by CMake and the scripts in tools/.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench fuzz docs format check-format tidy clean
+.PHONY: help build demo test bench fuzz docs wheel package format check-format tidy clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -32,6 +32,14 @@ docs:  ## check links and marked examples of the documentation, then make its si
 	@PATH="$(CURDIR)/build/bin:$$PATH" .venv/bin/python tools/check_docs.py
 	@tools/docs.sh
 
+wheel:  ## Python wheels that need nothing else, in dist/; CUDA=1: with the CUDA backend
+	@tools/setup.sh wheel
+	@KITH_WHEEL_CUDA=$(if $(filter-out 0 OFF,$(CUDA)),ON,OFF) tools/wheel.sh
+
+package:  ## a Debian package, in dist/
+	@tools/setup.sh package
+	@tools/package.sh
+
 format:  ## format all C++ sources
 	@tools/setup.sh format
 	@tools/format.sh
@@ -45,4 +53,5 @@ tidy:  ## run clang-tidy over the library and the command
 	@tools/tidy.sh
 
 clean:  ## remove everything that was built; the set-up in .venv stays
-	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install build-docs
+	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install build-docs \
+	  build-cuda-compile build-wheel build-wheel-cuda build-package dist

@@ -8,6 +8,9 @@
 
 namespace kith::cli {
 
+/// Five lines for a newcomer to type, one after the other.
+std::vector<Example> first_steps();
+
 /// What kith is and what to try first.
 std::string guide(const std::vector<Command>& commands);
 

@@ -146,7 +146,7 @@ def main():
     guide = [stage_page(page) for page in in_order(ROOT / "docs")]
     python = [stage_page(page) for page in in_order(ROOT / "docs" / "python")]
     commands = [stage_page(page) for page in in_order(ROOT / "docs" / "commands")]
-    project = [stage_page(ROOT / name) for name in ("HACKING.md", "CHANGELOG.md")]
+    project = [stage_page(ROOT / name) for name in ("HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
     tree = [
         toctree("Python", python),
         toctree("Gallery", gallery(not arguments.no_gallery)),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for one purpose: tools/setup.sh build|test|cross|cross-compiler|bench|docs|fuzz|tidy|format|packages.
+# Installs what is missing for one purpose: tools/setup.sh PURPOSE, one of build, test, cross,
+# cross-compiler, bench, docs, fuzz, tidy, format, wheel, package, packages.
 # Quiet and fast if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
 # "cross" is what it takes to compile for the other architecture and to run that: a compiler, an emulator and, on Debian,
 # libraries of the other architecture, which is made known to dpkg. "cross-compiler" is the compiler alone.
@@ -25,10 +26,12 @@ case $purpose in
   docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
   tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
+  wheel) packages+=(python3-dev); requirements+=(requirements-wheel.txt) ;;
+  package) packages+=(dpkg-dev file) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
   packages) requirements=() ;;
   cross | cross-compiler) packages=(); requirements=() ;;
-  *) die "unknown purpose \"$purpose\"; use build, test, cross, cross-compiler, bench, docs, fuzz, tidy, format or packages" ;;
+  *) die "unknown purpose \"$purpose\"; the first lines of tools/setup.sh list them" ;;
 esac
 
 native=$(dpkg --print-architecture 2>/dev/null || true)

@@ -1,12 +1,27 @@
 // See all_commands.hpp.
 #include "commands/all_commands.hpp"
 
+#include "suggestion.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
 namespace kith::cli {
 
 std::vector<Command> all_commands() {
   return {generate_command(), info_command(),       build_command(),  knn_command(),    radius_command(),
           box_command(),      classify_command(),   dedupe_command(), export_command(), verify_command(),
-          bench_command(),    completion_command(), help_command()};
+          bench_command(),    completion_command(), man_command(),    help_command()};
+}
+
+const Command& command_named(const std::vector<Command>& commands, const std::string& name, const std::string& asker) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  throw UsageError(fmt::format("{}: there is no command \"{}\"{}", asker, name, did_you_mean(name, names)));
 }
 
 }  // namespace kith::cli

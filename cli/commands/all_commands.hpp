@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 
+#include <string>
 #include <vector>
 
 namespace kith::cli {
@@ -19,9 +20,13 @@ Command export_command();
 Command verify_command();
 Command bench_command();
 Command completion_command();
+Command man_command();
 Command help_command();
 
 /// In the order in which a newcomer meets them.
 std::vector<Command> all_commands();
+
+/// The command of this name; otherwise a UsageError of the command `asker` with a suggestion.
+const Command& command_named(const std::vector<Command>& commands, const std::string& name, const std::string& asker);
 
 }  // namespace kith::cli

@@ -3,11 +3,6 @@
 
 #include "help_text.hpp"
 #include "standard_output.hpp"
-#include "suggestion.hpp"
-
-#include <kith/error.hpp>
-
-#include <fmt/format.h>
 
 #include <memory>
 
@@ -25,19 +20,8 @@ Command help_command() {
   command.examples = {{"all about the search for nearest neighbours", "kith help knn"}};
   command.run = [topic] {
     const std::vector<Command> commands = all_commands();
-    if (topic->empty()) {
-      write_to_stdout(guide(commands));
-      return 0;
-    }
-    std::vector<std::string> names;
-    for (const Command& known : commands) {
-      if (known.name == *topic) {
-        write_to_stdout(help_of(known));
-        return 0;
-      }
-      names.push_back(known.name);
-    }
-    throw UsageError(fmt::format("help: there is no command \"{}\"{}", *topic, did_you_mean(*topic, names)));
+    write_to_stdout(topic->empty() ? guide(commands) : help_of(command_named(commands, *topic, "help")));
+    return 0;
   };
   return command;
 }

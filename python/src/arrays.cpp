@@ -1,5 +1,6 @@
 // See arrays.hpp.
 #include "arrays.hpp"
+#include "object_items.hpp"
 
 #include <nanobind/stl/string_view.h>
 
@@ -99,7 +100,7 @@ FreshArray<T>::FreshArray(std::initializer_list<std::size_t> shape) {
   static PyObject* const dtype = from_numpy(kNumpyName<T>);
   nb::object extents = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
   Py_ssize_t axis = 0;
-  for (const std::size_t extent : shape) PyTuple_SET_ITEM(extents.ptr(), axis++, PyLong_FromSize_t(extent));
+  for (const std::size_t extent : shape) put_into_tuple(extents.ptr(), axis++, PyLong_FromSize_t(extent));
   array = nb::handle(empty)(extents, nb::handle(dtype));
   Py_buffer buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) throw nb::python_error();

@@ -1,6 +1,7 @@
 // kith::CoverTree over objects of Python and a function of Python that measures them. The GIL is held throughout.
 #include "arrays.hpp"
 #include "module.hpp"
+#include "object_items.hpp"
 
 #include <kith/cover_tree.hpp>
 
@@ -42,8 +43,7 @@ struct PythonMetric {
     if (distance == -1.0 && PyErr_Occurred()) {
       if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
       PyErr_Clear();
-      throw nb::type_error(
-          fmt::format("the metric must return a number, not {}", Py_TYPE(result.ptr())->tp_name).c_str());
+      throw nb::type_error(fmt::format("the metric must return a number, not {}", name_of_type(result)).c_str());
     }
     return distance;
   }

@@ -1,5 +1,6 @@
 // Strings, bytes, sets and lists of numbers as SequenceSet and back, from Python and from files.
 #include "module.hpp"
+#include "object_items.hpp"
 #include "python_sequences.hpp"
 #include "watched_call.hpp"
 
@@ -11,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +24,9 @@ namespace {
 
 using nb::literals::operator""_a;
 
-std::string kind_of(nb::handle value) { return Py_TYPE(value.ptr())->tp_name; }
-
 [[noreturn]] void refuse(std::string_view what, std::size_t row, std::string_view wanted, nb::handle value) {
   throw nb::type_error(fmt::format("{}: number {} must be {}, not {}; all of them must be of one kind", what, row,
-                                   wanted, kind_of(value))
+                                   wanted, name_of_type(value))
                            .c_str());
 }
 
@@ -42,7 +43,7 @@ void add_text(SequenceSet& set, nb::handle value, std::string_view what, std::si
 
 void add_bytes(SequenceSet& set, nb::handle value, std::string_view what, std::size_t row) {
   if (!PyBytes_Check(value.ptr())) refuse(what, row, "bytes", value);
-  set.add(std::string_view(PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))));
+  set.add(view_of_bytes(value.ptr()));
 }
 
 std::uint32_t item_of(nb::handle value, std::string_view what, std::size_t row) {
@@ -50,7 +51,8 @@ std::uint32_t item_of(nb::handle value, std::string_view what, std::size_t row) 
   if (whole == nullptr) {
     PyErr_Clear();
     throw nb::type_error(
-        fmt::format("{}: number {} holds a {}; its items must be whole numbers", what, row, kind_of(value)).c_str());
+        fmt::format("{}: number {} holds a {}; its items must be whole numbers", what, row, name_of_type(value))
+            .c_str());
   }
   const nb::object held = nb::steal(whole);
   int overflow = 0;
@@ -99,12 +101,20 @@ SequenceSet make_set(const nb::list& objects, const std::string& kind, const std
   return set;
 }
 
+/// A str of these code points. The byte order is named: otherwise a first U+FEFF would be taken for a mark of it.
+nb::object text_of(std::span<const std::uint32_t> letters) {
+  int order = std::endian::native == std::endian::little ? -1 : 1;
+  PyObject* text = PyUnicode_DecodeUTF32(reinterpret_cast<const char*>(letters.data()),
+                                         static_cast<Py_ssize_t>(letters.size_bytes()), nullptr, &order);
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal(text);
+}
+
 nb::object python_object(SequenceView sequences, std::uint64_t i) {
   const std::span<const std::uint32_t> items = sequences.sequence(i);
-  const auto length = static_cast<Py_ssize_t>(items.size());
   switch (sequences.kind()) {
     case SequenceKind::text:
-      return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, items.data(), length));
+      return text_of(items);
     case SequenceKind::bytes: {
       std::string bytes(items.size(), '\0');
       std::transform(items.begin(), items.end(), bytes.begin(), [](std::uint32_t item) { return char(item); });

@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "module.hpp"
 #include "nearby_parts.hpp"
+#include "object_items.hpp"
 #include "python_numbers.hpp"
 #include "watched_call.hpp"
 
@@ -91,7 +92,7 @@ nb::object list_of(std::span<const std::uint32_t> numbers, SharedNumbers& shared
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(numbers.size())));
   if (!list.is_valid()) throw nb::python_error();
   Py_ssize_t place = 0;
-  for (const std::uint32_t number : numbers) PyList_SET_ITEM(list.ptr(), place++, shared[number]);
+  for (const std::uint32_t number : numbers) put_into_list(list.ptr(), place++, shared[number]);
   return list;
 }
 
@@ -120,7 +121,7 @@ nb::object ball_lists(const Index& index, const nb::object& queries, const Radii
     });
     for (std::size_t i = 0; i < parts.numbers().size(); ++i) {
       const std::span<const std::uint32_t> mine = std::span(numbers).subspan(found.offsets()[i], found.count(i));
-      PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(parts.numbers()[i]), list_of(mine, shared).release().ptr());
+      put_into_list(lists.ptr(), static_cast<Py_ssize_t>(parts.numbers()[i]), list_of(mine, shared).release().ptr());
     }
   }
   return lists;
@@ -155,8 +156,8 @@ nb::object set_of(std::span<const Pair> pairs, std::uint64_t points) {
   for (const Pair& pair : pairs) {
     const nb::object tuple = nb::steal(PyTuple_New(2));
     if (!tuple.is_valid()) throw nb::python_error();
-    PyTuple_SET_ITEM(tuple.ptr(), 0, shared[pair.first]);
-    PyTuple_SET_ITEM(tuple.ptr(), 1, shared[pair.second]);
+    put_into_tuple(tuple.ptr(), 0, shared[pair.first]);
+    put_into_tuple(tuple.ptr(), 1, shared[pair.second]);
     if (PySet_Add(set.ptr(), tuple.ptr()) != 0) throw nb::python_error();
   }
   return set;

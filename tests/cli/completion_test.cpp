@@ -5,7 +5,7 @@ namespace kith::test {
 namespace {
 
 const std::vector<std::string> kCommands = {"generate", "info",   "build",  "knn",   "radius",     "box", "classify",
-                                            "dedupe",   "export", "verify", "bench", "completion", "help"};
+                                            "dedupe",   "export", "verify", "bench", "completion", "man", "help"};
 
 /// Every "--flag" that stands at the head of a line of the help.
 std::vector<std::string> flags_in_help(const std::string& command) {

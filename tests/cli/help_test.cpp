@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<std::string> kHelpedCommands = {"generate", "info",       "build",  "knn",    "radius",
                                                   "box",      "classify",   "dedupe", "export", "verify",
-                                                  "bench",    "completion", "help"};
+                                                  "bench",    "completion", "man",    "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {
   const Outcome alone = run_kith({});

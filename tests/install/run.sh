@@ -32,9 +32,15 @@ quietly cmake --install "$release" --prefix "$work/elsewhere"
 mv "$work/elsewhere" "$work/static"  # an installation can be moved as a whole
 libdir=$(cd "$work/static" && dirname "$(find . -name libkith.a)")
 for file in include/kith/kith.hpp "$libdir/cmake/kith/kithConfig.cmake" "$libdir/pkgconfig/kith.pc" \
-  share/bash-completion/completions/kith share/zsh/site-functions/_kith; do
+  share/bash-completion/completions/kith share/zsh/site-functions/_kith share/doc/kith/THIRD_PARTY_NOTICES; do
   expect_file "$work/static/$file"
 done
+pages=("$work"/static/share/man/man1/kith-*.1*)  # packed, where gzip is there
+expect_file "$work"/static/share/man/man1/kith.1*
+if ((${#pages[@]} != $("$release/bin/kith" man | grep -c '^\.BR kith\\-'))); then
+  printf 'not every command has a manual page\n' >&2
+  exit 1
+fi
 use_installed "$work/static"
 
 printf 'the installed command: '

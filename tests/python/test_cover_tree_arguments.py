@@ -145,3 +145,10 @@ def test_read_sequences(tmp_path):
     with pytest.raises(FileNotFoundError):
         kith.read_sequences(tmp_path / "none.txt")
     assert "2 sequences" in repr(kith.read_sequences(lines))
+
+
+def test_a_letter_that_could_be_a_byte_order_mark_is_kept(tmp_path):
+    letters = ["b", "\ufeffkith", "\U0001f600", ""]
+    lines = tmp_path / "lines.txt"
+    lines.write_text("\n".join(letters) + "\n", encoding="utf-8")
+    assert kith.read_sequences(lines).sequences == letters
