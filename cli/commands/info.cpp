@@ -113,6 +113,37 @@ std::string instructions_text(const DeviceInfo& cpu) {
   return text;
 }
 
+ordered_json json_of(const GpuInfo& gpu) {
+  return {{"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10, gpu.compute_capability % 10)},
+          {"shared_bytes_per_block", gpu.shared_bytes},
+          {"has_code", gpu.has_code},
+          {"kd_tree_plan", gpu.has_full_plan ? "full" : "64 KiB"},
+          {"tensor_filter_dims", gpu.tensor_filter_dims}};
+}
+
+/// A line below that of the device.
+std::string text_of(const GpuInfo& gpu) {
+  constexpr int kOldest = 75;
+  constexpr std::uint32_t kAllDims = 4096;
+  const std::string capability = fmt::format("{}.{}", gpu.compute_capability / 10, gpu.compute_capability % 10);
+  if (gpu.compute_capability < kOldest) {
+    return fmt::format("{:9}compute capability {}: not usable, 7.5 (Turing) is the oldest\n", "", capability);
+  }
+  if (!gpu.has_code) {
+    return fmt::format(
+        "{:9}compute capability {}: not usable, this kith holds no code for it; build with "
+        "KITH_CUDA_ARCHITECTURES={}\n",
+        "", capability, gpu.compute_capability);
+  }
+  const std::string filter = gpu.tensor_filter_dims == 0          ? "no"
+                             : gpu.tensor_filter_dims >= kAllDims ? "yes"
+                                                                  : fmt::format("to {} dims", gpu.tensor_filter_dims);
+  return fmt::format(
+      "{:9}compute capability {}   {} KiB shared memory per block   k-d tree plan: {}   "
+      "tensor-core filter: {}\n",
+      "", capability, gpu.shared_bytes >> 10, gpu.has_full_plan ? "full" : "64 KiB", filter);
+}
+
 int show_devices(const InfoFlags& flags) {
   const std::vector<DeviceInfo> devices = available_devices();
   if (flags.output.json) {
@@ -126,6 +157,7 @@ int show_devices(const InfoFlags& flags) {
         list.back()["instruction_set"] = info.instruction_set;
         list.back()["instruction_sets"] = info.instruction_sets;
       }
+      if (info.gpu) list.back().update(json_of(*info.gpu));
     }
     const ordered_json report = {{"built_with_cuda", built_with_cuda()}, {"devices", list}};
     write_to_stdout(report.dump(2) + "\n");
@@ -139,6 +171,7 @@ int show_devices(const InfoFlags& flags) {
                     readable_bytes(static_cast<double>(info.memory_bytes)),
                     counted(static_cast<std::uint64_t>(std::max(0, info.threads)), cpu ? "thread" : "multiprocessor"));
     if (cpu) text += fmt::format("{:<8} {}\n", "", instructions_text(info));
+    if (info.gpu) text += text_of(*info.gpu);
   }
   write_to_stdout(text);
   if (!built_with_cuda()) flags.output.note("this kith was built without CUDA, so no GPU is looked for");

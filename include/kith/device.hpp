@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,17 +38,28 @@ class Device {
   int ordinal_ = 0;
 };
 
+/// What a GPU can do for this build of kith.
+struct GpuInfo {
+  int compute_capability = 0;            ///< 10 times the major version and the minor one: 75, 90, 120
+  std::uint32_t shared_bytes = 0;        ///< shared memory that kith takes for a block, at most
+  bool has_code = true;                  ///< whether this build holds code for it; without, nothing runs there
+  bool has_full_plan = false;            ///< k-d trees are built by the full plan, not by that for 64 KiB; same tree
+  std::uint32_t tensor_filter_dims = 0;  ///< tensor cores filter for brute force up to so many dims; 0: never
+};
+
 /// What `available_devices` tells of one device.
 struct DeviceInfo {
   Device device;
-  std::string name;                ///< the vendor's name of the chip; "cpu" for the host
-  std::uint64_t memory_bytes = 0;  ///< all memory of the device
-  int threads = 0;                 ///< hardware threads (CPU) or multiprocessors (GPU)
-  std::string instruction_set;     ///< CPU: the SIMD instruction set in use, e.g. "avx2"; KITH_SIMD chooses
-  std::vector<std::string> instruction_sets;  ///< CPU: those that KITH_SIMD can choose here, best first
+  std::string name;                  ///< the vendor's name of the chip; "cpu" for the host
+  std::uint64_t memory_bytes = 0;    ///< all memory of the device
+  int threads = 0;                   ///< hardware threads (CPU) or multiprocessors (GPU)
+  std::optional<GpuInfo> gpu = {};   ///< of GPUs
+  std::string instruction_set = {};  ///< of the CPU: the SIMD instruction set in use, e.g. "avx2"; KITH_SIMD chooses
+  std::vector<std::string> instruction_sets = {};  ///< of the CPU: those that KITH_SIMD can choose here, best first
 };
 
-/// The CPU first, then every GPU that this build can use. Never throws because of a missing driver.
+/// The CPU first, then every GPU; `gpu->has_code` tells whether this build can use it. Never throws because of a
+/// missing driver.
 std::vector<DeviceInfo> available_devices();
 
 /// True if the CUDA backend was compiled in (a GPU may still be missing).

@@ -24,7 +24,7 @@ class CpuBackend final : public Backend {
   CpuBackend() { cpu::choose_instruction_set(); }
 
   std::vector<DeviceInfo> devices() const override {
-    DeviceInfo info = {Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0), {}, {}};
+    DeviceInfo info = {Device::cpu(), "cpu", runtime::physical_memory(), runtime::resolve_threads(0)};
     info.instruction_set = cpu::instruction_set();
     info.instruction_sets = cpu::instruction_sets();
     return {std::move(info)};

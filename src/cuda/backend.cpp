@@ -1,6 +1,8 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
 #include "cuda/brute_force/bit_search.hpp"
 #include "cuda/brute_force/brute_force.hpp"
+#include "cuda/brute_force/scan_engine.hpp"
+#include "cuda/built_architectures.hpp"
 #include "cuda/cover_tree/bit_cover_search.hpp"
 #include "cuda/cover_tree/cover_search.hpp"
 #include "cuda/cover_tree/sequence_search.hpp"
@@ -8,18 +10,24 @@
 #include "cuda/device_points.hpp"
 #include "cuda/kd_tree/kd_search.hpp"
 #include "cuda/labels/label_arrays.hpp"
+#include "cuda/shared_limit.hpp"
 #include "engine/backend.hpp"
+#include "engine/validate.hpp"
 
 #include <kith/error.hpp>
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace kith::engine {
 namespace {
+
+/// Turing. Older ones have too little shared memory.
+constexpr int kOldestCapability = 75;
 
 class CudaBackend final : public Backend {
  public:
@@ -90,10 +98,21 @@ class CudaBackend final : public Backend {
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       cudaDeviceProp properties{};
       if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
-      found.push_back(
-          {Device::cuda(ordinal), properties.name, properties.totalGlobalMem, properties.multiProcessorCount});
+      found.push_back({Device::cuda(ordinal), properties.name, properties.totalGlobalMem,
+                       properties.multiProcessorCount, abilities_of(properties)});
     }
     return found;
+  }
+  static GpuInfo abilities_of(const cudaDeviceProp& properties) {
+    GpuInfo gpu;
+    gpu.compute_capability = 10 * properties.major + properties.minor;
+    const auto of_device = static_cast<std::uint32_t>(properties.sharedMemPerBlockOptin);
+    gpu.shared_bytes = cuda::lowered_shared_limit(of_device, std::getenv(cuda::kSharedLimitVariable));
+    gpu.has_code = gpu.compute_capability >= kOldestCapability &&
+                   cuda::has_code_for(KITH_BUILT_ARCHITECTURES, gpu.compute_capability);
+    gpu.has_full_plan = gpu.shared_bytes >= cuda::kFullPlanSharedBytes;
+    gpu.tensor_filter_dims = cuda::most_filtered_dims(gpu.shared_bytes, kMostDims);
+    return gpu;
   }
   template <typename T>
   static BuildBytes bytes_of(const PlanRequest& request) {

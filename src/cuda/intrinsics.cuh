@@ -16,6 +16,14 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kWarp = 32;
 
+/// Blocks that a multiprocessor has at a time at least, however small they are: the most that __launch_bounds__ may ask
+/// for.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 890))
+inline constexpr std::uint32_t kMostResidentBlocks = 16;
+#else
+inline constexpr std::uint32_t kMostResidentBlocks = 24;
+#endif
+
 // --- who am I ---
 __device__ __forceinline__ std::uint32_t thread_number() { return threadIdx.x; }
 __device__ __forceinline__ std::uint32_t threads_per_block() { return blockDim.x; }

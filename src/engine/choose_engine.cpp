@@ -84,6 +84,8 @@ bool is_doubtful(const Wish& wish) {
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
 constexpr std::uint64_t kFewestPointsForGpu = 1000000;
 
+bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }
+
 /// The GPU that was asked for must be there and must know the engine.
 void require_cuda(Device device, Engine engine) {
   const Backend* backend = cuda_backend();
@@ -95,11 +97,17 @@ void require_cuda(Device device, Engine engine) {
     throw DeviceError(
         fmt::format("device {}: no such GPU ({}); use --device cpu", device.name(), backend->why_no_devices()));
   }
-  bool found = false;
-  for (const DeviceInfo& info : devices) found = found || info.device == device;
-  if (!found) {
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& info) { return info.device == device; });
+  if (found == devices.end()) {
     throw DeviceError(
-        fmt::format("device {}: no such GPU ({} usable GPUs found); use --device cpu", device.name(), devices.size()));
+        fmt::format("device {}: no such GPU ({} GPUs found); use --device cpu", device.name(), devices.size()));
+  }
+  if (!is_usable(*found)) {
+    throw DeviceError(
+        fmt::format("device {}: this kith holds no code for its architecture ({}); use --device cpu, or "
+                    "build kith with KITH_CUDA_ARCHITECTURES={}",
+                    device.name(), found->name, found->gpu->compute_capability));
   }
   if (!backend->has(engine)) {
     throw UsageError(fmt::format("engine {} does not run on a GPU in this version; use --device cpu", name_of(engine)));
@@ -121,8 +129,10 @@ void choose_device(const Wish& wish, Choice& choice) {
   if (devices.empty()) {
     return choice.fall_back(fmt::format("there is no usable GPU ({})", backend->why_no_devices()));
   }
+  const auto usable = std::find_if(devices.begin(), devices.end(), is_usable);
+  if (usable == devices.end()) return choice.fall_back("this kith holds no code for the GPUs that are there");
   const bool are_points_there = wish.points_on.kind() == Device::Kind::cuda;
-  choice.device = are_points_there ? wish.points_on : devices.front().device;
+  choice.device = are_points_there ? wish.points_on : usable->device;
   choice.reason += fmt::format(
       "\ndevice {}: {}", choice.device.name(),
       are_points_there ? "the points are there" : fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));

@@ -59,6 +59,12 @@ TEST(CudaBackend, TellsOfItsDevices) {
     EXPECT_FALSE(info.name.empty());
     EXPECT_GT(info.memory_bytes, 0u);
     EXPECT_GT(info.threads, 0);
+    ASSERT_EQ(info.gpu.has_value(), info.device.kind() == Device::Kind::cuda);
+    if (!info.gpu) continue;
+    EXPECT_TRUE(info.gpu->has_code) << info.name;  // the tests run there
+    EXPECT_GE(info.gpu->compute_capability, 75);
+    EXPECT_GE(info.gpu->shared_bytes, 64u << 10);
+    EXPECT_EQ(info.gpu->has_full_plan, info.gpu->shared_bytes >= 99u << 10);
   }
 }
 

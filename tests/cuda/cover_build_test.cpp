@@ -1,4 +1,6 @@
 // The kernels that build a cover tree, run without a GPU, against the tree of the definition.
+#include "cuda/cover_tree/edit_space.cuh"
+#include "cuda/cover_tree/sequence_words.hpp"
 #include "cuda/cover_tree/vector_space.cuh"
 #include "cuda/emulated_cover_build.hpp"
 #include "support/cover_oracle.hpp"
@@ -142,6 +144,15 @@ TEST(CoverBuild, ListsInParts) {
 TEST(CoverBuild, RowsThatAreNotCopied) {
   std::mt19937 random(6);
   check(clusters<float>(70, 1030, random), 1030, 4);
+}
+
+/// What a block may have on GPUs of compute capability 7.5, 8.6 and 9.0.
+TEST(CoverBuild, TwoTablesOfEditDistancesFitInABlock) {
+  for (const std::uint32_t limit : {64u << 10, 99u << 10, 227u << 10}) {
+    const std::uint32_t context = most_table_bytes(limit) + static_cast<std::uint32_t>(sizeof(EditHead));
+    EXPECT_LE(cover::tile_shared_bytes(context), limit);
+  }
+  EXPECT_EQ(most_table_bytes(99 << 10), kMostTableBytes);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class EmulatedDevice {
   void write(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }
   void phase(const char*) {}
   std::uint32_t resident_blocks() const { return 3; }
+  std::uint32_t shared_limit() const { return emulation::shared_limit(); }
 
   std::uint64_t launches = 0;
 };

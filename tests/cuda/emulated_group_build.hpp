@@ -40,7 +40,7 @@ struct Plan {
 };
 
 inline GpuLimits limits_of(const Plan& plan) {
-  GpuLimits limits{.processors = plan.processors};
+  GpuLimits limits{.processors = plan.processors, .shared_bytes = emulation::shared_limit()};
   if (plan.is_sampled) limits.least_sampled = limits.least_in_segment = 1;
   return limits;
 }
@@ -93,12 +93,16 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
 template <typename T>
 void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted) {
   const std::uint32_t finish_threads = wanted.capacity / kFewRows;
+  const auto bytes = [&](bool is_staged) {
+    return FinishLayout<T>(wanted.capacity, finish_threads, dims, is_staged).bytes;
+  };
+  const bool is_staged = bytes(true) <= emulation::shared_limit();
   const FinishPlan plan{.threads = finish_threads,
                         .rows = kFewRows,
                         .capacity = wanted.capacity,
                         .top_level = wanted.top_level,
-                        .shared_bytes = FinishLayout<T>(wanted.capacity, finish_threads, dims, true).bytes,
-                        .is_staged = true};
+                        .shared_bytes = bytes(is_staged),
+                        .is_staged = is_staged};
   ASSERT_LE((core::KdGeometry{rows.size() / dims, wanted.top_level}.most_per_leaf()), wanted.capacity);
   expect_the_tree_of_the_cpu(rows, dims, wanted, plan);
 }

@@ -228,20 +228,38 @@ TYPED_TEST(SplitGroup, RandomCasesAsPlanned) {
   }
 }
 
-/// A block of a smaller GPU of compute capability 8.6 may have 99 KiB.
+/// What a block may have on GPUs of compute capability 7.5, 8.6, 8.0 and 9.0.
 TYPED_TEST(SplitGroup, AsksForNoMoreSharedMemoryThanThereIs) {
-  constexpr std::uint32_t kLimit = 99 << 10;
-  for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 8u, 64u}) {
-    const TreeShape shape = tree_shape<TypeParam>(1 << 24, dims, 24, false);
-    const FinishPlan plan = plan_finish<TypeParam>(1 << 24, dims, 24, kLimit);
-    EXPECT_LE(plan.shared_bytes, kLimit) << dims << " dims";
-    for (const GroupParameters<TypeParam>& group :
-         lay_out_scratch<TypeParam>(shape, plan.top_level, {.processors = 40}, nullptr).groups) {
-      split_group<TypeParam>(
-          group, {.processors = 40, .shared_bytes = kLimit},
-          [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,
-              const auto&...) { EXPECT_LE(shared_bytes, kLimit) << name << ", " << dims << " dims"; });
+  for (const std::uint32_t limit : {64u << 10, 99u << 10, 163u << 10, 227u << 10}) {
+    for (const std::uint32_t dims : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 16u, 64u, 511u}) {
+      for (const std::uint64_t points : {std::uint64_t{1} << 16, std::uint64_t{1} << 24}) {
+        SCOPED_TRACE(testing::Message() << limit << " bytes, " << points << " x " << dims);
+        const GpuLimits limits{.processors = 40, .shared_bytes = limit};
+        const TreeShape shape = tree_shape<TypeParam>(points, dims, 24, false);
+        const FinishPlan plan = plan_finish<TypeParam>(points, dims, 24, limit);
+        EXPECT_LE(plan.shared_bytes, limit);
+        for (const GroupParameters<TypeParam>& group :
+             lay_out_scratch<TypeParam>(shape, plan.top_level, limits, nullptr).groups) {
+          split_group<TypeParam>(
+              group, limits,
+              [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,
+                  const auto&...) { EXPECT_LE(shared_bytes, limit) << name; });
+        }
+      }
     }
+  }
+}
+
+/// From 99 KiB on groups are planned as on the largest GPUs.
+TYPED_TEST(SplitGroup, OnlySmallGpusHaveAnotherPlan) {
+  for (std::uint32_t dims = 1; dims <= 9; ++dims) {
+    const StepPlan wanted{.most_bins = kMostBins, .has_samples = dims <= kSampledDims};
+    const StepPlan planned = fit_steps<TypeParam>(dims, wanted, 99 << 10);
+    EXPECT_EQ(planned.most_bins, wanted.most_bins) << dims << " dims";
+    EXPECT_EQ(planned.has_samples, wanted.has_samples) << dims << " dims";
+    const StepPlan small = fit_steps<TypeParam>(dims, wanted, kLeastSharedBytes);
+    EXPECT_GE(small.most_bins, 512u) << dims << " dims";
+    EXPECT_EQ(small.has_samples, wanted.has_samples) << dims << " dims";
   }
 }
 

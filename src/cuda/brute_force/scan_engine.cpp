@@ -3,6 +3,7 @@
 
 #include "cuda/brute_force/knn_rounds.hpp"
 #include "cuda/check.hpp"
+#include "cuda/shared_limit.hpp"
 
 #include <type_traits>
 #include <utility>
@@ -25,12 +26,18 @@ bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool 
 
 /// Whether a block of the filter may have the shared memory that it needs.
 bool has_room_for_products(std::uint32_t dims, int device) {
-  int most = 0;
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for the device");
-  return product_filter_shared_bytes(dims) <= static_cast<std::size_t>(most);
+  return product_filter_shared_bytes(dims) <= shared_limit_of(device);
 }
 
 }  // namespace
+
+std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_dims) {
+  if (product_filter_shared_bytes(most_dims) <= shared_limit) return most_dims;
+  constexpr std::uint32_t kStep = 16;  // dims that are packed together
+  std::uint32_t dims = 0;
+  while (dims < most_dims && product_filter_shared_bytes(dims + kStep) <= shared_limit) dims += kStep;
+  return dims;
+}
 
 template <typename T>
 std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {

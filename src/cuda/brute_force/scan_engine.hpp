@@ -11,6 +11,10 @@
 
 namespace kith::cuda {
 
+/// Up to how many of `most_dims` dims the product filter fits where a block may have `shared_limit` bytes of shared
+/// memory; 0: for none. All pairs are measured by scans else.
+std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_dims);
+
 /// Owns rows of points in the order of their numbers and, where the product filter pays, what it needs.
 template <typename T>
 class ScanEngine final : public AskedEngine<T> {

@@ -4,6 +4,7 @@
 #include "cuda/check.hpp"
 #include "cuda/kd_tree/build.hpp"
 #include "cuda/kd_tree/launch.hpp"
+#include "cuda/shared_limit.hpp"
 #include "cuda/stream.hpp"
 
 #include <cstddef>
@@ -21,6 +22,7 @@ class BuildDevice {
           "asking for the device");
     constexpr std::uint32_t kBlocksPerProcessor = 16;
     resident_blocks_ = static_cast<std::uint32_t>(processors) * kBlocksPerProcessor;
+    shared_limit_ = shared_limit_of(stream.device());
   }
   ~BuildDevice() {
     for (const Mark& mark : marks_) cudaEventDestroy(mark.event);
@@ -49,6 +51,8 @@ class BuildDevice {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()), kDoing);
   }
   std::uint32_t resident_blocks() const { return resident_blocks_; }
+  /// Bytes of shared memory that a block may have.
+  std::uint32_t shared_limit() const { return shared_limit_; }
 
   /// What comes next is called so; "" ends the last phase.
   void phase(const char* name) {
@@ -82,6 +86,7 @@ class BuildDevice {
   Stream stream_;
   BuildPhases* phases_;
   std::uint32_t resident_blocks_ = 0;
+  std::uint32_t shared_limit_ = 0;
   std::vector<Mark> marks_;
 };
 

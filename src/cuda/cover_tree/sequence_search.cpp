@@ -7,6 +7,7 @@
 #include "cuda/cover_tree/sequence_words.hpp"
 #include "cuda/device_scope.hpp"
 #include "cuda/search/batch_search.hpp"
+#include "cuda/shared_limit.hpp"
 #include "engine/backend.hpp"
 #include "engine/cover_tree/one_leaf.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
@@ -151,7 +152,7 @@ class SequenceSearch final : public engine::SequenceSearcher {
 /// With a tree if it is there already.
 std::unique_ptr<engine::SequenceSearcher> make(const engine::SequenceBuildRequest& request,
                                                const engine::CoverTree* tree) {
-  SequenceWords words(request.rows, request.metric);
+  SequenceWords words(request.rows, request.metric, shared_limit_of(request.device.ordinal()));
   const AnySpace space = space_of(words, rounded_length(words, words.longest()));
   const runtime::LargeBuffer rows = packed(words, request.rows, space.stride, request.run.threads);
   const ObjectRows objects{reinterpret_cast<const std::uint32_t*>(rows.data()),

@@ -34,7 +34,8 @@ std::uint64_t longest_of(const engine::SequenceRows& rows) {
 
 }  // namespace
 
-SequenceWords::SequenceWords(const engine::SequenceRows& rows, SequenceMetric metric) : metric_(metric) {
+SequenceWords::SequenceWords(const engine::SequenceRows& rows, SequenceMetric metric, std::uint32_t shared_limit)
+    : most_table_bytes_(most_table_bytes(shared_limit)), metric_(metric) {
   longest_ = static_cast<std::uint32_t>(longest_of(rows));
   if (metric == SequenceMetric::jaccard) return;
   find_alphabet(rows);
@@ -63,7 +64,7 @@ std::uint32_t SequenceWords::require_short(const engine::SequenceRows& rows) con
   }
   const auto most = std::max(static_cast<std::uint32_t>(longest), longest_);
   const std::uint64_t table = std::uint64_t{8} * edit_blocks(most) * std::max(1u, symbols());
-  if (table > kMostTableBytes) {
+  if (table > most_table_bytes_) {
     refuse(fmt::format("sequences of up to {} items, {} of them different", most, symbols()));
   }
   return static_cast<std::uint32_t>(longest);

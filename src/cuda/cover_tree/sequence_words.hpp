@@ -9,10 +9,12 @@
 // Symbols are items renumbered from 0 by ascending item. Behind the last one there are zeros.
 #pragma once
 
+#include "cuda/shared_limit.hpp"
 #include "engine/sequence_rows.hpp"
 
 #include <kith/sequence_metric.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,6 +31,12 @@ inline constexpr std::uint32_t kMostSymbols = 255;
 inline constexpr std::uint32_t kMostEditLength = 2048;
 /// What the table of an edit distance may take in shared memory: 8 bytes for each symbol and 64 items of a query.
 inline constexpr std::uint32_t kMostTableBytes = 48 << 10;
+/// The same where a block may have `shared_limit` bytes: one that moves objects holds two tables, and less than 3 KiB
+/// beside them.
+constexpr std::uint32_t most_table_bytes(std::uint32_t shared_limit) {
+  constexpr std::uint32_t kBeside = 3 << 10;
+  return std::min(kMostTableBytes, (shared_limit - kBeside) / 2);
+}
 
 /// How many of up to 64 items a query of so many is made of; at least one.
 constexpr std::uint32_t edit_blocks(std::uint32_t length) { return length == 0 ? 1 : (length + 63) / 64; }
@@ -37,8 +45,9 @@ constexpr std::uint32_t edit_blocks(std::uint32_t length) { return length == 0 ?
 class SequenceWords {
  public:
   SequenceWords() = default;
-  /// Looks at the sequences of the index. Throws UsageError if a space on the GPU does not take them.
-  SequenceWords(const engine::SequenceRows& rows, SequenceMetric metric);
+  /// Looks at the sequences of the index. `shared_limit`: bytes that a block may have. Throws UsageError if a space on
+  /// the GPU does not take them.
+  SequenceWords(const engine::SequenceRows& rows, SequenceMetric metric, std::uint32_t shared_limit = kMostSharedBytes);
 
   SequenceMetric metric() const { return metric_; }
   /// The most items that a sequence of the index has.
@@ -61,6 +70,7 @@ class SequenceWords {
   void pack_row(std::span<const std::uint32_t> row, std::uint32_t words, std::uint32_t* to,
                 std::vector<std::uint32_t>& counts) const;
 
+  std::uint32_t most_table_bytes_ = kMostTableBytes;
   SequenceMetric metric_ = SequenceMetric::edit;
   std::uint32_t longest_ = 0;
   std::vector<std::uint32_t> alphabet_;  ///< ascending

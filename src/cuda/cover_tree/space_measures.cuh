@@ -46,7 +46,7 @@ class SpaceMeasures final : public CoverMeasures {
   /// In a block: fewer where objects take much shared memory.
   std::uint32_t warps_together() const {
     constexpr std::uint32_t kBytes = 96 << 10, kMost = kThreads / kWarp;
-    return std::clamp(kBytes / space_.context_bytes(), 1u, kMost);
+    return std::clamp(std::min(kBytes, device_.shared_limit()) / space_.context_bytes(), 1u, kMost);
   }
   template <typename Task>
   void by_warps(void (*kernel)(S, Task), std::uint64_t warps, const Task& task) {

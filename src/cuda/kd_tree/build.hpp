@@ -3,6 +3,7 @@
 
 #include "cuda/kd_tree/build_types.hpp"
 #include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/shared_limit.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/stream.hpp"
 #include "engine/non_finite.hpp"
@@ -33,8 +34,11 @@ struct BuildPhases {
   std::vector<BuildPhase> phases;
 };
 
+/// `shared_bytes`: that a block may have; with less, more levels are split before the finish, which takes a little
+/// more.
 template <typename T>
-BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool points_are_on_device);
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool points_are_on_device,
+                         std::uint32_t shared_bytes = kMostSharedBytes);
 
 /// The tree of points in the memory of the stream's device; they are only read, and no longer than this call. Throws
 /// NonFinite if a coordinate is not finite, OutOfMemory, DeviceError.

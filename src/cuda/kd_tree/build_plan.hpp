@@ -8,7 +8,7 @@
 #pragma once
 
 #include "cuda/kd_tree/finish.hpp"
-#include "cuda/kd_tree/split_state.hpp"
+#include "cuda/kd_tree/step_layout.hpp"
 #include "cuda/scratch_parts.hpp"
 
 #include <algorithm>
@@ -78,6 +78,10 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     const std::uint64_t segments = std::uint64_t{1} << level, children = segments << group.levels;
     // Bins that hold but a few points each make longer work of the histograms than of the candidates.
     while (group.most_bins > 64 && group.most_bins > (points >> level) / 64) group.most_bins /= 2;
+    const bool can_sample =
+        shape.dims <= kSampledDims && points >= limits.least_sampled && (points >> level) >= limits.least_in_segment;
+    const StepPlan steps = fit_steps<T>(shape.dims, {group.most_bins, can_sample}, limits.shared_bytes);
+    group.most_bins = steps.most_bins;
     group.segment_counters = (shape.dims + 1) * bins_at(0, shape.dims, group.most_bins);
     for (std::uint32_t l = 1; l < group.levels; ++l) {
       group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
@@ -103,7 +107,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.lists = parts.take<ListCells>(lists);
     group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
     constexpr std::uint64_t kLeastPerSample = 128;
-    if (shape.dims <= kSampledDims && points >= limits.least_sampled && (points >> level) >= limits.least_in_segment) {
+    if (steps.has_samples) {
       while (kLeastPerSample >> group.sample_shift > 1) ++group.sample_shift;
       while ((points >> level >> group.sample_shift) + 2 > kSamples) ++group.sample_shift;
       group.sample_heaps = parts.take<std::uint8_t>(segments * kSamples);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/build_types.hpp"
+#include "cuda/shared_limit.hpp"
 
 namespace kith::cuda {
 
@@ -98,11 +99,9 @@ struct FinishPlan {
   bool is_staged = false;
 };
 
-/// The shared memory that a block may have on GPUs that have the most of it.
-inline constexpr std::uint32_t kMostSharedBytes = 227 << 10;
-
 /// Two blocks fit into the shared memory of a multiprocessor as long as coordinates are staged. A set of few points is
-/// cut smaller, so that more blocks work, and so is any set where a block may have less than that; a leaf always fits.
+/// cut smaller, so that more blocks work, and so is any set where a block may have less than that. A leaf always fits:
+/// coordinates of large leaves that do not are not staged.
 template <typename T>
 FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t leaf_size,
                        std::uint32_t most_shared_bytes = kMostSharedBytes) {
@@ -112,13 +111,18 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size);
   FinishPlan plan;
   plan.is_staged = row <= 64;
-  std::uint32_t most = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : 2048;  // points of a block
+  constexpr std::uint32_t kUnstaged = 2048;
+  std::uint32_t most = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : kUnstaged;  // points of a block
   if (points < kFewPoints && most / 2 >= kLeastCapacity) most /= 2;
   const auto bytes_of = [&](std::uint32_t capacity) {
     return FinishLayout<T>(capacity, capacity / kFewRows, dims, plan.is_staged).bytes;
   };
   while (most > kLeastCapacity && bytes_of(most) > most_shared_bytes) most /= 2;
   while (most < geometry.most_per_leaf()) most *= 2;
+  if (plan.is_staged && bytes_of(most) > most_shared_bytes) {
+    plan.is_staged = false;
+    most = kUnstaged;
+  }
   const auto held = [&] { return core::KdGeometry{points, plan.top_level}.most_per_leaf(); };
   while (held() > most) ++plan.top_level;
   const bool has_many = plan.is_staged && points >= kManyPoints && most == kManyRows * kManyRowsThreads &&

@@ -28,14 +28,14 @@ KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::
     const std::uint32_t heap = nodes + lane_number();
     const std::uint32_t base =
         atomic_add(&p.nodes[std::uint64_t{segment} * kHeap + heap].candidates, warp.counts[lane_number()]);
-    warp.bases[lane_number()] = static_cast<std::uint32_t>(first_place(p, segment, level, heap)) + base;
+    warp.counts[lane_number()] = static_cast<std::uint32_t>(first_place(p, segment, level, heap)) + base;
   }
   sync_warp();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
     const std::uint32_t i = lane_number() + k * kWarp;
     if (i < found) {
-      const std::uint32_t entry = warp.bases[warp.nodes[i]] + ranks[k];
+      const std::uint32_t entry = warp.counts[warp.nodes[i]] + ranks[k];
       p.keys[entry] = warp.keys[i];
       p.places[entry] = warp.places[i];
       ranks[k] = entry;

@@ -10,6 +10,7 @@
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "cuda/search/array_search.hpp"
 #include "cuda/search/batch_search.hpp"
+#include "cuda/shared_limit.hpp"
 #include "cuda/started_device.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
@@ -125,7 +126,8 @@ DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream)
   const bool cycles = request.split == SplitRule::cycle;
   const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
   const TreeShape shape = tree_shape<T>(request.count, request.dims, leaf_size, cycles);
-  require_device_memory(stream.device(), build_memory<T>(shape, leaf_size, on_device).peak_bytes, "building the index");
+  const BuildMemory memory = build_memory<T>(shape, leaf_size, on_device, shared_limit_of(stream.device()));
+  require_device_memory(stream.device(), memory.peak_bytes, "building the index");
   if (!on_device) {
     return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
                                        CopyOptions::of_build(request.run));

@@ -28,6 +28,14 @@ inline void allow_shared_memory(const void* kernel, int device, std::size_t byte
   most = bytes;
 }
 
+/// Whether kernels are compiled to wait for those before them (wait_for_previous), which code for 9.0 and later does.
+/// PTX of an older architecture does not, on whatever GPU it runs.
+inline bool waits_for_previous(const void* kernel) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel");
+  return attributes.ptxVersion >= 90;
+}
+
 /// Puts kernels into a stream; with phases it notes when each one ends.
 class Launcher {
  public:
@@ -48,6 +56,8 @@ class Launcher {
   void operator()(std::string name, std::uint64_t bytes, void (*kernel)(Parameters...), std::uint32_t blocks,
                   std::uint32_t threads, std::size_t shared_bytes, bool is_cooperative, const Arguments&... arguments) {
     allow_shared_memory(reinterpret_cast<const void*>(kernel), stream_.device(), shared_bytes);
+    if (is_first_) can_overlap_ = can_overlap_ && waits_for_previous(reinterpret_cast<const void*>(kernel));
+    is_first_ = false;  // all kernels are compiled for the same architectures
     cudaLaunchAttribute attributes[2] = {};
     std::uint32_t used = 0;
     if (is_cooperative) {
@@ -100,6 +110,7 @@ class Launcher {
   Stream stream_;
   bool is_timed_;
   bool can_overlap_ = false;
+  bool is_first_ = true;
   std::vector<Mark> marks_;
 };
 

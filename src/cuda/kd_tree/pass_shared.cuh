@@ -82,8 +82,7 @@ template <typename T, std::uint32_t kRoom>
 struct FoundCandidates {
   OrderedKey<T> keys[kRoom];
   std::uint32_t places[kRoom];
-  std::uint32_t counts[kHeap / 2];  ///< by node
-  std::uint32_t bases[kHeap / 2];
+  std::uint32_t counts[kHeap / 2];  ///< by node; then where each node's candidates go in its list
   std::uint8_t nodes[kRoom];
 };
 

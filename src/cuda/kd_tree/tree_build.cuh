@@ -15,24 +15,31 @@
 
 namespace kith::cuda {
 
-/// Throws DeviceError for a GPU whose blocks have too little shared memory.
 inline GpuLimits limits_of(int device) {
-  constexpr int kNeeded = 99 << 10;
-  int processors = 0, shared = 0;
+  int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for the device");
-  if (shared < kNeeded) {
-    throw DeviceError("device cuda:" + std::to_string(device) + ": a block may have " + std::to_string(shared) +
-                      " bytes of shared memory, building a k-d tree needs " + std::to_string(kNeeded) +
-                      "; use a GPU of compute capability 8.0 or above, or --device cpu");
+  return {static_cast<std::uint32_t>(processors), shared_limit_of(device)};
+}
+
+/// Pass 0 keeps the box of a segment in shared memory. Throws DeviceError where dims are too many for that.
+template <typename T>
+GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device) {
+  const GpuLimits limits = limits_of(device);
+  const std::size_t needed = RootShared<T>::bytes(shape.dims);
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits.shared_bytes);
+  if (plan.top_level > 0 && needed > limits.shared_bytes) {
+    throw DeviceError("device cuda:" + std::to_string(device) + ": a block may have " +
+                      std::to_string(limits.shared_bytes) + " bytes of shared memory, building a k-d tree of " +
+                      std::to_string(shape.dims) + " dims needs " + std::to_string(needed) +
+                      "; use brute force, or --device cpu");
   }
-  return {static_cast<std::uint32_t>(processors), static_cast<std::uint32_t>(shared)};
+  return limits;
 }
 
 template <typename T>
 TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream)
     : stream_(stream),
-      limits_(limits_of(stream.device())),
+      limits_(limits_for<T>(shape, leaf_size, stream.device())),
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
       scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes, stream) {
@@ -104,12 +111,12 @@ DeviceTree<T> TreeBuild<T>::take() {
 }
 
 template <typename T>
-BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool) {
-  constexpr std::uint32_t kProcessors = 132;  // more or fewer make little difference
-  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size);
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool, std::uint32_t shared_bytes) {
+  const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, {.processors = kProcessors}, nullptr).bytes;
+  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
   return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 

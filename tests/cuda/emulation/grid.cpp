@@ -4,6 +4,7 @@
 
 #include "cuda/emulation/cuda/intrinsics.cuh"
 #include "cuda/emulation/switch_stack.hpp"
+#include "cuda/shared_limit.hpp"
 
 #include <bit>
 #include <cstdlib>
@@ -66,6 +67,7 @@ struct Scheduler {
 };
 
 thread_local Scheduler* scheduler = nullptr;
+thread_local std::uint32_t limit = kMostSharedBytes;
 
 Fiber& current_fiber() { return scheduler->fibers[scheduler->current]; }
 
@@ -217,8 +219,17 @@ const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word) {
   return words;
 }
 
+std::uint32_t shared_limit() { return limit; }
+
+SharedLimit::SharedLimit(std::uint32_t bytes) : before_(limit) { limit = bytes; }
+SharedLimit::~SharedLimit() { limit = before_; }
+
 void run_grid(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes, Residence residence,
               const std::function<void()>& kernel) {
+  if (shared_bytes > shared_limit()) {
+    throw std::logic_error("kernel: a block asks for " + std::to_string(shared_bytes) +
+                           " bytes of shared memory and may have " + std::to_string(shared_limit()));
+  }
   if (residence == Residence::all_together) {
     run_blocks(0, blocks, blocks, threads, shared_bytes, kernel);
   } else {

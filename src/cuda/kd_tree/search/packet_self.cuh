@@ -47,8 +47,14 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
   const PacketTask<T>& task_;
 };
 
+/// As packet_blocks in packet_knn.cuh, as far as a multiprocessor takes so many.
+template <typename T>
+inline constexpr std::uint32_t kSelfBlocks = sizeof(T) == 8             ? 12
+                                             : kMostResidentBlocks < 18 ? kMostResidentBlocks
+                                                                        : 18;
+
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 18 : 12)
+__global__ void __launch_bounds__(kPacketWarps* kWarp, kSelfBlocks<T>)
     self_by_packets(const __grid_constant__ PacketTask<T> task) {
   auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
   for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;

@@ -25,6 +25,7 @@
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kWarp = 32;
+inline constexpr std::uint32_t kMostResidentBlocks = 24;
 
 namespace emulation {
 
