@@ -117,24 +117,25 @@ def make_cloud(kith, cloud, points, dims, folder):
     return path, float(np.median(np.load(folder / "some.npz")["distances"][:, -1]))
 
 
-def versions():
+def versions(timer):
     import importlib.metadata as metadata
 
     found = {name: metadata.version(name) for name in ("scipy", "pykdtree", "scikit-learn", "numpy")}
-    header = Path("/usr/include/nanoflann.hpp").read_text()
-    number = int(header.split("#define NANOFLANN_VERSION", 1)[1].split()[0], 16)
-    return {"nanoflann": f"{number >> 8}.{number >> 4 & 15}.{number & 15}", **found}
+    done = subprocess.run([timer, "version"], check=True, capture_output=True, text=True)
+    return {"nanoflann": done.stdout.strip(), **found}
 
 
 def compare(arguments):
     rows = []
     for cloud, points, dims, ks, libraries in CASES:
-        if points > arguments.most_points:
+        if points > arguments.most_points or (arguments.clouds and f"{cloud}:{points}:{dims}" not in arguments.clouds):
             continue
         with tempfile.TemporaryDirectory() as name:
             path, radius = make_cloud(arguments.kith, cloud, points, dims, Path(name))
             for threads in arguments.threads_list:
                 for library in libraries:
+                    if arguments.libraries and library not in arguments.libraries:
+                        continue
                     is_slow = points > 1_000_000 or (points == 1_000_000 and library != "kith")
                     repeats = 1 if is_slow else arguments.repeats
                     within = 0 if points > 1_000_000 else radius
@@ -144,14 +145,15 @@ def compare(arguments):
                     row["ms"] = {time_["name"]: round(time_["ms"], 3) for time_ in times}
                     rows.append(row)
                     print(json.dumps(row), flush=True)
-        write(arguments.out, rows)  # after every cloud: what was measured is kept if the run is stopped
+        write(arguments, rows)  # after every cloud: what was measured is kept if the run is stopped
     print(f"written to {arguments.out}")
 
 
-def write(path, rows):
-    report = {"what": "k-d tree on the CPU, f32", "machine": machine(), "versions": versions(), "rows": rows}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n")
+def write(arguments, rows):
+    versions_now = versions(arguments.timer)
+    report = {"what": "k-d tree on the CPU, f32", "machine": machine(), "versions": versions_now, "rows": rows}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def main():
@@ -161,6 +163,8 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/kd_tree_cpu.json")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--most-points", type=int, default=10_000_000)
+    parser.add_argument("--clouds", nargs="+", help="only these, e.g. uniform:1000000:3")
+    parser.add_argument("--libraries", nargs="+", help="only these")
     parser.add_argument("--threads-list", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     parser.add_argument("--peer", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

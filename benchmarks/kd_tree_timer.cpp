@@ -1,5 +1,5 @@
 // Times one library's k-d tree on one file of f32 points, in this process, and prints the times as JSON:
-// kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...]
+// kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...], or version (of nanoflann)
 //
 // nanoflann-sorted hands its queries to nanoflann along a space-filling curve (sorting not counted).
 #include <kith/error.hpp>
@@ -75,6 +75,25 @@ void time_kith(const Job& job) {
   }
 }
 
+// Version 1.5 renamed what searches take and give; later ones build on several threads.
+#if NANOFLANN_VERSION >= 0x150
+using NanoflannMatch = nanoflann::ResultItem<std::uint32_t, float>;
+using NanoflannSearch = nanoflann::SearchParameters;
+nanoflann::KDTreeSingleIndexAdaptorParams nanoflann_build(int threads) {
+  return {10, nanoflann::KDTreeSingleIndexAdaptorFlags::None, static_cast<unsigned>(threads)};
+}
+#else
+using NanoflannMatch = std::pair<std::uint32_t, float>;
+using NanoflannSearch = nanoflann::SearchParams;
+nanoflann::KDTreeSingleIndexAdaptorParams nanoflann_build(int) { return {10}; }
+#endif
+
+/// The version of nanoflann: 0x142 is 1.4.2, 0x010C01 is 1.12.1.
+void print_version() {
+  const int bits = NANOFLANN_VERSION > 0xfff ? 8 : 4, mask = (1 << bits) - 1;
+  std::printf("%d.%d.%d\n", NANOFLANN_VERSION >> 2 * bits, NANOFLANN_VERSION >> bits & mask, NANOFLANN_VERSION & mask);
+}
+
 /// The points as nanoflann wants to see them.
 struct Cloud {
   kith::PointView points;
@@ -127,7 +146,7 @@ void time_nanoflann(const Job& job, bool sorted) {
              median_ms(job.repeats,
                        [&] {
                          tree.reset();
-                         tree = std::make_unique<Tree>(dims, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(10));
+                         tree = std::make_unique<Tree>(dims, cloud, nanoflann_build(job.threads));
                        }),
              0);
   std::vector<std::uint32_t> order(job.points.rows());
@@ -158,11 +177,11 @@ void time_nanoflann(const Job& job, bool sorted) {
   if (job.radius > 0) {
     std::uint64_t found = 0;
     const double ms = median_ms(job.repeats, [&] {
-      std::vector<std::vector<std::pair<std::uint32_t, float>>> lists(order.size());
+      std::vector<std::vector<NanoflannMatch>> lists(order.size());
       const auto squared = static_cast<float>(job.radius * job.radius);
       on_threads([&](std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t i = first; i < end; ++i) {
-          tree->radiusSearch(job.points.row<float>(order[i]), squared, lists[order[i]], nanoflann::SearchParams());
+          tree->radiusSearch(job.points.row<float>(order[i]), squared, lists[order[i]], NanoflannSearch());
         }
       });
       found = 0;
@@ -175,9 +194,15 @@ void time_nanoflann(const Job& job, bool sorted) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "version") {
+    print_version();
+    return 0;
+  }
   if (argc < 6) {
-    std::fputs("usage: kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...]\n",
-               stderr);
+    std::fputs(
+        "usage: kd_tree_timer kith|nanoflann|nanoflann-sorted POINTS.npy THREADS REPEATS RADIUS [K...]\n"
+        "       kd_tree_timer version\n",
+        stderr);
     return 2;
   }
   try {
