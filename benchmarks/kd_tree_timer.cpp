@@ -166,8 +166,8 @@ void time_nanoflann(const Job& job, bool sorted) {
       std::vector<float> distances(order.size() * k);
       on_threads([&](std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t i = first; i < end; ++i) {
-          tree->knnSearch(job.points.row<float>(order[i]), k, &indices[order[i] * std::uint64_t{k}],
-                          &distances[order[i] * std::uint64_t{k}]);
+          (void)tree->knnSearch(job.points.row<float>(order[i]), k, &indices[order[i] * std::uint64_t{k}],
+                                &distances[order[i] * std::uint64_t{k}]);
         }
       });
       sum = std::accumulate(indices.begin(), indices.end(), std::uint64_t{0});
@@ -181,7 +181,7 @@ void time_nanoflann(const Job& job, bool sorted) {
       const auto squared = static_cast<float>(job.radius * job.radius);
       on_threads([&](std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t i = first; i < end; ++i) {
-          tree->radiusSearch(job.points.row<float>(order[i]), squared, lists[order[i]], NanoflannSearch());
+          (void)tree->radiusSearch(job.points.row<float>(order[i]), squared, lists[order[i]], NanoflannSearch());
         }
       });
       found = 0;
