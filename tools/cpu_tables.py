@@ -24,8 +24,8 @@ def brute_force_cpu():
     return "\n".join(lines) + "\n" + machine_line(report)
 
 
-def kd_tree_cpu(keep=lambda row: True):
-    report = json.loads((RESULTS / "kd_tree_cpu.json").read_text())
+def kd_tree_cpu(keep=lambda row: True, results="kd_tree_cpu"):
+    report = json.loads((RESULTS / f"{results}.json").read_text())
     libraries = ["kith", "nanoflann", "nanoflann-sorted", "pykdtree", "scipy", "scikit-learn"]
     cases = {}
     for row in report["rows"]:

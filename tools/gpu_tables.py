@@ -139,6 +139,17 @@ def gpu_bits():
     return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, commit {machine['commit']}.\n"
 
 
+def gpu_check():
+    """What tools/gpu_check.sh found, part by part."""
+    report = gpu_report("gpu_check")
+    lines = ["| part | result | s | tests passed | failed | skipped | errors of compute-sanitizer |", "|---|---|---|---|---|---|---|"]
+    for name, part in report["parts"].items():
+        cells = [name, part["result"], part["seconds"], *(part.get(count, "") for count in ("passed", "failed", "skipped", "errors"))]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    machine = report["machine"]
+    return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, {machine['cores']} cores, commit {report['commit']}.\n"
+
+
 def gpu_classify():
     report = gpu_report("classify_gpu")
     if report is None:
