@@ -229,8 +229,9 @@ TEST_F(InfoCommand, ListsTheDevices) {
   EXPECT_GT(report["devices"][0]["memory_bytes"].get<std::uint64_t>(), 0u);
   EXPECT_GE(report["devices"][0]["threads"].get<int>(), 1);
   EXPECT_TRUE(run_kith({"info", "--devices"}).out.starts_with("cpu "));
-  const std::vector<std::string> sets = report["devices"][0]["instruction_sets"];
-  EXPECT_NE(std::find(sets.begin(), sets.end(), report["devices"][0]["instruction_set"]), sets.end());
+  const auto sets = report["devices"][0]["instruction_sets"].get<std::vector<std::string>>();
+  const auto in_use = report["devices"][0]["instruction_set"].get<std::string>();
+  EXPECT_NE(std::find(sets.begin(), sets.end(), in_use), sets.end());
   for (const std::string& set : sets) {
     RunningCommand::Settings forced;
     forced.words = {"info", "--devices", "--json"};
