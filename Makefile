@@ -54,4 +54,4 @@ tidy:  ## run clang-tidy over the library and the command
 
 clean:  ## remove everything that was built; the set-up in .venv stays
 	@rm -rf build build-debug build-asan build-tsan build-cuda build-bench build-fuzz build-install build-docs \
-	  build-cuda-compile build-wheel build-wheel-cuda build-package dist
+	  build-cross build-cuda-compile build-wheel build-wheel-cuda build-package dist
