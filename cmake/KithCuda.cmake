@@ -14,7 +14,7 @@ function(kith_known_architectures result)
   set(${result} ${known} PARENT_SCOPE)
 endfunction()
 
-# The compute capabilities of this machine's GPUs, as numbers; empty if there are none or nobody can tell.
+# The compute capabilities of this machine's GPUs, as numbers; empty if there are none or they cannot be determined.
 function(kith_architectures_here result)
   set(${result} "" PARENT_SCOPE)
   find_program(KITH_NVIDIA_SMI nvidia-smi)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing for one purpose: tools/setup.sh PURPOSE, one of build, test, cross,
 # cross-compiler, bench, docs, fuzz, tidy, format, wheel, package, packages.
-# Quiet and fast if all is there. "packages" is for builds by pip: system packages only, and nobody is asked for a password.
+# Quiet and fast if all is there. "packages" is for builds by pip: system packages only, without asking for a password.
 # "cross" is what it takes to compile for the other architecture and to run that: a compiler, an emulator and, on Debian,
 # libraries of the other architecture, which is made known to dpkg. "cross-compiler" is the compiler alone.
 #
@@ -21,7 +21,7 @@ requirements=(requirements.txt)
 if [[ $purpose != packages ]]; then packages+=(libgtest-dev); fi
 case $purpose in
   build) ;;
-  test) packages+=(python3-dev); requirements+=(requirements-python.txt) ;;
+  test) packages+=(python3-dev groff-base mandoc); requirements+=(requirements-python.txt) ;;
   bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
   docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;

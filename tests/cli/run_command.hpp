@@ -171,7 +171,7 @@ class RunningCommand {
     });
   }
 
-  /// Waits until its standard output, which nobody reads, takes no more.
+  /// Waits until the pipe of its standard output, which has no reader, is full.
   bool wait_for_full_output() const {
     const int capacity = fcntl(out_, F_GETPIPE_SZ);
     return wait_until([&] {
