@@ -30,15 +30,6 @@ char delimiter_of(const std::string& text) {
       fmt::format("--delimiter: \"{}\" is neither one character nor one of auto, comma, semicolon, space, tab", text));
 }
 
-std::vector<std::string> columns_of(const std::string& text) {
-  std::vector<std::string> columns = split(text, ',');
-  for (const std::string& column : columns) {
-    if (column.empty())
-      throw UsageError(fmt::format("--columns: \"{}\" has an empty name; write a,b,c or 1,2,3", text));
-  }
-  return columns;
-}
-
 /// The points of an index file, in the numbering of the file that it was built from.
 io::PointFile read_index_points(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                                 const ProgressCallback& progress) {
@@ -67,6 +58,22 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
 }
 
 }  // namespace
+
+std::vector<std::string> parse_columns(const std::string& flag, const std::string& text) {
+  std::vector<std::string> columns = split(text, ',');
+  for (const std::string& column : columns) {
+    if (column.empty())
+      throw UsageError(fmt::format("{}: \"{}\" has an empty name; write a,b,c or 1,2,3", flag, text));
+  }
+  return columns;
+}
+
+Flag format_flag(const std::string& name, const std::string& text, std::function<void(io::Format)> take) {
+  return {name, kFormats, text, [name, take = std::move(take)](const std::string& value) {
+            require_choice(name, kFormats, value);
+            take(io::parse_format(value));
+          }};
+}
 
 void refuse_reading_flags(const std::string& path, const io::ReadOptions& options) {
   std::string flag;
@@ -108,15 +115,12 @@ Flag seed_flag(std::uint64_t& seed, const std::string& text) {
 
 FlagGroup input_flags(io::ReadOptions& options) {
   return {"Reading points",
-          {{"--format", kFormats, "the format of the input; by default its content and extension tell",
-            [&options](const std::string& value) {
-              require_choice("--format", kFormats, value);
-              options.format = io::parse_format(value);
-            }},
+          {format_flag("--format", "the format of the input; by default its content and extension tell",
+                       [&options](io::Format format) { options.format = format; }),
            dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
                       [&options](DType dtype) { options.dtype = dtype; }),
            {"--columns", "A,B,C", "take these columns, by name or position (1 is the first), in this order",
-            [&options](const std::string& value) { options.columns = columns_of(value); }},
+            [&options](const std::string& value) { options.columns = parse_columns("--columns", value); }},
            {"--label", "COLUMN", "this column holds labels and is no coordinate",
             [&options](const std::string& value) { options.label = value; }},
            {"--delimiter", "auto|comma|semicolon|space|tab",

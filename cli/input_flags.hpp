@@ -11,11 +11,18 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
 /// --format, --dtype, --columns, --label, --delimiter, --header, --array, filled into `options`.
 FlagGroup input_flags(io::ReadOptions& options);
+
+/// "a,b,c" or "1,2,3" as the flag took it. Throws UsageError if a name is empty.
+std::vector<std::string> parse_columns(const std::string& flag, const std::string& text);
+
+/// A flag such as --format, which takes the name of a format.
+Flag format_flag(const std::string& name, const std::string& text, std::function<void(io::Format)> take);
 
 /// The flag --dtype alone, as the other commands have it.
 Flag dtype_flag(const std::string& text, std::function<void(DType)> take);

@@ -81,7 +81,7 @@ std::uint64_t parse_whole(const std::string& flag, const std::string& text, std:
   return magnitude.value;
 }
 
-double parse_distance(const std::string& flag, const std::string& text) {
+double parse_number(const std::string& flag, const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -91,6 +91,11 @@ double parse_distance(const std::string& flag, const std::string& text) {
   if (error == std::errc::result_out_of_range) {
     throw UsageError(fmt::format("{}: {} does not fit into a double; write inf for no bound", flag, text));
   }
+  return value;
+}
+
+double parse_distance(const std::string& flag, const std::string& text) {
+  const double value = parse_number(flag, text);
   if (std::isnan(value) || value < 0) {
     throw UsageError(fmt::format("{}: {} is no distance; give 0 or more", flag, text));
   }

@@ -33,7 +33,8 @@ std::uint64_t rows_left_out(PointView points, bool are_boxes) {
   return count;
 }
 
-io::PointFile read_queries(const SearchFlags& flags, DType dtype, const ProgressCallback& progress) {
+io::PointFile read_queries(const SearchFlags& flags, const std::vector<std::string>& names, DType dtype,
+                           const ProgressCallback& progress) {
   io::ReadOptions options = flags.read;
   if (is_index_file(flags.queries_path)) {  // the flags are for the columns of the points
     options = {};
@@ -44,8 +45,10 @@ io::PointFile read_queries(const SearchFlags& flags, DType dtype, const Progress
     options.columns.clear();
     options.label.clear();
   }
+  PointColumns points{flags.points_path, names};
+  if (flags.columns_per_dim > 1) points.names.clear();
   flags.output.explanation(fmt::format("queries are read as {}, the type of the points", name_of(dtype)));
-  return read_input(flags.queries_path, options, flags.output, progress);
+  return read_query_points(flags.queries_path, flags.query, options, points, flags.output, progress);
 }
 
 /// The queries must fit the points: as many columns, or for boxes twice as many.
@@ -57,7 +60,8 @@ void require_same_dims(const SearchFlags& flags, std::uint32_t points, std::uint
                                  flags.queries_path, counted(queries, "column"), counted(points, "dimension"),
                                  columns * points));
   }
-  throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns",
+  throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns and "
+                               "--query-columns",
                                flags.queries_path, counted(queries, "dimension"), flags.points_path,
                                counted(points, "dimension")));
 }
@@ -108,6 +112,7 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
   if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
   points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
+  wrap_input(points_file_, flags_.points_path, flags_.axes, flags_.output);
   PointView points = points_file_.view();
   query_count_ = points.rows();
   if (!flags_.self()) {
@@ -156,7 +161,7 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
 }
 
 void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
-  queries_file_ = read_queries(flags_, dtype, progress.callback());
+  queries_file_ = read_queries(flags_, points_file_.columns, dtype, progress.callback());
   queries_ = queries_file_->view();
   const std::uint32_t columns = flags_.columns_per_dim * dims;
   if (queries_.rows() == 0) queries_ = PointView(nullptr, dtype, 0, columns, columns);

@@ -2,12 +2,15 @@
 #include "search_flags.hpp"
 
 #include "number_arguments.hpp"
+#include "own_files.hpp"
+#include "readable.hpp"
 
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -20,10 +23,16 @@ constexpr const char* kBuilders = "batch|lists";
 constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
-std::vector<double> period_of(const std::string& text) {
-  std::vector<double> lengths;
-  for (const std::string& length : split(text, ',')) lengths.push_back(parse_distance("--period", length));
-  return lengths;
+/// "10" or "-5:5".
+apps::PeriodicAxis axis_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {0, parse_distance("--period", text)};
+  const apps::PeriodicAxis axis{parse_number("--period", text.substr(0, colon)),
+                                parse_number("--period", text.substr(colon + 1))};
+  if (!(axis.lower < axis.upper) || !std::isfinite(axis.length())) {
+    throw UsageError(fmt::format("--period: {} is no axis; write LOWER:UPPER with the lower end first", text));
+  }
+  return axis;
 }
 
 }  // namespace
@@ -116,10 +125,26 @@ Flag select_flag(SearchOptions& search) {
           }};
 }
 
-Flag period_flag(BuildOptions& build) {
-  return {"--period", "L1,L2,…",
-          "periodic axes: the length of each, 0 for one that does not wrap; l2, l1 and linf only",
-          [&build](const std::string& value) { build.period = period_of(value); }};
+Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
+  return {"--period", "L|LO:UP,…",
+          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1 and linf only",
+          [&axes, &lengths](const std::string& value) {
+            axes.clear();
+            lengths.clear();
+            for (const std::string& text : split(value, ',')) {
+              axes.push_back(axis_of(text));
+              lengths.push_back(axes.back().length());
+            }
+          }};
+}
+
+void wrap_input(io::PointFile& file, const std::string& path, const std::vector<apps::PeriodicAxis>& axes,
+                const OutputFlags& output) {
+  if (axes.size() != file.points.dims()) return;  // the search says how many there must be
+  const std::uint64_t outside = apps::wrap_points(file.points, axes);
+  if (outside == 0) return;
+  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it", path == "-" ? "standard input" : path,
+                          counted(outside, "row"), outside == 1 ? "was" : "were"));
 }
 
 Flag skip_nonfinite_flag(SearchFlags& flags) {
@@ -141,7 +166,7 @@ FlagGroup search_flags(SearchFlags& flags) {
        {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
        skip_nonfinite_flag(flags),
-       period_flag(flags.build),
+       period_flag(flags.axes, flags.build.period),
        leaf_size_flag(flags.build),
        split_flag(flags.build),
        builder_flag(flags.build),
@@ -182,7 +207,8 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {!flags.read.label.empty(), "--label"},
       {flags.read.delimiter != 0, "--delimiter"},
       {flags.read.header.has_value(), "--header"},
-      {!flags.read.array.empty(), "--array"}};
+      {!flags.read.array.empty(), "--array"},
+      {flags.query.any_given(), "what says how to read columns of QUERIES"}};
   for (const auto& [is_given, flag] : given) {
     if (is_given) throw UsageError(fmt::format("{} means nothing for {}; leave it out", flag, what));
   }
@@ -215,6 +241,9 @@ void check_search_flags(const SearchFlags& flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
+  require_queries_for(flags.query, flags.queries_path);
+  require_own_files({{"--out", flags.out}},
+                    {flags.points_path, flags.queries_path, flags.allow_path, flags.radius_path});
 }
 
 }  // namespace kith::cli

@@ -4,8 +4,10 @@
 #include "command.hpp"
 #include "input_flags.hpp"
 #include "output_flags.hpp"
+#include "query_file.hpp"
 #include "sequence_flags.hpp"
 
+#include <kith/apps/wrap_points.hpp>
 #include <kith/index.hpp>
 #include <kith/io/read_points.hpp>
 
@@ -21,7 +23,9 @@ struct SearchFlags {
   std::string queries_path;  ///< empty: the points ask for their own neighbours
   std::string out;           ///< empty: standard output, unless --json
   io::ReadOptions read;
+  QueryFlags query;  ///< where QUERIES are read otherwise
   BuildOptions build;
+  std::vector<apps::PeriodicAxis> axes;  ///< those of --period
   bool metric_given = false;
   SequenceFlags sequences;  ///< of strings, sets and bits: the metric, and how they are read
   bool map = false;         ///< POINTS is an index to be searched where it lies
@@ -48,7 +52,7 @@ Flag earlier_only_flag(SearchFlags& flags);
 Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
 Flag builder_flag(BuildOptions& build);
-Flag period_flag(BuildOptions& build);
+Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths);
 /// --select, for kNN.
 Flag select_flag(SearchOptions& search);
 /// --skip-nonfinite.
@@ -72,6 +76,10 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
 
 /// Throws UsageError if POINTS holds points, but --metric is for bits or sequences, or says how they are read.
 void refuse_metric_of_sequences(const SearchFlags& flags);
+
+/// Wraps points that were read into the box of --period, if it was given, and tells in a note how many were outside.
+void wrap_input(io::PointFile& file, const std::string& path, const std::vector<apps::PeriodicAxis>& axes,
+                const OutputFlags& output);
 
 /// Throws UsageError for flags that contradict each other; before anything is read.
 void check_search_flags(const SearchFlags& flags);

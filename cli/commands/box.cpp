@@ -128,6 +128,7 @@ Command box_command() {
         }),
         skip_nonfinite_flag(search), leaf_size_flag(search.build), split_flag(search.build)}},
       input_flags(search.read),
+      query_flags(search.query),
       result_flags(search)};
   command.examples = {{"the points of a scan in each of some boxes", "kith box scan.ply boxes.csv --out inside.npz"},
                       {"how many lie in the unit cube", "echo 0,0,0,1,1,1 | kith box scan.npy - --count"},

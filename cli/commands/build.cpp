@@ -5,6 +5,7 @@
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "output_flags.hpp"
+#include "own_files.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -20,9 +21,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 namespace kith::cli {
 namespace {
@@ -77,23 +76,16 @@ void explain_plan(const BuildFlags& flags, PointView points, const BuildOptions&
                                        name_of(plan.engine), plan.device.name(), plan.index_bytes, plan.peak_bytes));
 }
 
-/// An index in the place of its points would be the end of the points.
-void require_other_file(const BuildFlags& flags) {
-  std::error_code missing;
-  if (std::filesystem::equivalent(flags.points_path, flags.out, missing)) {
-    throw UsageError(fmt::format("--out: {} holds the points; give the index a file of its own", flags.out));
-  }
-}
-
 int run_build(const BuildFlags& flags) {
-  require_other_file(flags);
+  require_own_files({{"--out", flags.out}}, {flags.points_path});
   const IndexContent content = content_of(flags.points_path, flags.sequences);
   if (content != IndexContent::points) return build_objects(flags, content);
   refuse_sequence_flags(flags.sequences, "points");
   TerminalProgress progress(flags.output.quiet);
   Times times;
   const Stopwatch read_watch;
-  const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
+  wrap_input(file, flags.points_path, flags.axes, flags.output);
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
@@ -151,7 +143,7 @@ Command build_command() {
         leaf_size_flag(flags->build),
         split_flag(flags->build),
         builder_flag(flags->build),
-        period_flag(flags->build),
+        period_flag(flags->axes, flags->build.period),
         device,
         threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),
         {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",

@@ -4,11 +4,13 @@
 #include "output_flags.hpp"
 #include "sequence_flags.hpp"
 
+#include <kith/apps/wrap_points.hpp>
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
 #include <kith/io/read_points.hpp>
 
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -18,6 +20,7 @@ struct BuildFlags {
   std::string out;
   io::ReadOptions read;
   BuildOptions build;
+  std::vector<apps::PeriodicAxis> axes;  ///< those of --period
   SequenceFlags sequences;
   OutputFlags output;
 };

@@ -3,6 +3,7 @@
 
 #include "input_flags.hpp"
 #include "number_arguments.hpp"
+#include "own_files.hpp"
 #include "search_flags.hpp"
 
 #include <kith/error.hpp>
@@ -201,6 +202,7 @@ void check_classify_flags(const ClassifyFlags& flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
+  require_own_files({{"--out", flags.out}}, {flags.file, flags.train, flags.test});
 }
 
 }  // namespace kith::cli

@@ -6,6 +6,7 @@
 #include "kept_columns.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
+#include "own_files.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -68,9 +69,7 @@ void check_flags(const DedupeFlags& flags) {
   if (flags.map_path == "-" && flags.result_path() == "-") {
     throw UsageError("--out and --map would both write to standard output; give one of them a file");
   }
-  if (!flags.map_path.empty() && flags.map_path != "-" && flags.map_path == flags.out) {
-    throw UsageError("--out and --map name the same file");
-  }
+  require_own_files({{"--out", flags.result_path()}, {"--map", flags.map_path}}, {flags.points_path});
 }
 
 std::string rule_of(const DedupeFlags& flags) {

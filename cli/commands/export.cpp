@@ -4,6 +4,7 @@
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "output_flags.hpp"
+#include "own_files.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
@@ -52,6 +53,7 @@ int run_export(ExportFlags flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
+  require_own_files({{"--out", flags.out}}, {flags.points_path});
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
   const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());

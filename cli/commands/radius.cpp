@@ -199,6 +199,7 @@ Command radius_command() {
                       earlier_only_flag(flags->search)}},
                     search_flags(flags->search),
                     input_flags(flags->search.read),
+      query_flags(flags->search.query),
                     sequence_flags(flags->search.sequences),
                     result_flags(flags->search)};
   command.examples = {

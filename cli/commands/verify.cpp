@@ -4,10 +4,12 @@
 
 #include "commands/verify_index.hpp"
 #include "commands/verify_tree.hpp"
+#include "allowed_points.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
+#include "query_file.hpp"
 #include "query_radii.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -24,6 +26,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -46,8 +49,11 @@ struct VerifyFlags {
   bool metric_given = false;
   std::optional<double> radius;
   std::string radius_path;  ///< a file with a radius per query; empty: one for all
+  std::string allow_path;   ///< a file with 0 or 1 per point; empty: all could be found
+  std::vector<apps::PeriodicAxis> axes;
   std::optional<Device> device;
   io::ReadOptions read;
+  QueryFlags query;
   apps::VerifyOptions options;
   SequenceFlags sequences;
   OutputFlags output;
@@ -63,9 +69,11 @@ void check_flags(const VerifyFlags& flags) {
   if (flags.radius && !flags.radius_path.empty()) {
     throw UsageError("--radius and --radius-file both say how far was looked; leave one of them out");
   }
+  require_queries_for(flags.query, flags.queries_path);
   if (flags.neighbors_path == "-") throw UsageError("NEIGHBORS cannot be standard input; give an .npz file");
-  if (flags.options.exclude_self && !flags.queries_path.empty()) {
-    throw UsageError("--exclude-self is for searches of the points among themselves; leave QUERIES out");
+  if ((flags.options.exclude_self || flags.options.earlier_only) && !flags.queries_path.empty()) {
+    throw UsageError(fmt::format("{} is for searches of the points among themselves; leave QUERIES out",
+                                 flags.options.exclude_self ? "--exclude-self" : "--earlier-only"));
   }
 }
 
@@ -82,6 +90,12 @@ void check_kind(const VerifyFlags& flags, const Found& found) {
   }
   if (!lists && flags.options.max_neighbors > 0) {
     throw UsageError("--max-neighbors goes with the result of a radius search only");
+  }
+  if (lists && !std::isinf(flags.options.max_distance)) {
+    throw UsageError("--within goes with k nearest neighbours; a radius search has its --radius");
+  }
+  if (lists && flags.options.eps != 0) {
+    throw UsageError("--eps and --max-leaves go with k nearest neighbours; a radius search is exact");
   }
 }
 
@@ -114,10 +128,10 @@ void take_over_index(VerifyFlags& flags) {
     throw UsageError(fmt::format("{} is an index for {}; leave --metric {} out", flags.points_path, info.metric.name(),
                                  flags.options.metric.name()));
   }
-  for (const IndexFileSection& section : info.sections) {
-    if (section.name != "period") continue;
-    throw UsageError(fmt::format("{} has periodic axes, which verify does not know yet", flags.points_path));
+  if (!flags.axes.empty()) {
+    throw UsageError(fmt::format("{} is an index that has its period; leave --period out", flags.points_path));
   }
+  flags.options.period = info.period;
   flags.options.metric = info.metric;
   flags.options.skip_nonfinite = true;
 }
@@ -146,7 +160,13 @@ int run_verify(VerifyFlags flags) {
   const io::PointFile points = read_input(flags.points_path, flags.read, flags.output, progress.callback());
   io::PointFile queries;
   if (!flags.queries_path.empty()) {
-    queries = read_input(flags.queries_path, flags.read, flags.output, progress.callback());
+    queries = read_query_points(flags.queries_path, flags.query, flags.read, {flags.points_path, points.columns},
+                                flags.output, progress.callback());
+  }
+  std::vector<std::uint64_t> allowed;
+  if (!flags.allow_path.empty()) {
+    allowed = read_allowed_points(flags.allow_path, points.points.rows(), flags.output, progress.callback());
+    flags.options.allowed = allowed;
   }
   const PointView asked = flags.queries_path.empty() ? points.view() : queries.view();
   Bound bound;
@@ -210,6 +230,20 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
           flags.options.max_neighbors = static_cast<std::uint32_t>(
               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
         }},
+       {"--within", "R", "the largest distance of k nearest neighbours",
+        [&flags](const std::string& value) { flags.options.max_distance = parse_distance("--within", value); }},
+       {"--eps", "E", "the distances may be up to 1 + E times the true ones, unless they are certified",
+        [&flags](const std::string& value) { flags.options.eps = parse_distance("--eps", value); }},
+       {"--max-leaves", "N", "leaves were limited: only what is certified must be exact",
+        [&flags](const std::string& value) {
+          parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max());
+          flags.options.eps = std::numeric_limits<double>::infinity();
+        }},
+       {"--allow", "FILE", "only points whose value in this file is 1 could be found",
+        [&flags](const std::string& path) { flags.allow_path = path; }},
+       {"--earlier-only", "", "points found only points with lower numbers",
+        [&flags](const std::string&) { flags.options.earlier_only = true; }},
+       period_flag(flags.axes, flags.options.period),
        metric,
        {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
        {"--exclude-self", "", "no point is its own neighbour",
@@ -261,6 +295,7 @@ Command verify_command() {
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "say on standard error what was read")}},
                     input_flags(flags->read),
+                    query_flags(flags->query),
                     sequence_flags(flags->sequences)};
   command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},

@@ -50,6 +50,7 @@ struct IndexFileInfo {
       0;                ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
   std::string split;    ///< k-d tree only: "widest" or "cycle"
   std::string builder;  ///< cover tree only: "batch" or "lists"
+  std::vector<double> period;  ///< points with periodic axes: the length of each, 0 for one that does not wrap
   std::vector<IndexFileSection> sections;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 #include <unordered_set>
@@ -131,6 +132,38 @@ std::string lp_difference(const NeighborList<T>& found, const NeighborList<T>& e
   return length_is_right ? std::string() : length_difference(found, expected, context);
 }
 
+template <typename T>
+std::string approximate_difference(const NeighborList<T>& found, const NeighborList<T>& expected, double eps,
+                                   double max_distance, const ListContext<T>& context) {
+  // The search compares reduced distances in the type of the points.
+  const double stretch = (1 + eps) * (1 + 16 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  for (std::size_t rank = 0; rank < found.indices.size(); ++rank) {
+    const std::uint32_t index = found.indices[rank];
+    const bool is_missing = index == context.points;
+    if (std::string bad = bad_index(found, rank, context); !bad.empty()) return fmt::format("rank {}: {}", rank, bad);
+    const T own = is_missing ? std::numeric_limits<T>::infinity() : context.distance_to(index);
+    if (!same_bits(found.distances[rank], own)) {
+      return fmt::format("rank {}: {}", rank, distance_difference(index, found.distances[rank], own, context));
+    }
+    const T before = rank == 0 ? own : found.distances[rank - 1];
+    if (own < before || (rank > 0 && own == before && !is_missing && index < found.indices[rank - 1])) {
+      return fmt::format("rank {}: the order is wrong: point {} at distance {} stands after one at distance {}", rank,
+                         index, own, before);
+    }
+    const double most = std::isinf(stretch) ? stretch : static_cast<double>(expected.distances[rank]) * stretch;
+    const bool may_be_missing = expected.indices[rank] == context.points || most > max_distance;
+    if (static_cast<double>(own) > most && !(is_missing && may_be_missing)) {
+      return fmt::format("rank {}: distance {} is more than 1 + {} times {}, that of point {}", rank, own, eps,
+                         expected.distances[rank], expected.indices[rank]);
+    }
+  }
+  return {};
+}
+
+template std::string approximate_difference(const NeighborList<float>&, const NeighborList<float>&, double, double,
+                                            const ListContext<float>&);
+template std::string approximate_difference(const NeighborList<double>&, const NeighborList<double>&, double, double,
+                                            const ListContext<double>&);
 template std::string exact_difference(const NeighborList<float>&, const NeighborList<float>&,
                                       const ListContext<float>&);
 template std::string exact_difference(const NeighborList<double>&, const NeighborList<double>&,

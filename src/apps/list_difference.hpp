@@ -40,4 +40,11 @@ template <typename T>
 std::string lp_difference(const NeighborList<T>& found, const NeighborList<T>& expected, std::size_t certain,
                           const ListContext<T>& context);
 
+/// The same for an approximate search: every point must stand with its own distance, in order, and each distance may be
+/// up to 1 + eps times that of `expected`. A place may be empty if the one that belongs there is farther than
+/// `max_distance` when it is stretched like that.
+template <typename T>
+std::string approximate_difference(const NeighborList<T>& found, const NeighborList<T>& expected, double eps,
+                                   double max_distance, const ListContext<T>& context);
+
 }  // namespace kith::apps

@@ -13,16 +13,19 @@ namespace kith::apps {
 
 /// The value that neighbours are compared by: the squared distance for L2, and for cosine and angular (of normalised
 /// vectors), the sum of powers for lp, the negative inner product for ip, the distance itself for L1 and Linf. All in
-/// the type of the data, in the order of the dimensions.
+/// the type of the data, in the order of the dimensions. `lengths` are those of periodic axes, 0 for one that does not
+/// wrap, or null.
 template <typename T>
-T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metric) {
+T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metric, const T* lengths = nullptr) {
   T sum = 0;
   if (metric.kind() == Metric::Kind::inner_product) {
     for (std::uint32_t d = 0; d < dims; ++d) sum = std::fma(query[d], point[d], sum);
     return sum == 0 ? T(0) : -sum;
   }
   for (std::uint32_t d = 0; d < dims; ++d) {
-    const T difference = query[d] - point[d];
+    T difference = query[d] - point[d];
+    // On a periodic axis the way around may be the shorter one.
+    if (lengths != nullptr && lengths[d] > 0) difference = std::min(std::abs(difference), lengths[d] - std::abs(difference));
     switch (metric.kind()) {
       case Metric::Kind::l2:
       case Metric::Kind::cosine:

@@ -24,35 +24,42 @@ struct PlainNeighbor {
   }
 };
 
+/// The candidates that a query may not find: itself, or all from a number on.
+struct Excluded {
+  std::uint64_t self = ~std::uint64_t{0};
+  std::uint64_t from = ~std::uint64_t{0};
+
+  bool holds(std::uint64_t index) const { return index == self || index >= from; }
+};
+
 /// The points to search. Under cosine and angular they and the queries are normalised already.
 template <typename T>
 struct PlainSearch {
   PointView points;
   std::vector<std::uint32_t> candidates;  // the points that take part, ascending
   Metric metric;
-
-  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
+  std::vector<T> lengths;  // of periodic axes, 0 for one that does not wrap; empty: none does
 
   T value(const T* query, std::uint32_t index) const {
-    return compared_value(query, points.row<T>(index), points.dims(), metric);
+    return compared_value(query, points.row<T>(index), points.dims(), metric, lengths.empty() ? nullptr : lengths.data());
   }
 
   /// The k nearest candidates but for `excluded`, in order; fewer if there are fewer.
-  std::vector<PlainNeighbor<T>> nearest(const T* query, std::uint64_t excluded, std::uint64_t k) const {
+  std::vector<PlainNeighbor<T>> nearest(const T* query, const Excluded& excluded, std::uint64_t k) const {
     std::vector<PlainNeighbor<T>> all;
     all.reserve(candidates.size());
     for (const std::uint32_t index : candidates) {
-      if (index != excluded) all.push_back({value(query, index), index});
+      if (!excluded.holds(index)) all.push_back({value(query, index), index});
     }
     return first_of(std::move(all), k);
   }
 
   /// The candidates within `radius` or on its edge but for `excluded`, in order, at most `most`.
-  std::vector<PlainNeighbor<T>> within(const T* query, std::uint64_t excluded, double radius,
+  std::vector<PlainNeighbor<T>> within(const T* query, const Excluded& excluded, double radius,
                                        std::uint64_t most) const {
     std::vector<PlainNeighbor<T>> inside;
     for (const std::uint32_t index : candidates) {
-      if (index == excluded) continue;
+      if (excluded.holds(index)) continue;
       const T compared = value(query, index);
       const bool belongs = is_within(compared, radius, metric) || is_on_edge(compared, radius, metric, points.dims());
       if (belongs) inside.push_back({compared, index});

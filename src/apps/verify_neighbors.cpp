@@ -1,5 +1,6 @@
 // See verify_neighbors.hpp: prepares the data, picks the queries, and compares each list with the plain search.
 #include <kith/apps/verify_neighbors.hpp>
+#include <kith/apps/wrap_points.hpp>
 
 #include "apps/list_difference.hpp"
 #include "apps/plain_search.hpp"
@@ -47,8 +48,16 @@ void check_data(PointView points, PointView queries, DType found, std::uint64_t 
     throw UsageError(fmt::format("the result is about {} points, the data has {}; give the points that were searched",
                                  found_points, points.rows()));
   }
-  if (options.exclude_self && points.rows() != queries.rows()) {
-    throw UsageError("exclude_self needs the points themselves as queries");
+  if ((options.exclude_self || options.earlier_only) && points.rows() != queries.rows()) {
+    throw UsageError("exclude_self and earlier_only need the points themselves as queries");
+  }
+  const Metric& metric = options.metric;
+  if (!options.period.empty() && metric != Metric::l2() && metric != Metric::l1() && metric != Metric::linf()) {
+    throw UsageError(fmt::format("period: periodic axes exist for l2, l1 and linf only, not for {}", metric.name()));
+  }
+  if (!options.allowed.empty() && options.allowed.size() != (points.rows() + 63) / 64) {
+    throw UsageError(fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(),
+                                 points.rows()));
   }
 }
 
@@ -108,6 +117,15 @@ PointSet normalised(PointView rows, const std::vector<bool>& finite, std::string
   return copy;
 }
 
+/// The finite rows inside the box that the periodic axes span.
+PointSet wrapped(PointView rows, const std::vector<double>& period) {
+  PointSet copy = PointSet::copy_of(rows);
+  std::vector<PeriodicAxis> axes;
+  for (const double length : period) axes.push_back({0, length});
+  wrap_points(copy, axes);
+  return copy;
+}
+
 /// The data of one check and the plain search over it.
 template <typename T>
 class Checker {
@@ -125,20 +143,37 @@ class Checker {
       search_.points = unit_points_.view();
       queries_ = unit_queries_.view();
     }
+    if (!options.period.empty()) {
+      wrapped_points_ = wrapped(points, options.period);
+      wrapped_queries_ = wrapped(queries, options.period);
+      search_.points = wrapped_points_.view();
+      queries_ = wrapped_queries_.view();
+      for (const double length : options.period) search_.lengths.push_back(static_cast<T>(length));
+    }
     for (std::uint64_t i = 0; i < points.rows(); ++i) {
-      if (points_finite_[i]) search_.candidates.push_back(static_cast<std::uint32_t>(i));
+      if (may_be_found(i)) search_.candidates.push_back(static_cast<std::uint32_t>(i));
     }
   }
 
   /// What is wrong with k nearest neighbours; empty if nothing is.
-  std::string check_nearest(std::uint64_t query, const NeighborList<T>& found) const {
+  /// `is_certified`: it is exact although the search was approximate.
+  std::string check_nearest(std::uint64_t query, const NeighborList<T>& found, bool is_certified) const {
     const std::size_t k = found.indices.size();
     std::vector<PlainNeighbor<T>> expected;
-    if (queries_finite_[query]) expected = search_.nearest(row(query), excluded(query), k);
+    if (queries_finite_[query]) {
+      expected = std::isinf(options_.max_distance)
+                     ? search_.nearest(row(query), excluded(query), k)
+                     : search_.within(row(query), excluded(query), options_.max_distance, k);
+    }
     Lists lists = lists_of(expected);
     lists.indices.resize(k, size());
     lists.distances.resize(k, std::numeric_limits<T>::infinity());
-    return difference(query, found, lists, k);
+    if (options_.eps == 0 || is_certified) return difference(query, found, lists, k);
+    // Squared distances are stretched by the square.
+    const bool squared = options_.squared && options_.metric.kind() == Metric::Kind::l2;
+    const double eps = squared ? (1 + options_.eps) * (1 + options_.eps) - 1 : options_.eps;
+    const double most = squared ? options_.max_distance * options_.max_distance : options_.max_distance;
+    return approximate_difference<T>(found, {lists.indices, lists.distances}, eps, most, context_of(query));
   }
 
   /// What is wrong with the list of a radius search; empty if nothing is.
@@ -160,7 +195,16 @@ class Checker {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(search_.points.rows()); }
   const T* row(std::uint64_t query) const { return queries_.row<T>(query); }
-  std::uint64_t excluded(std::uint64_t query) const { return options_.exclude_self ? query : PlainSearch<T>::kNobody; }
+  bool may_be_found(std::uint64_t index) const {
+    return points_finite_[index] &&
+           (options_.allowed.empty() || (options_.allowed[index / 64] >> (index % 64) & 1) != 0);
+  }
+  Excluded excluded(std::uint64_t query) const {
+    Excluded those;
+    if (options_.exclude_self) those.self = query;
+    if (options_.earlier_only) those.from = query;
+    return those;
+  }
 
   T shown_distance(T value) const {
     const bool squared = options_.squared && options_.metric.kind() == Metric::Kind::l2;
@@ -176,14 +220,23 @@ class Checker {
     return lists;
   }
 
-  std::string difference(std::uint64_t query, const NeighborList<T>& found, const Lists& lists,
-                         std::size_t certain) const {
+  ListContext<T> context_of(std::uint64_t query) const {
     ListContext<T> context;
     context.points = size();
     context.dims = search_.points.dims();
     context.metric = options_.metric;
-    context.distance_to = [&](std::uint32_t index) { return shown_distance(search_.value(row(query), index)); };
-    context.takes_part = [&](std::uint32_t index) { return points_finite_[index] && index != excluded(query); };
+    context.distance_to = [this, query](std::uint32_t index) {
+      return shown_distance(search_.value(row(query), index));
+    };
+    context.takes_part = [this, query](std::uint32_t index) {
+      return may_be_found(index) && !excluded(query).holds(index);
+    };
+    return context;
+  }
+
+  std::string difference(std::uint64_t query, const NeighborList<T>& found, const Lists& lists,
+                         std::size_t certain) const {
+    const ListContext<T> context = context_of(query);
     const NeighborList<T> expected{lists.indices, lists.distances};
     if (options_.metric.kind() == Metric::Kind::lp) return lp_difference(found, expected, certain, context);
     return exact_difference(found, expected, context);
@@ -195,6 +248,8 @@ class Checker {
   std::vector<bool> queries_finite_;
   PointSet unit_points_;
   PointSet unit_queries_;
+  PointSet wrapped_points_;
+  PointSet wrapped_queries_;
   PlainSearch<T> search_;
 };
 
@@ -226,8 +281,9 @@ Verdict verify_nearest(const Neighbors& found, PointView points, PointView queri
   const std::span<const T> distances = found.distances().values<T>();
   return check_queries(queries.rows(), options, [&](std::uint64_t query) {
     const std::uint64_t start = query * found.k();
-    return checker.check_nearest(query,
-                                 {found.indices().subspan(start, found.k()), distances.subspan(start, found.k())});
+    const bool is_certified = !found.exact().empty() && found.exact()[query] != 0;
+    return checker.check_nearest(
+        query, {found.indices().subspan(start, found.k()), distances.subspan(start, found.k())}, is_certified);
   });
 }
 

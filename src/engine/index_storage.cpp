@@ -7,6 +7,7 @@
 #include "engine/index_file/stored_index.hpp"
 #include "engine/index_file/validate_section.hpp"
 #include "engine/index_state.hpp"
+#include "runtime/input_file.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -219,6 +220,13 @@ IndexFileInfo describe_index_file(const std::string& path) {
   for (const engine::SectionRecord& section : front.sections) {
     info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,
                              section.element_bytes, section.count, section.offset, section.bytes()});
+    if (section.id == static_cast<std::uint32_t>(SectionId::period) && section.count == info.dims) {
+      info.period.resize(info.dims);
+      const std::uint64_t bytes = info.dims * sizeof(double);
+      if (runtime::InputFile(path).read_at(section.offset, info.period.data(), bytes) != bytes) {
+        throw CorruptFile(fmt::format("{}: ends within section period", path));
+      }
+    }
   }
   return info;
 }

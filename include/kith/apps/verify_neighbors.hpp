@@ -7,8 +7,10 @@
 #include <kith/progress.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kith::apps {
 
@@ -18,6 +20,16 @@ struct VerifyOptions {
   bool exclude_self = false;        ///< the queries are the points, and none is its own neighbour
   bool skip_nonfinite = false;      ///< points and queries with NaN or infinity were left out
   std::uint32_t max_neighbors = 0;  ///< the cap of a radius search; 0 for none
+  /// kNN: neighbours farther than this are missing.
+  double max_distance = std::numeric_limits<double>::infinity();
+  /// kNN: each distance may be up to 1 + eps times the true one, infinity for any; answers that `Neighbors::exact`
+  /// certifies must still be exact.
+  double eps = 0;
+  /// Only points whose bit is set could be found: bit i % 64 of word i / 64 for point i; empty: all.
+  std::span<const std::uint64_t> allowed = {};
+  bool earlier_only = false;  ///< the queries are the points, and each found only points numbered below it
+  /// The length of each periodic axis, 0 for one that does not wrap; empty: none does. Points and queries are wrapped.
+  std::vector<double> period = {};
   std::uint64_t sample = 0;         ///< check that many queries, chosen by `seed`; 0 checks all
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 takes all cores
