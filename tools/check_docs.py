@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Checks the documentation: relative links of every *.md file resolve, and marked examples run.
 
-An example is run if the line before its ```sh fence is <!-- run -->. It runs in an empty folder with `kith` on the PATH;
-the examples of one page share the folder, in order, so that a later one can use the files of an earlier one.
+An example is run if the line before its ```sh or ```console fence is <!-- run -->. It runs in an empty folder with `kith`
+on the PATH; the examples of one page share the folder, in order, so that a later one can use the files of an earlier one.
+A ```sh block is a script that must succeed. In a ```console block lines that start with "$ " are commands ("> " continues
+one), and the lines below must be exactly what they print to standard output.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -31,17 +34,18 @@ def anchor_of(heading):
 
 
 def split(path):
-    """The lines outside code as (number, text), and the marked examples as (number, script)."""
+    """The lines outside code as (number, text), and the marked examples as (number, script, output or None)."""
     prose, examples = [], []
     fence, marked, script, start = None, False, [], 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = FENCE.match(line.strip())
         if fence is None and match:
             fence, script, start = match.group(1), [], number
-            marked = bool(prose) and prose[-1][1].strip() == "<!-- run -->" and match.group(2).strip() == "sh"
+            language = match.group(2).strip()
+            marked = bool(prose) and prose[-1][1].strip() == "<!-- run -->" and language in ("sh", "console")
         elif fence is not None and line.strip().startswith(fence):
             if marked:
-                examples.append((start, "\n".join(script) + "\n"))
+                examples += commands(start, script) if language == "console" else [(start, "\n".join(script), None)]
             fence = None
             prose.append((number, ""))
         elif fence is not None:
@@ -49,6 +53,21 @@ def split(path):
         else:
             prose.append((number, line))
     return prose, examples
+
+
+def commands(start, lines):
+    """The commands of a console block, each with what it must print."""
+    found = []
+    for number, line in enumerate(lines, start + 1):
+        if line.startswith("$ "):
+            found.append((number, line[2:], ""))
+        elif not found:
+            raise SystemExit(f"line {number}: a console block begins with a command, \"$ ...\"")
+        elif line.startswith("> ") and not found[-1][2]:
+            found[-1] = (found[-1][0], found[-1][1] + "\n" + line[2:], "")
+        else:
+            found[-1] = (*found[-1][:2], found[-1][2] + line + "\n")
+    return found
 
 
 def check_links(path, prose):
@@ -69,16 +88,21 @@ def check_links(path, prose):
 
 def run_examples(path, examples):
     with tempfile.TemporaryDirectory() as folder:
-        for number, script in examples:
+        path_with_python = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        for number, script, output in examples:
             try:
                 done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, capture_output=True,
-                                      text=True, timeout=TIMEOUT_SECONDS, check=False)
+                                      text=True, timeout=TIMEOUT_SECONDS, check=False,
+                                      env={**os.environ, "PATH": path_with_python})
             except subprocess.TimeoutExpired:
                 yield f"{path.relative_to(ROOT)}:{number}: the example ran longer than {TIMEOUT_SECONDS} s"
                 continue
             if done.returncode != 0:
                 yield (f"{path.relative_to(ROOT)}:{number}: the example ended with {done.returncode}:\n"
                        f"{done.stderr.strip()}")
+            elif output is not None and done.stdout != output:
+                yield (f"{path.relative_to(ROOT)}:{number}: the page says\n{output}but the command prints\n"
+                       f"{done.stdout}")
 
 
 def main():
