@@ -1,6 +1,8 @@
-// See las_header.hpp. Offsets follow the ASPRS LAS specification, versions 1.0 to 1.4, point formats 0 to 10.
+// See las_header.hpp. Offsets follow the ASPRS LAS specification, versions 1.0 to 1.4.
 #include "io/las_header.hpp"
 
+#include "io/las_extra_bytes.hpp"
+#include "io/las_point_format.hpp"
 #include "io/record_values.hpp"
 
 #include <kith/error.hpp>
@@ -21,7 +23,6 @@ namespace {
 constexpr std::size_t kHeaderBytes = 227;      // up to version 1.2
 constexpr std::size_t kHeaderBytes14 = 375;    // version 1.4
 constexpr std::uint64_t kVariableRecord = 54;  // header of a variable length record
-constexpr std::array<std::uint64_t, 11> kFormatBytes = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
 
 template <typename T>
 T number(const char* from) {
@@ -35,65 +36,40 @@ T number(const char* from) {
                   file.name()));
 }
 
-/// True if a variable length record says that the points are compressed.
-bool has_laszip_record(const runtime::InputFile& file, std::uint64_t at, std::uint32_t records, std::uint64_t end) {
+/// The records between header and points: which bytes they take, and what matters of them.
+struct VariableRecords {
+  std::string others;  ///< all but those that describe extra bytes
+  std::uint32_t count = 0;
+  std::string extra_bytes;  ///< the body of the record that describes them
+  bool is_compressed = false;
+};
+
+VariableRecords read_variable_records(const runtime::InputFile& file, std::uint64_t at, std::uint32_t records,
+                                      std::uint64_t end) {
+  VariableRecords result;
   for (std::uint32_t i = 0; i < records && end - at >= kVariableRecord; ++i) {
-    char record[kVariableRecord];
-    file.read_exact(at, record, sizeof(record));
-    if (number<std::uint16_t>(record + 18) == 22204 && std::memcmp(record + 2, "laszip encoded", 14) == 0) return true;
-    const std::uint64_t bytes = kVariableRecord + number<std::uint16_t>(record + 20);
+    char head[kVariableRecord];
+    file.read_exact(at, head, sizeof(head));
+    const std::uint64_t bytes = kVariableRecord + number<std::uint16_t>(head + 20);
+    const auto id = number<std::uint16_t>(head + 18);
+    if (id == 22204 && std::memcmp(head + 2, "laszip encoded", 14) == 0) result.is_compressed = true;
     if (bytes > end - at) break;
+    std::string record(static_cast<std::size_t>(bytes), '\0');
+    file.read_exact(at, record.data(), record.size());
+    if (id == 4 && std::memcmp(head + 2, "LASF_Spec", 10) == 0) {
+      result.extra_bytes += record.substr(kVariableRecord);
+    } else {
+      result.others += record;
+      ++result.count;
+    }
     at += bytes;
   }
-  return false;
-}
-
-void add(RecordLayout& layout, std::string_view name, NumberType type, std::uint64_t offset) {
-  RecordField field;
-  field.name = name;
-  field.type = type;
-  field.offset = offset;
-  layout.fields.push_back(std::move(field));
-}
-
-void add_bits(RecordLayout& layout, std::string_view name, std::uint64_t offset, int shift, int bits) {
-  add(layout, name, NumberType::u8, offset);
-  layout.fields.back().shift = static_cast<std::uint8_t>(shift);
-  layout.fields.back().mask = static_cast<std::uint8_t>((1 << bits) - 1);
-}
-
-void add_attributes(RecordLayout& layout, int format) {
-  const bool extended = format >= 6;
-  const int return_bits = extended ? 4 : 3;
-  add(layout, "intensity", NumberType::u16, 12);
-  add_bits(layout, "return_number", 14, 0, return_bits);
-  add_bits(layout, "number_of_returns", 14, return_bits, return_bits);
-  if (extended) {
-    add(layout, "classification", NumberType::u8, 16);
-    add(layout, "user_data", NumberType::u8, 17);
-    add(layout, "scan_angle", NumberType::i16, 18);
-    add(layout, "point_source_id", NumberType::u16, 20);
-  } else {
-    add_bits(layout, "classification", 15, 0, 5);  // the upper three bits are flags
-    add(layout, "scan_angle", NumberType::i8, 16);
-    add(layout, "user_data", NumberType::u8, 17);
-    add(layout, "point_source_id", NumberType::u16, 18);
-  }
-  constexpr std::array<std::uint64_t, 11> kTime = {0, 20, 0, 20, 20, 20, 22, 22, 22, 22, 22};
-  constexpr std::array<std::uint64_t, 11> kColor = {0, 0, 20, 28, 0, 28, 0, 30, 30, 0, 30};
-  const auto at = static_cast<std::size_t>(format);
-  if (kTime[at] != 0) add(layout, "gps_time", NumberType::f64, kTime[at]);
-  if (kColor[at] != 0) {
-    add(layout, "red", NumberType::u16, kColor[at]);
-    add(layout, "green", NumberType::u16, kColor[at] + 2);
-    add(layout, "blue", NumberType::u16, kColor[at] + 4);
-  }
-  if (format == 8 || format == 10) add(layout, "nir", NumberType::u16, 36);
+  return result;
 }
 
 }  // namespace
 
-RecordLayout read_las_layout(const runtime::InputFile& file) {
+LasFile read_las_header(const runtime::InputFile& file) {
   const auto damaged = [&](std::string_view why) -> CorruptFile {
     return CorruptFile(fmt::format("{}: the LAS header is wrong: {}", file.name(), why));
   };
@@ -112,20 +88,24 @@ RecordLayout read_las_layout(const runtime::InputFile& file) {
   }
   if (minor == 4) file.read_exact(0, header.data(), kHeaderBytes14);
 
-  RecordLayout layout;
-  layout.first_byte = number<std::uint32_t>(&header[96]);
-  if (layout.first_byte < header_bytes || layout.first_byte > file.size()) {
-    throw damaged(fmt::format("the points start at byte {}, outside the {} bytes after the header", layout.first_byte,
-                              file.size()));
+  const std::uint64_t first_byte = number<std::uint32_t>(&header[96]);
+  if (first_byte < header_bytes || first_byte > file.size()) {
+    throw damaged(
+        fmt::format("the points start at byte {}, outside the {} bytes after the header", first_byte, file.size()));
   }
   const int format = static_cast<unsigned char>(header[104]);
-  if ((format & 0xc0) != 0 || file.name().ends_with(".laz") || file.name().ends_with(".LAZ") ||
-      has_laszip_record(file, header_bytes, number<std::uint32_t>(&header[100]), layout.first_byte)) {
+  VariableRecords records = read_variable_records(file, header_bytes, number<std::uint32_t>(&header[100]), first_byte);
+  if ((format & 0xc0) != 0 || file.name().ends_with(".laz") || file.name().ends_with(".LAZ") || records.is_compressed) {
     refuse_laz(file);
   }
-  if (format > 10) throw damaged(fmt::format("point format {} is not known", format));
+  if (format >= kLasFormats) throw damaged(fmt::format("point format {} is not known", format));
+
+  LasFile las;
+  RecordLayout& layout = las.layout;
+  layout = las_point_layout(format);
+  layout.first_byte = first_byte;
   layout.record_bytes = number<std::uint16_t>(&header[105]);
-  if (layout.record_bytes < kFormatBytes[static_cast<std::size_t>(format)]) {
+  if (layout.record_bytes < las_record_bytes(format)) {
     throw damaged(fmt::format("records of {} bytes are too short for point format {}", layout.record_bytes, format));
   }
   layout.rows = number<std::uint32_t>(&header[107]);
@@ -138,19 +118,24 @@ RecordLayout read_las_layout(const runtime::InputFile& file) {
   }
   require_backed(file, layout.rows, layout.record_bytes, layout.first_byte, "points");
 
-  layout.named = true;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    add(layout, std::string_view("xyz").substr(axis, 1), NumberType::i32, axis * 4);
-    RecordField& field = layout.fields.back();
-    field.scaled = true;
+    RecordField& field = layout.fields[axis];
     field.scale = number<double>(&header[131 + axis * 8]);
     field.origin = number<double>(&header[155 + axis * 8]);
     if (!std::isfinite(field.scale) || !std::isfinite(field.origin) || field.scale == 0) {
       throw damaged(fmt::format("the scale {} or offset {} of {} is no use", field.scale, field.origin, field.name));
     }
   }
-  add_attributes(layout, format);
-  return layout;
+  add_extra_bytes(layout, records.extra_bytes, las_record_bytes(format));
+
+  las.header.bytes.assign(header.data(), minor == 4 ? kHeaderBytes14 : kHeaderBytes);
+  las.header.variable_records = std::move(records.others);
+  las.header.record_count = records.count;
+  if (las_has_waves(format)) las.notes.push_back("the wave packets of the points are left out: they are not read");
+  if (minor == 4 && number<std::uint32_t>(&header[243]) > 0) {
+    las.notes.push_back("the records behind the points (EVLR) are left out: they are not read");
+  }
+  return las;
 }
 
 }  // namespace kith::io

@@ -1,14 +1,25 @@
-// The public header of a LAS file and the fields of its point format.
+// The public header of a LAS file, the records behind it and the fields of its points.
 #pragma once
 
 #include "io/record_layout.hpp"
 
+#include <kith/io/table.hpp>
+
 #include "runtime/input_file.hpp"
+
+#include <string>
+#include <vector>
 
 namespace kith::io {
 
-/// Where the points lie and what their fields mean: x, y, z scaled to coordinates, and the attributes that the format
-/// has. Throws CorruptFile if the header is damaged or the points are compressed (LAZ).
-RecordLayout read_las_layout(const runtime::InputFile& file);
+/// What stands before the points.
+struct LasFile {
+  RecordLayout layout;  ///< x, y, z scaled to coordinates, the attributes of the point format, the extra bytes
+  LasHeader header;
+  std::vector<std::string> notes;  ///< what the file has and the layout has not
+};
+
+/// Throws CorruptFile if the header is damaged or the points are compressed (LAZ).
+LasFile read_las_header(const runtime::InputFile& file);
 
 }  // namespace kith::io

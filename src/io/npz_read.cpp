@@ -5,11 +5,13 @@
 #include "io/zip_read.hpp"
 
 #include <kith/error.hpp>
+#include <kith/io/table.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::io {
@@ -64,13 +66,40 @@ const ZipEntry& choose_array(const ZipArchive& archive, const runtime::InputFile
       fmt::format("{}: holds several arrays; name the one to read among: {}", file.name(), array_names(archive)));
 }
 
+/// Adds the other vectors of as many values to the table: columns beside the coordinates.
+void read_other_vectors(const ZipArchive& archive, const ZipEntry& points, const ReadOptions& options) {
+  Table& table = *options.table;
+  for (const ZipEntry& entry : archive.entries()) {
+    if (&entry == &points || !entry.name.ends_with(kSuffix)) continue;
+    Table one;
+    ReadOptions vector = options;
+    vector.table = &one;
+    vector.want_points = false;
+    try {
+      const auto head = archive.head(entry, kHeadBytes);
+      const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
+      if (header.shape.size() != 1 || header.shape[0] != table.rows()) continue;
+    } catch (const CorruptFile&) {  // objects, text or damage: no column
+      table.notes.push_back(fmt::format("the array \"{}\" is left out: it holds no numbers", entry.name.substr(0, 40)));
+      continue;
+    }
+    const ZipMember member = archive.open(entry, options);
+    read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), vector, Format::npz);
+    one.columns[0].rename(entry.name.substr(0, entry.name.size() - kSuffix.size()));
+    table.columns.push_back(std::move(one.columns[0]));
+  }
+}
+
 }  // namespace
 
 PointFile read_npz(const runtime::InputFile& file, const ReadOptions& options) {
   const ZipArchive archive(file);
   const ZipEntry& entry = choose_array(archive, file, options.array);
   const ZipMember member = archive.open(entry, options);
-  return read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), options, Format::npz);
+  PointFile result =
+      read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), options, Format::npz);
+  if (options.table != nullptr && options.array.empty()) read_other_vectors(archive, entry, options);
+  return result;
 }
 
 }  // namespace kith::io

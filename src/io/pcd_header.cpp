@@ -72,7 +72,9 @@ class HeaderParser {
     } else if (key == "DATA") {
       encoding(only(values));
       return true;
-    } else if (key != "VIEWPOINT") {
+    } else if (key == "VIEWPOINT") {
+      header_.viewpoint = fmt::format("{}", fmt::join(values, " "));
+    } else {
       lines_.fail(fmt::format("\"{}\" is no keyword of PCD", key.substr(0, 40)));
     }
     return false;

@@ -33,6 +33,7 @@ struct PcdHeader {
   PcdEncoding encoding = PcdEncoding::ascii;
   std::uint64_t data_offset = 0;
   std::uint64_t lines = 0;  ///< of the header
+  std::string viewpoint;    ///< what follows VIEWPOINT; empty if it is not said
 };
 
 /// Throws CorruptFile, which names the line, if the header is damaged or facts stored twice disagree.

@@ -6,6 +6,7 @@
 #include "io/record_values.hpp"
 
 #include <kith/error.hpp>
+#include <kith/io/table.hpp>
 
 #include <fmt/format.h>
 #include <lzf.h>
@@ -107,6 +108,7 @@ PointFile read_ascii(const runtime::InputFile& file, const PcdHeader& header, co
 
 PointFile read_pcd(const runtime::InputFile& file, const ReadOptions& options) {
   const PcdHeader header = read_pcd_header(file);
+  if (options.table != nullptr) options.table->viewpoint = header.viewpoint;
   if (header.encoding == PcdEncoding::ascii) return read_ascii(file, header, options);
   if (header.encoding == PcdEncoding::binary_compressed) return read_compressed(file, header, options);
   require_backed(file, header.points, header.record_bytes, header.data_offset, "points");

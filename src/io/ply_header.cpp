@@ -43,7 +43,11 @@ class HeaderParser {
     for (;;) {
       if (!lines_.next(line)) lines_.fail("the header has no \"end_header\"");
       const std::vector<std::string_view> words = words_of(line);
-      if (words.empty() || words[0] == "comment" || words[0] == "obj_info") continue;
+      if (words.empty() || words[0] == "obj_info") continue;
+      if (words[0] == "comment") {
+        header_.comments.emplace_back(line.substr(std::min(line.size(), line.find("comment") + 8)));
+        continue;
+      }
       if (words[0] == "end_header") break;
       if (words[0] == "format" && !have_format) {
         format(words);

@@ -36,6 +36,7 @@ struct PlyHeader {
   std::size_t vertex = 0;  ///< which element holds the points
   std::uint64_t data_offset = 0;
   std::uint64_t lines = 0;  ///< of the header
+  std::vector<std::string> comments;
 };
 
 /// Throws CorruptFile, which names the line, if the header is damaged, has no end or no element "vertex".

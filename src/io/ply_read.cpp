@@ -7,6 +7,7 @@
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
+#include <kith/io/table.hpp>
 
 #include <fmt/format.h>
 
@@ -175,8 +176,30 @@ PointFile read_ascii(const runtime::InputFile& file, const PlyHeader& header, co
 
 }  // namespace
 
+namespace {
+
+/// What a table has beside the numbers of the vertices, and what it does not have.
+void describe_rest(const PlyHeader& header, Table& table) {
+  table.comments = header.comments;
+  for (const PlyElement& element : header.elements) {
+    if (&element != &header.elements[header.vertex] && element.count > 0) {
+      table.notes.push_back(fmt::format("the {} of element \"{}\" are left out: only vertices are read", element.count,
+                                        element.name.substr(0, 40)));
+    }
+  }
+  for (const PlyProperty& property : header.elements[header.vertex].properties) {
+    if (property.is_list) {
+      table.notes.push_back(
+          fmt::format("the list \"{}\" is left out: only numbers are read", property.name.substr(0, 40)));
+    }
+  }
+}
+
+}  // namespace
+
 PointFile read_ply(const runtime::InputFile& file, const ReadOptions& options) {
   const PlyHeader header = read_ply_header(file);
+  if (options.table != nullptr) describe_rest(header, *options.table);
   if (header.encoding == PlyEncoding::ascii) return read_ascii(file, header, options);
   return BinaryPly(file, header, options).read();
 }

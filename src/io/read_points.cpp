@@ -3,6 +3,7 @@
 
 #include "io/formats.hpp"
 #include "io/recognize.hpp"
+#include "io/table_read.hpp"
 
 #include <kith/error.hpp>
 
@@ -46,6 +47,7 @@ void read_extras(Format format, const runtime::InputFile& file, const ReadOption
   others.extras.clear();
   others.label.clear();
   others.dtype.reset();
+  others.table = nullptr;
   PointFile read = read_as(format, file, others);
   if (read.points.rows() != result.points.rows()) {
     throw IoError(fmt::format("{}: changed while it was read; try again", file.name()));
@@ -61,6 +63,7 @@ PointFile read_points(const runtime::InputFile& file, const ReadOptions& options
   const Format format = options.format == Format::automatic ? recognize(file) : options.format;
   try {
     PointFile result = read_as(format, file, options);
+    if (options.table != nullptr && options.table->columns.empty()) fill_table(result, *options.table);
     if (!options.extras.empty()) read_extras(format, file, options, result);
     return result;
   } catch (const std::bad_alloc&) {

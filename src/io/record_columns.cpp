@@ -39,7 +39,17 @@ std::optional<std::uint32_t> find_position(std::uint32_t count, std::string_view
   return position - 1;
 }
 
-std::string what_there_is(std::span<const std::string> names, std::uint32_t count) {
+}  // namespace
+
+std::optional<std::uint32_t> find_column(std::span<const std::string> names, std::uint32_t count,
+                                         std::string_view wanted) {
+  if (const auto by_name = find_name(names, wanted)) return by_name;
+  if (const auto by_position = find_position(count, wanted)) return by_position;
+  if (wanted == "last" && count > 0) return count - 1;
+  return std::nullopt;
+}
+
+std::string what_columns_there_are(std::span<const std::string> names, std::uint32_t count) {
   if (names.empty()) return fmt::format("its columns have no names; use positions 1 to {}", count);
   constexpr std::size_t kShown = 20;
   std::string list;
@@ -51,14 +61,11 @@ std::string what_there_is(std::span<const std::string> names, std::uint32_t coun
   return fmt::format("it has {}", list);
 }
 
-}  // namespace
-
 ColumnChoice choose_columns(std::string_view file, std::span<const std::string> names, std::uint32_t count,
                             std::span<const std::string> defaults, const ReadOptions& options) {
   const auto resolve = [&](std::string_view wanted) {
-    if (const auto by_name = find_name(names, wanted)) return *by_name;
-    if (const auto by_position = find_position(count, wanted)) return *by_position;
-    throw UsageError(fmt::format("{}: no column \"{}\"; {}", file, wanted, what_there_is(names, count)));
+    if (const auto found = find_column(names, count, wanted)) return *found;
+    throw UsageError(fmt::format("{}: no column \"{}\"; {}", file, wanted, what_columns_there_are(names, count)));
   };
 
   ColumnChoice choice;
@@ -70,7 +77,7 @@ ColumnChoice choose_columns(std::string_view file, std::span<const std::string> 
       const auto found = find_name(names, wanted);
       if (!found) {
         throw CorruptFile(fmt::format("{}: has no column \"{}\"; {}; choose columns by name", file, wanted,
-                                      what_there_is(names, count)));
+                                      what_columns_there_are(names, count)));
       }
       choice.coordinates.push_back(*found);
     }

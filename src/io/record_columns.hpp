@@ -18,6 +18,12 @@ struct ColumnChoice {
   std::optional<std::uint32_t> label;
 };
 
+/// The position of a column by its exact name, else by its name in any case, else by its position from 1, else "last".
+std::optional<std::uint32_t> find_column(std::span<const std::string> names, std::uint32_t count,
+                                         std::string_view wanted);
+/// "it has x, y, z", for messages.
+std::string what_columns_there_are(std::span<const std::string> names, std::uint32_t count);
+
 /// Resolves `options.columns` and `options.label` among `count` columns. A column is meant by its exact name, else by
 /// its name in any case, else by its position from 1. Without `options.columns` the `defaults` are taken, or, where
 /// there are none, all columns but the label and the extras. `names` is empty for files that name nothing. Throws

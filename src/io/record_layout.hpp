@@ -23,7 +23,7 @@ struct RecordField {
   std::uint64_t stride = 0;  ///< planes only: bytes between two rows; 0 if the values lie side by side
   std::uint8_t shift = 0;    ///< u8 only: the value is (byte >> shift) & mask
   std::uint8_t mask = 0xff;
-  bool scaled = false;  ///< i32 only: the value is number * scale + origin, in doubles
+  bool scaled = false;  ///< integers only: the value is number * scale + origin, in doubles
   double scale = 1;
   double origin = 0;
 };

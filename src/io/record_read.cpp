@@ -3,6 +3,7 @@
 
 #include "io/record_columns.hpp"
 #include "io/record_labels.hpp"
+#include "io/record_table.hpp"
 #include "io/record_values.hpp"
 #include "runtime/parallel.hpp"
 
@@ -54,12 +55,12 @@ void convert_run(const RecordField& field, const char* from, std::uint64_t strid
   for (std::uint64_t row = 0; row < rows; ++row, from += stride, to += dims) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const S value = load_value<S, kSwap>(from + i * sizeof(S));
-      if constexpr (std::is_same_v<S, std::uint8_t>) {
-        to[i] = static_cast<D>((value >> field.shift) & field.mask);
-      } else if constexpr (std::is_same_v<S, std::int32_t>) {
+      if constexpr (std::is_integral_v<S>) {
         if (field.scaled) {
           const double scaled = static_cast<double>(value) * field.scale;
           to[i] = convert_value<D>(scaled + field.origin, losses);
+        } else if constexpr (std::is_same_v<S, std::uint8_t>) {
+          to[i] = static_cast<D>((value >> field.shift) & field.mask);
         } else {
           to[i] = convert_value<D>(value, losses);
         }
@@ -96,11 +97,10 @@ void take_labels(const RecordField& field, bool swap, const char* from, std::uin
         to[row] = std::bit_cast<std::uint32_t>(value);
       } else if constexpr (std::is_same_v<S, double>) {
         to[row] = std::bit_cast<std::uint64_t>(value);
+      } else if (field.scaled) {
+        to[row] = std::bit_cast<std::uint64_t>(static_cast<double>(value) * field.scale + field.origin);
       } else if constexpr (std::is_same_v<S, std::uint8_t>) {
         to[row] = (value >> field.shift) & field.mask;
-      } else if constexpr (std::is_same_v<S, std::int32_t>) {
-        to[row] = field.scaled ? std::bit_cast<std::uint64_t>(static_cast<double>(value) * field.scale + field.origin)
-                               : static_cast<std::uint64_t>(value);
       } else {
         to[row] = static_cast<std::uint64_t>(value);
       }
@@ -214,6 +214,10 @@ void require_backed(const runtime::InputFile& file, std::uint64_t rows, std::uin
 PointFile read_records(const runtime::InputFile& file, const RecordLayout& layout, const ReadOptions& options,
                        Format format, std::span<const std::string> defaults) {
   require_backed(file, layout.rows, layout.record_bytes, layout.first_byte, "rows");
+  PointFile result;
+  result.format = format;
+  if (options.table != nullptr) read_record_columns(file, layout, options, format, defaults);
+  if (!options.want_points) return result;
   std::vector<std::string> names;
   if (layout.named) {
     for (const RecordField& field : layout.fields) names.push_back(field.name);
@@ -227,8 +231,6 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   }
   dtype = options.dtype.value_or(dtype);
 
-  PointFile result;
-  result.format = format;
   for (const std::uint32_t column : choice.coordinates) {
     if (layout.named) result.columns.push_back(layout.fields[column].name);
   }

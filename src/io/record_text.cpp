@@ -3,6 +3,7 @@
 
 #include "io/record_columns.hpp"
 #include "io/record_labels.hpp"
+#include "io/record_table.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -279,6 +280,11 @@ void parse_blocks(const runtime::InputFile& file, const TextRecords& records, co
 
 PointFile read_text_records(const runtime::InputFile& file, const TextRecords& records, const ReadOptions& options,
                             Format format, std::span<const std::string> defaults) {
+  PointFile result;
+  result.format = format;
+  require_backed_by_text(file, records);
+  if (options.table != nullptr) read_text_record_columns(file, records, options, format, defaults);
+  if (!options.want_points) return result;
   std::vector<std::string> names;
   std::vector<std::size_t> field_of;  // per number
   for (std::size_t f = 0; f < records.fields.size(); ++f) {
@@ -289,8 +295,6 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   const ColumnChoice choice =
       choose_columns(file.name(), names, static_cast<std::uint32_t>(names.size()), defaults, options);
 
-  PointFile result;
-  result.format = format;
   DType dtype = DType::f32;
   std::vector<std::uint32_t> taken_as(records.fields.size(), kNotTaken);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> repeats;  // columns that ask for a field once more
@@ -307,7 +311,6 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   std::optional<std::size_t> label_field;
   if (choice.label) label_field = field_of[*choice.label];
   dtype = options.dtype.value_or(dtype);
-  require_backed_by_text(file, records);
   result.points = PointSet(dtype, records.rows, static_cast<std::uint32_t>(choice.coordinates.size()));
 
   const auto fill = [&]<typename D>(D) {

@@ -8,6 +8,7 @@
 #include "io/text_blocks.hpp"
 #include "io/text_layout.hpp"
 #include "io/text_rows.hpp"
+#include "io/text_table.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -206,6 +207,8 @@ PointFile read_text_in_blocks(const runtime::InputFile& file, const ReadOptions&
 }
 
 PointFile read_text(const runtime::InputFile& file, const ReadOptions& options) {
+  if (options.table != nullptr) read_text_columns(file, options);
+  if (!options.want_points) return {};
   const auto threads = static_cast<std::uint64_t>(runtime::resolve_threads(options.threads));
   // Small files are cut finer, so that every thread has a few blocks.
   const std::uint64_t block_bytes = std::clamp(file.size() / (threads * 8), kSmallestBlock, kLargestBlock);

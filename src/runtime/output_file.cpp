@@ -1,10 +1,13 @@
 // See output_file.hpp.
 #include "runtime/output_file.hpp"
 
+#include "runtime/gzip_stream.hpp"
+
 #include <kith/error.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,8 +47,16 @@ std::string resolved(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
+std::string_view without_gz(std::string_view path) {
+  constexpr std::string_view kEnd = ".gz";
+  const bool ends =
+      path.size() > kEnd.size() && strncasecmp(path.data() + path.size() - kEnd.size(), kEnd.data(), kEnd.size()) == 0;
+  return ends ? path.substr(0, path.size() - kEnd.size()) : path;
+}
+
+OutputFile::OutputFile(const std::string& path, Compression compression) : path_(path) {
   buffer_.reserve(kBufferBytes);
+  if (compression == Compression::by_name && without_gz(path) != path) gzip_ = std::make_unique<GzipStream>();
   if (path == "-") {
     path_ = "standard output";
     descriptor_ = dup(STDOUT_FILENO);
@@ -80,7 +91,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
   const auto* from = static_cast<const char*>(data);
   if (buffer_.size() + bytes > kBufferBytes) flush();
   if (bytes >= kBufferBytes) {
-    write_all(from, bytes);
+    put(from, bytes);
     flushed_ += bytes;
   } else {
     buffer_.insert(buffer_.end(), from, from + bytes);
@@ -100,8 +111,13 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
   }
 }
 
+void OutputFile::put(const char* data, std::size_t bytes) {
+  if (gzip_ == nullptr) return write_all(data, bytes);
+  gzip_->write(data, bytes, [this](const char* packed, std::size_t size) { write_all(packed, size); });
+}
+
 void OutputFile::flush() {
-  write_all(buffer_.data(), buffer_.size());
+  if (!buffer_.empty()) put(buffer_.data(), buffer_.size());
   flushed_ += buffer_.size();
   buffer_.clear();
 }
@@ -118,6 +134,9 @@ void OutputFile::write_all(const char* data, std::size_t bytes) {
 
 void OutputFile::commit() {
   flush();
+  if (gzip_ != nullptr) {
+    gzip_->finish([this](const char* packed, std::size_t size) { write_all(packed, size); });
+  }
   const int descriptor = descriptor_;
   if (temporary_.empty()) {
     descriptor_ = -1;

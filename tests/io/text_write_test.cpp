@@ -147,12 +147,12 @@ TEST(TextWrite, RefusesWhatDoesNotFit) {
   EXPECT_NE(failure("a.npy", {.labels = &good}).find("labels are written to text only"), std::string::npos);
   EXPECT_NE(failure("a.npy", {.appended = {{"c", {}}}}).find("further columns are written to text only"),
             std::string::npos);
-  EXPECT_NE(failure("a.docx").find(".csv, .tsv, .txt, .xyz, .npy, .npz, .ply and .pcd can be written"),
+  EXPECT_NE(failure("a.docx").find(".csv, .tsv, .txt, .xyz, .npy, .npz, .ply, .pcd and .las can be written"),
             std::string::npos);
   EXPECT_NE(failure("noextension").find("can be written"), std::string::npos);
-  EXPECT_NE(failure("a.las").find("las is read but not written"), std::string::npos);
+  EXPECT_NE(failure("a.laz").find("LAZ is not written"), std::string::npos);
   EXPECT_NE(failure("a.fvecs").find("fvecs is read but not written"), std::string::npos);
-  EXPECT_NE(failure("a.csv.gz").find("gzip is read but not written"), std::string::npos);
+  EXPECT_NE(failure("a.gz").find("can be written"), std::string::npos);
   const std::string mine = std::filesystem::path(text_path("a.")).filename().string();
   for (const auto& entry : std::filesystem::directory_iterator(KITH_TEST_TEMPORARY)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(mine)) << entry.path();

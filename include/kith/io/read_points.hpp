@@ -12,6 +12,8 @@
 
 namespace kith::io {
 
+struct Table;  // kith/io/table.hpp
+
 /// How a file is read. Columns are named as in its header, or by position: "1" is the first, "last" the last.
 struct ReadOptions {
   /// `automatic` recognises the format by content first, then by extension.
@@ -33,6 +35,10 @@ struct ReadOptions {
   bool missing_as_nan = false;
   /// NPZ only: which array; empty takes the only one, or the one called "points".
   std::string array = {};
+  /// If not null, receives every column of the file with its own type, whatever the other options choose.
+  Table* table = nullptr;
+  /// False if only the table is wanted; `PointFile::points` is then empty.
+  bool want_points = true;
   /// Threads; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};

@@ -12,7 +12,7 @@
 
 namespace kith::io {
 
-/// How points are written. CSV, NPY, NPZ, PLY and PCD can be written.
+/// How points are written. CSV, NPY, NPZ, PLY, PCD and LAS can be written, each also compressed (.gz).
 struct WriteOptions {
   /// `automatic` goes by the extension of the path.
   Format format = Format::automatic;
