@@ -81,7 +81,7 @@ class HeaderParser {
   }
 
   std::string_view only(const Words& values) const {
-    if (values.size() != 1) lines_.fail("expected one value");
+    if (values.size() != 1) lines_.fail(fmt::format("expected one value, but there are {}", values.size()));
     return values[0];
   }
 
@@ -101,7 +101,9 @@ class HeaderParser {
     } else if (name == "binary_compressed") {
       header_.encoding = PcdEncoding::binary_compressed;
     } else {
-      lines_.fail(fmt::format("the DATA \"{}\" is not known", name.substr(0, 40)));
+      lines_.fail(fmt::format("\"DATA {}\" is not known; it is ascii, binary or binary_compressed{}",
+                              name.substr(0, 40),
+                              name.starts_with("ascii") ? ", and the first point follows on a line of its own" : ""));
     }
   }
 

@@ -1,48 +1,24 @@
 // See recognize.hpp.
 #include "io/recognize.hpp"
 
+#include "io/foreign_file.hpp"
+
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kith::io {
 namespace {
 
-using namespace std::string_view_literals;
-
 constexpr std::size_t kHeadBytes = 4096;
 constexpr std::string_view kReadable =
     "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs and IDX are read";
-
-/// A file that kith does not read, and what to do with it.
-struct Refused {
-  std::string_view magic;
-  std::string_view what;
-};
-constexpr std::array<Refused, 16> kRefused = {{
-    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file; save the array as NPY (numpy.save) and read that"},
-    {"PAR1"sv, "a Parquet file; save it as CSV or NPY and read that"},
-    {"ARROW1"sv, "an Arrow file; save it as CSV or NPY and read that"},
-    {"ASTM-E57"sv, "an E57 scan; convert it to PLY, PCD or LAS"},
-    {"%PDF-"sv, "a PDF document; extract its table as CSV"},
-    {"\x89KITH\r\n\x1a"sv, "a kith index, not a file of points; name its file, not a pipe, where an index is taken"},
-    {"MATLAB 5.0"sv, "a MATLAB file; save the matrix as CSV or NPY"},
-    {"SQLite format 3\0"sv, "an SQLite database; export the table as CSV"},
-    {"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an old Excel or Office document; save the table as CSV"},
-    {"\xFD\x37zXZ\0"sv, "compressed with xz; decompress it first (xz -d)"},
-    {"\x28\xB5\x2F\xFD"sv, "compressed with zstd; decompress it first (zstd -d)"},
-    {"BZh"sv, "compressed with bzip2; decompress it first (bzip2 -d)"},
-    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive; unpack it first"},
-    {"Rar!\x1A\x07"sv, "a RAR archive; unpack it first"},
-    {"<!DOCTYPE"sv, "a web page, not data; was the download a link to a page?"},
-    {"<html"sv, "a web page, not data; was the download a link to a page?"},
-}};
 
 /// In a zip archive the name of the first member stands at byte 30; arrays are members that end with ".npy".
 bool is_zip_of_arrays(std::string_view head) {
@@ -107,13 +83,10 @@ Format format_of_content(std::string_view head, const runtime::InputFile& file) 
   if (is_idx(head, file.size())) return Format::idx;
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
     if (is_zip_of_arrays(head) || format_of_extension(file.name()) == Format::npz) return Format::npz;
-    throw CorruptFile(fmt::format(
-        "{}: is a zip archive or an Office document without NumPy arrays; unpack it, or save the table as CSV",
-        file.name()));
   }
-  for (const Refused& refused : kRefused) {
-    if (head.starts_with(refused.magic)) throw CorruptFile(fmt::format("{}: is {}", file.name(), refused.what));
-  }
+  std::optional<ForeignKind> foreign = foreign_by_magic(head);
+  if (!foreign) foreign = foreign_by_structure(head, file);
+  if (foreign) throw CorruptFile(refusal_of(*foreign, file.name()));
   return Format::automatic;
 }
 

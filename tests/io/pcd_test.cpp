@@ -162,7 +162,7 @@ TEST(Pcd, HeadersThatAreWrong) {
   bad("SIZE 4 4 4\nFIELDS x y z\nDATA ascii\n" + body, "0 fields");
   bad("VERSION 0.9\n" + body, "version");
   bad("FIELDS x y z\nFIELDS x y z\nDATA ascii\n" + body, "twice");
-  bad(xyz_header(2, "zipped") + body, "\"zipped\"");
+  bad(xyz_header(2, "zipped") + body, "\"DATA zipped\"");
   bad("FIELDS x y z\nnonsense\nDATA ascii\n" + body, "\"nonsense\"");
 }
 
@@ -216,6 +216,12 @@ void check_pcd_round_trip() {
 TEST(Pcd, WhatIsWrittenReadsBackBitForBit) {
   check_pcd_round_trip<float>();
   check_pcd_round_trip<double>();
+}
+
+TEST(Pcd, TheValueOfDataIsQuoted) {
+  const std::string file = "VERSION .7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nWIDTH 1\nPOINTS 1\nDATA ascii-1.72\n2 3\n";
+  expect_error<CorruptFile>(read_pcd, file, "header line 7: \"DATA ascii-1.72\" is not known");
+  expect_error<CorruptFile>(read_pcd, file, "the first point follows on a line of its own");
 }
 
 }  // namespace
