@@ -131,6 +131,12 @@ FlagGroup input_flags(io::ReadOptions& options) {
             [&options](const std::string& value) { options.array = value; }}}};
 }
 
+std::string header_text(const io::TextReading& text) {
+  if (text.header_line) return fmt::format("line {}", *text.header_line);
+  if (text.names_line) return fmt::format("none (the comment in line {} names the columns)", *text.names_line);
+  return "none";
+}
+
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                          const ProgressCallback& progress) {
   if (is_index_file(path)) return read_index_points(path, options, output, progress);
@@ -142,6 +148,10 @@ io::PointFile read_input(const std::string& path, const io::ReadOptions& options
                                  io::name_of(file.format), counted(file.points.rows(), "point"),
                                  counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
                                  readable_bytes(static_cast<double>(file.points.bytes()))));
+  if (file.text) {
+    output.explanation(
+        fmt::format("header: {}; comments: {}", header_text(*file.text), counted(file.text->comment_lines, "line")));
+  }
   return file;
 }
 

@@ -22,6 +22,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view lower) {
 }
 
 bool is_missing_marker(std::string_view field) {
+  if (!field.empty() && field.front() == '#') return is_spreadsheet_error(field);
   constexpr std::array<std::string_view, 7> kMarkers = {"", "?", "-", "na", "n/a", "null", "none"};
   return std::ranges::any_of(kMarkers, [&](std::string_view marker) { return equal_ignoring_case(field, marker); });
 }
@@ -82,6 +83,21 @@ FieldCut cut_quoted(const char* first, const char* line_end, std::string& unquot
 }
 
 }  // namespace
+
+bool is_spreadsheet_error(std::string_view field) {
+  constexpr std::array<std::string_view, 6> kNotAvailable = {"N/A", "NA", "N/D", "NV", "I/T", "GETTING_DATA"};
+  if (field.size() < 2 || field.front() != '#') return false;
+  if (field.find_first_not_of('#') == std::string_view::npos) return true;  // a column that was too narrow
+  field.remove_prefix(1);
+  if (std::ranges::find(kNotAvailable, field) != kNotAvailable.end()) return true;
+  // In other languages the words differ: #REF!, #BEZUG!, #NOMBRE?
+  if (field.size() < 2 || (field.back() != '!' && field.back() != '?')) return false;
+  field.remove_suffix(1);
+  return std::ranges::all_of(field, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '_' || byte >= 0x80;
+  });
+}
 
 bool has_decimal_comma(std::string_view field) {
   return std::ranges::count(field, ',') == 1 && field.size() > 1 &&

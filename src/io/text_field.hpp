@@ -14,23 +14,40 @@ inline constexpr char kBlankRun = ' ';
 /// Whether `c` may surround a field without being part of it. A tab that separates fields is no blank.
 inline bool is_blank(char c, char delimiter) { return c == ' ' || (c == '\t' && delimiter != '\t'); }
 
-/// Whether a line that starts at `line` holds a row: it is not blank (tabs or not) and no comment. The line must end
-/// with '\n'.
-inline bool starts_row(const char* line) {
+/// What a line is, going by how it begins. A marker of comments (#, % or //) with text right behind it is a comment
+/// above the rows, but a value among them: "#N/A" must not make a row vanish.
+enum class LineKind : std::uint8_t { row, blank, comment, marked };
+
+/// The line at `line` must end with '\n'.
+inline LineKind kind_of_line(const char* line) {
   while (*line == ' ' || *line == '\t') ++line;
   switch (*line) {
     case '\n':
+      return LineKind::blank;
+    case '\r':
+      return line[1] == '\n' ? LineKind::blank : LineKind::row;
+    case '/':
+      if (line[1] != '/') return LineKind::row;
+      ++line;
+      break;
     case '#':
     case '%':
-      return false;
-    case '\r':
-      return line[1] != '\n';
-    case '/':
-      return line[1] != '/';
+      break;
     default:
-      return true;
+      return LineKind::row;
   }
+  const char after = line[1];
+  return after == ' ' || after == '\t' || after == '\n' || after == '\r' ? LineKind::comment : LineKind::marked;
 }
+
+/// Whether a line below the first row is a row, too. The line must end with '\n'.
+inline bool starts_row(const char* line) {
+  const LineKind kind = kind_of_line(line);
+  return kind == LineKind::row || kind == LineKind::marked;
+}
+
+/// Whether a field is what a spreadsheet shows for a value that it cannot compute: "#N/A", "#DIV/0!", "#####".
+bool is_spreadsheet_error(std::string_view field);
 
 /// Whether a field is a number with a decimal comma, which is not read but should be called by its name.
 bool has_decimal_comma(std::string_view field);
@@ -41,7 +58,7 @@ enum class FieldKind : std::uint8_t { number, missing, text };
 /// `field` without blanks around it.
 FieldKind kind_of_field(std::string_view field);
 
-/// What became of a field that should be a number.
+/// What became of a field that should be a number. The error value of a spreadsheet is a missing number.
 enum class NumberStatus : std::uint8_t { ok, missing, out_of_range, not_a_number };
 
 /// The value of a field without blanks around it: NaN if it is missing, infinity if it is out of range.

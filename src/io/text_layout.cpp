@@ -2,6 +2,7 @@
 #include "io/text_layout.hpp"
 
 #include "io/text_field.hpp"
+#include "io/text_header_row.hpp"
 #include "io/text_sample.hpp"
 
 #include <kith/error.hpp>
@@ -116,29 +117,18 @@ bool is_asked_for_by_name(const Row& row, const ReadOptions& options) {
   return in_row(options.label) || std::ranges::any_of(options.columns, in_row);
 }
 
-/// Text in the first row makes a header unless the rows below hold text in the same column, as a class name does.
-bool looks_like_header(std::span<const Row> rows, const ReadOptions& options) {
-  const Row& first = rows.front();
-  if (is_asked_for_by_name(first, options)) return true;
-  bool any_text = false;
-  bool any_number = false;
-  for (std::size_t field = 0; field < first.size(); ++field) {
-    const FieldKind kind = kind_of_field(first[field]);
-    any_number |= kind == FieldKind::number;
-    if (kind != FieldKind::text) continue;
-    any_text = true;
-    bool number_below = false;
-    bool text_below = false;
-    for (const Row& row : rows.subspan(1)) {
-      if (field >= row.size()) continue;
-      const FieldKind below = kind_of_field(row[field]);
-      number_below |= below == FieldKind::number;
-      text_below |= below == FieldKind::text;
-    }
-    if (number_below && !text_below) return true;
+/// Whether the first row is a header, where the caller did not say.
+bool finds_header(std::span<const Row> rows, const ReadOptions& options, const SampleLine& first,
+                  const std::string& file_name) {
+  if (is_asked_for_by_name(rows.front(), options)) return true;
+  const HeaderRow found = find_header_row(rows);
+  if (found == HeaderRow::in_doubt) {
+    throw BadData(
+        fmt::format("{}: line {} ({}) may name the columns or be a row with values that are not numbers; say "
+                    "which: --header yes or --header no",
+                    file_name, first.number, shown(first.text)));
   }
-  // Nothing below to compare with: names without any number among them are a header.
-  return rows.size() == 1 && any_text && !any_number;
+  return found == HeaderRow::yes;
 }
 
 /// A comment such as "# x y z" names the columns if it has one word for each.
@@ -206,17 +196,20 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
   } else if (options.header) {
     layout.has_header = *options.header && !(numbers_only && !comment_names.empty());
   } else {
-    layout.has_header = looks_like_header(rows, options);
+    layout.has_header = finds_header(rows, options, lines.front(), file.name());
+    layout.header_is_guessed = true;
   }
 
   if (layout.is_molecule) {
     layout.names = {"element", "x", "y", "z"};
   } else if (layout.has_header) {
     layout.names = first;
+    layout.names_line = layout.model_line;
     lines = lines.subspan(1);
     rows.erase(rows.begin());
   } else {
     layout.names = std::move(comment_names);
+    layout.names_line = layout.names.empty() ? 0 : sample.comment_line;
   }
   for (std::size_t field = 0; field < layout.fields && !layout.names.empty(); ++field) {
     if (field >= layout.names.size()) layout.names.emplace_back();
@@ -225,6 +218,7 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
   layout.text_examples = find_text_columns(rows, layout.fields);
   layout.rows_begin = lines.empty() ? file.size() : lines.front().offset;
   layout.first_line = lines.empty() ? layout.model_line + 1 : lines.front().number;
+  layout.comments = lines.empty() ? sample.comments : lines.front().comments_above;
   return layout;
 }
 

@@ -140,7 +140,8 @@ class RowParser {
     const bool fine = status == NumberStatus::ok || (format_.missing_as_nan && status != NumberStatus::not_a_number);
     if (fine || result_.error) return;  // texts are only made for the first error; a file may hold millions
     if (status == NumberStatus::missing) {
-      fail(RowError::Kind::missing_value, place_of(field), "");
+      fail(RowError::Kind::missing_value, place_of(field),
+           is_spreadsheet_error(text) ? shown(text) + " is not a number" : "the value is missing");
     } else if (status == NumberStatus::out_of_range) {
       fail(RowError::Kind::bad_data, place_of(field),
            fmt::format("{} is beyond the range of {}; correct it, or leave such rows out (--skip-nonfinite)",
@@ -149,18 +150,26 @@ class RowParser {
       fail(RowError::Kind::bad_data, place_of(field),
            fmt::format("{} is not a number{}", shown(text), advice_for(text)));
     }
+    result_.error->is_about_value = true;
   }
 
   std::string advice_for(std::string_view text) const {
     if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is no line end";
     if (has_decimal_comma(text) && delimiter_ != ',') return "; decimal commas are not read, write a point";
+    if (text.starts_with('#') || text.starts_with('%') || text.starts_with("//"))
+      return "; a comment below the first row has a blank behind its marker";
+    const TextLayout& layout = *format_.layout;
+    if (line_ == layout.model_line && layout.header_is_guessed)
+      return "; correct it, or say whether this line names the columns (--header yes, --header no)";
     return "; correct it, or choose other columns (--columns)";
   }
 
+  /// Says more than a field of the same row that is no number, which may only stand in another column than it should.
   [[gnu::noinline]] const char* fail_ragged(const char* row) {
     const char* const line_end = end_of_line(row, lines_.end);
     const char* const next_line = line_end + (*line_end == '\r' ? 2 : 1);
-    if (result_.error) return next_line;
+    if (result_.error && (result_.error->line != line_ || !result_.error->is_about_value)) return next_line;
+    result_.error.reset();
     const TextLayout& layout = *format_.layout;
     const std::uint64_t count = count_fields(row, line_end, delimiter_);
     std::string what = fmt::format("{} field{}, but {} {} has {}", count, count == 1 ? "" : "s",
@@ -243,7 +252,9 @@ BlockSize count_rows(const BlockLines& lines) {
   }
   size.lines = 0;
   for (const char* next = lines.begin; next < lines.end; ++size.lines) {
-    size.rows += starts_row(next) ? 1 : 0;
+    const LineKind kind = kind_of_line(next);
+    size.rows += kind == LineKind::row || kind == LineKind::marked ? 1 : 0;
+    size.comments += kind == LineKind::comment ? 1 : 0;
     next = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(lines.end - next))) + 1;
   }
   return size;

@@ -44,6 +44,14 @@ struct Labels {
   std::vector<std::string> names;    ///< in order of first appearance
 };
 
+/// How the lines of a text file were understood. The first line of a file is 1.
+struct TextReading {
+  std::optional<std::uint64_t> header_line;  ///< the row that was taken as header
+  std::optional<std::uint64_t> names_line;   ///< the same, or the comment that names the columns
+  std::uint64_t comment_lines = 0;
+  char delimiter = ',';  ///< a blank stands for any run of blanks and tabs
+};
+
 /// What a file held.
 struct PointFile {
   PointSet points;
@@ -52,7 +60,8 @@ struct PointFile {
   PointSet extras;                         ///< rows x the extra columns that were asked for, in their own type
   std::vector<std::string> extra_columns;  ///< one name per extra column; empty if the file names none
   Format format = Format::text;
-  std::vector<std::string> notes;  ///< what a person should know, e.g. a conversion that loses digits
+  std::optional<TextReading> text;  ///< of a text file
+  std::vector<std::string> notes;   ///< what a person should know, e.g. a conversion that loses digits
 
   PointView view() const { return points.view(); }
 };
