@@ -74,6 +74,7 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (!options.columns.empty()) flag = "--columns";
   if (!options.label.empty()) flag = "--label";
   if (options.delimiter != 0) flag = "--delimiter";
+  if (options.decimal != 0) flag = "--decimal";
   if (options.header) flag = "--header";
   if (!options.array.empty()) flag = "--array";
   if (!options.extras.empty()) flag = "what names other columns";
@@ -122,6 +123,11 @@ FlagGroup input_flags(io::ReadOptions& options) {
            {"--delimiter", "auto|comma|semicolon|space|tab",
             "text: what separates fields; any other single character works too",
             [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
+           {"--decimal", "point|comma|auto", "text: what stands before the decimals of a number",
+            [&options](const std::string& value) {
+              require_choice("--decimal", "point|comma|auto", value);
+              options.decimal = value == "auto" ? '\0' : value == "comma" ? ',' : '.';
+            }},
            {"--header", "yes|no|auto", "text: whether the first row names the columns",
             [&options](const std::string& value) {
               require_choice("--header", "yes|no|auto", value);

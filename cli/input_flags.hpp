@@ -14,7 +14,7 @@
 
 namespace kith::cli {
 
-/// --format, --dtype, --columns, --label, --delimiter, --header, --array, filled into `options`.
+/// --format, --dtype, --columns, --label, --delimiter, --decimal, --header, --array, filled into `options`.
 FlagGroup input_flags(io::ReadOptions& options);
 
 /// The flag --dtype alone, as the other commands have it.

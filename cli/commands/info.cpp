@@ -58,6 +58,8 @@ ordered_json json_of(const io::PointFile& file, const apps::Summary& summary) {
     report["header_line"] = file.text->header_line ? ordered_json(*file.text->header_line) : ordered_json(nullptr);
     report["names_line"] = file.text->names_line ? ordered_json(*file.text->names_line) : ordered_json(nullptr);
     report["comment_lines"] = file.text->comment_lines;
+    report["delimiter"] = std::string(1, file.text->delimiter);
+    report["decimal"] = std::string(1, file.text->decimal);
   }
   if (file.labels) {
     const std::vector<std::uint64_t> rows = rows_per_label(*file.labels);
@@ -101,6 +103,7 @@ std::string text_of(const std::string& path, const io::PointFile& file, const ap
   if (file.text) {
     text += fmt::format("header        {}\ncomments      {}\n", header_text(*file.text),
                         counted(file.text->comment_lines, "line"));
+    if (file.text->decimal == ',') text += "decimals      comma\n";
   }
   text += fmt::format("points        {}\ndims          {}\ndtype         {}\n", readable_count(summary.points),
                       summary.dims, name_of(summary.dtype));

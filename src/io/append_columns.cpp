@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,7 @@ class ColumnAppender {
     for (const AppendedColumn& column : columns_) {
       field_.clear();
       column.write(row_, field_);
+      if (layout_.decimal == ',' && kind_of_field(field_) == FieldKind::number) std::ranges::replace(field_, '.', ',');
       out_.write({&layout_.delimiter, 1});
       out_.write(as_field(field_, layout_.delimiter));
     }

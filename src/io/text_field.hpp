@@ -49,8 +49,14 @@ inline bool starts_row(const char* line) {
 /// Whether a field is what a spreadsheet shows for a value that it cannot compute: "#N/A", "#DIV/0!", "#####".
 bool is_spreadsheet_error(std::string_view field);
 
-/// Whether a field is a number with a decimal comma, which is not read but should be called by its name.
+/// Whether a field is a number with one comma, digits on both sides of it, and no point.
 bool has_decimal_comma(std::string_view field);
+
+/// Whether the comma or point of a number may stand between thousands: "1,234".
+bool may_be_thousands(std::string_view field);
+
+/// The values that a number with both marks may have, as texts: {"1234.5", "1.2345"} of "1.234,5". Empty if it is none.
+std::vector<std::string> readings_of_both_marks(std::string_view field);
 
 /// What a field says about its column. A decimal comma counts as a number here.
 enum class FieldKind : std::uint8_t { number, missing, text };
@@ -61,9 +67,10 @@ FieldKind kind_of_field(std::string_view field);
 /// What became of a field that should be a number. The error value of a spreadsheet is a missing number.
 enum class NumberStatus : std::uint8_t { ok, missing, out_of_range, not_a_number };
 
-/// The value of a field without blanks around it: NaN if it is missing, infinity if it is out of range.
+/// The value of a field without blanks around it: NaN if it is missing, infinity if it is out of range. `decimal` is
+/// '.' or ','; the other of the two is no part of a number.
 template <typename T>
-NumberStatus number_of_field(std::string_view field, T& value);
+NumberStatus number_of_field(std::string_view field, T& value, char decimal = '.');
 
 /// A field cut out of its line.
 struct FieldCut {

@@ -20,8 +20,6 @@ enum class FirstField : std::uint8_t {
   misspelt,  ///< a number that somebody or some program got wrong
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool has_letter(std::string_view field) {
   return std::ranges::any_of(field, [](unsigned char c) { return std::isalpha(c) != 0 || c >= 0x80; });
 }
@@ -59,8 +57,8 @@ FirstField classify(std::string_view field) {
   if (!has_letter(field) || is_hexadecimal || says_missing(field) || has_letters_for_digits(field)) {
     return FirstField::misspelt;
   }
-  return is_digit(field[0]) || std::string_view("+-.<>~").find(field[0]) != std::string_view::npos ? FirstField::odd
-                                                                                                   : FirstField::name;
+  return std::string_view("0123456789+-.<>~").find(field[0]) != std::string_view::npos ? FirstField::odd
+                                                                                       : FirstField::name;
 }
 
 /// Whether more rows below the first hold a number in this column than hold text.

@@ -21,6 +21,7 @@ inline constexpr std::size_t kFieldLimit = std::size_t{1} << 20;
 /// What the first lines of a file tell about all of them.
 struct TextLayout {
   char delimiter = ' ';            ///< kBlankRun for runs of blanks and tabs
+  char decimal = '.';              ///< '.' or ','
   std::uint64_t rows_begin = 0;    ///< byte where the line of the first row starts
   std::uint64_t first_line = 1;    ///< number of that line; the first of a file is 1
   std::uint64_t model_line = 1;    ///< number of the line that says how many fields there are

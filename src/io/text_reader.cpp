@@ -78,6 +78,7 @@ class TextReader {
     reading.comment_lines = layout_.comments;
     for (const BlockPlace& place : places_) reading.comment_lines += place.size.comments;
     reading.delimiter = layout_.delimiter;
+    reading.decimal = layout_.decimal;
     return reading;
   }
 

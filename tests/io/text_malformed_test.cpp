@@ -64,13 +64,6 @@ TEST(TextMalformed, NotANumber) {
   }
 }
 
-TEST(TextMalformed, DecimalCommaIsNamed) {
-  const std::string advice = "is not a number; decimal commas are not read, write a point";
-  EXPECT_EQ(failure_of<BadData>("1.5;2\n3,5;4\n"), "points.csv: line 2, column 1: \"3,5\" " + advice);
-  EXPECT_EQ(failure_of<BadData>("1,5;2,5\n3,5;4,5\n"), "points.csv: line 1, column 1: \"1,5\" " + advice);
-  EXPECT_EQ(failure_of<BadData>("x;y\n1,5;2,5\n"), "points.csv: line 2, column 1 (x): \"1,5\" " + advice);
-}
-
 TEST(TextMalformed, OutOfRange) {
   EXPECT_EQ(failure_of<BadData>("1,1e400\n"),
             "points.csv: line 1, column 2: \"1e400\" is beyond the range of f64; correct it, or leave such rows out "

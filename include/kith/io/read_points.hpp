@@ -27,6 +27,8 @@ struct ReadOptions {
   std::vector<std::string> extras = {};
   /// Text only: the character between fields; 0 finds out.
   char delimiter = 0;
+  /// Text only: what stands before the decimals of a number, '.' or ','; 0 finds out.
+  char decimal = 0;
   /// Text only: whether the first row names the columns; unset finds out.
   std::optional<bool> header = {};
   /// Missing and out-of-range values become NaN or infinity instead of BadData.
@@ -50,6 +52,7 @@ struct TextReading {
   std::optional<std::uint64_t> names_line;   ///< the same, or the comment that names the columns
   std::uint64_t comment_lines = 0;
   char delimiter = ',';  ///< a blank stands for any run of blanks and tabs
+  char decimal = '.';    ///< before the decimals of numbers: '.' or ','
 };
 
 /// What a file held.
