@@ -81,6 +81,7 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (!options.columns.empty()) flag = "--columns";
   if (!options.label.empty()) flag = "--label";
   if (options.delimiter != 0) flag = "--delimiter";
+  if (options.decimal != 0) flag = "--decimal";
   if (options.header) flag = "--header";
   if (!options.array.empty()) flag = "--array";
   if (!options.extras.empty()) flag = "what names other columns";
@@ -126,6 +127,11 @@ FlagGroup input_flags(io::ReadOptions& options) {
            {"--delimiter", "auto|comma|semicolon|space|tab",
             "text: what separates fields; any other single character works too",
             [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
+           {"--decimal", "point|comma|auto", "text: what stands before the decimals of a number",
+            [&options](const std::string& value) {
+              require_choice("--decimal", "point|comma|auto", value);
+              options.decimal = value == "auto" ? '\0' : value == "comma" ? ',' : '.';
+            }},
            {"--header", "yes|no|auto", "text: whether the first row names the columns",
             [&options](const std::string& value) {
               require_choice("--header", "yes|no|auto", value);
@@ -133,6 +139,12 @@ FlagGroup input_flags(io::ReadOptions& options) {
             }},
            {"--array", "NAME", "npz: which array holds the points",
             [&options](const std::string& value) { options.array = value; }}}};
+}
+
+std::string header_text(const io::TextReading& text) {
+  if (text.header_line) return fmt::format("line {}", *text.header_line);
+  if (text.names_line) return fmt::format("none (the comment in line {} names the columns)", *text.names_line);
+  return "none";
 }
 
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
@@ -146,6 +158,10 @@ io::PointFile read_input(const std::string& path, const io::ReadOptions& options
                                  io::name_of(file.format), counted(file.points.rows(), "point"),
                                  counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
                                  readable_bytes(static_cast<double>(file.points.bytes()))));
+  if (file.text) {
+    output.explanation(
+        fmt::format("header: {}; comments: {}", header_text(*file.text), counted(file.text->comment_lines, "line")));
+  }
   return file;
 }
 

@@ -15,7 +15,7 @@
 
 namespace kith::cli {
 
-/// --format, --dtype, --columns, --label, --delimiter, --header, --array, filled into `options`.
+/// --format, --dtype, --columns, --label, --delimiter, --decimal, --header, --array, filled into `options`.
 FlagGroup input_flags(io::ReadOptions& options);
 
 /// "a,b,c" or "1,2,3" as the flag took it. Throws UsageError if a name is empty.
@@ -38,6 +38,9 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
 
 /// Throws UsageError unless the index file holds points.
 void require_points_index(const std::string& path, const IndexFileInfo& info);
+
+/// Which line of a text file is the header: "line 3", "none", or "none (the comment in line 1 names the columns)".
+std::string header_text(const io::TextReading& text);
 
 /// Reads the file, prints its notes and, with --explain, what it held. An index file gives the points that it was built
 /// from; rows that were left out hold NaN.

@@ -206,6 +206,7 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {!flags.read.columns.empty(), "--columns"},
       {!flags.read.label.empty(), "--label"},
       {flags.read.delimiter != 0, "--delimiter"},
+      {flags.read.decimal != 0, "--decimal"},
       {flags.read.header.has_value(), "--header"},
       {!flags.read.array.empty(), "--array"},
       {flags.query.any_given(), "what says how to read columns of QUERIES"}};

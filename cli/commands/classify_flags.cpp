@@ -125,16 +125,13 @@ FlagGroup result_flag_group(ClassifyFlags& flags) {
 
 void check_sources(const ClassifyFlags& flags) {
   if (flags.is_class_file()) {
-    const std::pair<bool, const char*> given[] = {{!flags.train.empty(), "--train"},
-                                                  {!flags.test.empty(), "--test"},
-                                                  {!flags.read.label.empty(), "--label"},
-                                                  {flags.is_regression(), "--regress"},
-                                                  {!flags.read.columns.empty(), "--columns"},
-                                                  {flags.read.delimiter != 0, "--delimiter"},
-                                                  {flags.read.header.has_value(), "--header"},
-                                                  {!flags.read.array.empty(), "--array"},
-                                                  {flags.read.format != io::Format::automatic, "--format"},
-                                                  {flags.skip_nonfinite, "--skip-nonfinite"}};
+    const std::pair<bool, const char*> given[] = {
+        {!flags.train.empty(), "--train"},          {!flags.test.empty(), "--test"},
+        {!flags.read.label.empty(), "--label"},     {flags.is_regression(), "--regress"},
+        {!flags.read.columns.empty(), "--columns"}, {flags.read.delimiter != 0, "--delimiter"},
+        {flags.read.decimal != 0, "--decimal"},     {flags.read.header.has_value(), "--header"},
+        {!flags.read.array.empty(), "--array"},     {flags.read.format != io::Format::automatic, "--format"},
+        {flags.skip_nonfinite, "--skip-nonfinite"}};
     for (const auto& [is_given, flag] : given) {
       if (!is_given) continue;
       throw UsageError(fmt::format(

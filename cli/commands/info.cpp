@@ -54,6 +54,13 @@ ordered_json json_of(const io::PointFile& file, const apps::Summary& summary) {
   report["upper"] = summary.upper;
   report["bytes"] = summary.bytes;
   report["columns"] = file.columns;
+  if (file.text) {
+    report["header_line"] = file.text->header_line ? ordered_json(*file.text->header_line) : ordered_json(nullptr);
+    report["names_line"] = file.text->names_line ? ordered_json(*file.text->names_line) : ordered_json(nullptr);
+    report["comment_lines"] = file.text->comment_lines;
+    report["delimiter"] = std::string(1, file.text->delimiter);
+    report["decimal"] = std::string(1, file.text->decimal);
+  }
   if (file.labels) {
     const std::vector<std::uint64_t> rows = rows_per_label(*file.labels);
     ordered_json labels = ordered_json::array();
@@ -93,6 +100,11 @@ std::string labels_text(const io::Labels& labels) {
 std::string text_of(const std::string& path, const io::PointFile& file, const apps::Summary& summary) {
   std::string text = fmt::format("file          {}\nformat        {}\n", path == "-" ? "standard input" : path,
                                  io::name_of(file.format));
+  if (file.text) {
+    text += fmt::format("header        {}\ncomments      {}\n", header_text(*file.text),
+                        counted(file.text->comment_lines, "line"));
+    if (file.text->decimal == ',') text += "decimals      comma\n";
+  }
   text += fmt::format("points        {}\ndims          {}\ndtype         {}\n", readable_count(summary.points),
                       summary.dims, name_of(summary.dtype));
   text += fmt::format("nonfinite     {}{}\n", readable_count(summary.nonfinite),

@@ -78,6 +78,7 @@ def read_points(
     label: Any = None,
     extras: Any = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
     header: bool | None = None,
     missing_as_nan: bool = False,
     array: str | None = None,
@@ -102,6 +103,8 @@ def read_points(
         Columns to read beside the coordinates.
     delimiter : str, optional
         Text only: the character between fields.
+    decimal : "." or ",", optional
+        Text only: what stands before the decimals of a number; found out by default.
     header : bool, optional
         Text only: whether the first row names the columns.
     missing_as_nan : bool
@@ -138,6 +141,7 @@ def read_points(
             label="" if label is None else str(label),
             extras=_names(extras),
             delimiter=as_text(delimiter or "", "delimiter"),
+            decimal=as_text(decimal or "", "decimal"),
             header=None if header is None else bool(header),
             missing_as_nan=bool(missing_as_nan),
             array=as_text(array or "", "array"),

@@ -218,6 +218,7 @@ def read_points(
     label: str = "",
     extras: Sequence[str] = [],
     delimiter: str = "",
+    decimal: str = "",
     header: bool | None = None,
     missing_as_nan: bool = False,
     array: str = "",

@@ -36,10 +36,17 @@ char one_character(const std::string& delimiter) {
   return delimiter[0];
 }
 
+char decimal_named(const std::string& name) {
+  if (name.empty() || name == "auto") return 0;
+  if (name == "point" || name == ".") return '.';
+  if (name == "comma" || name == ",") return ',';
+  throw nb::value_error(fmt::format("decimal must be \".\" or \",\", not \"{}\"", name).c_str());
+}
+
 nb::dict read_points(const std::string& path, const std::string& format, const std::optional<std::string>& dtype,
                      Names columns, std::string label, Names extras, const std::string& delimiter,
-                     std::optional<bool> header, bool missing_as_nan, std::string array, int threads,
-                     nb::object progress) {
+                     const std::string& decimal, std::optional<bool> header, bool missing_as_nan, std::string array,
+                     int threads, nb::object progress) {
   Watch watch(std::move(progress));
   io::ReadOptions options;
   options.format = io::parse_format(format);
@@ -48,6 +55,7 @@ nb::dict read_points(const std::string& path, const std::string& format, const s
   options.label = std::move(label);
   options.extras = std::move(extras);
   options.delimiter = one_character(delimiter);
+  options.decimal = decimal_named(decimal);
   options.header = header;
   options.missing_as_nan = missing_as_nan;
   options.array = std::move(array);
@@ -114,8 +122,9 @@ nb::tuple generate(const std::string& shape, std::uint64_t points, std::uint32_t
 
 void bind_point_files(nb::module_& module) {
   module.def("read_points", &read_points, "path"_a, nb::kw_only(), "format"_a = "auto", "dtype"_a = nb::none(),
-             "columns"_a = Names(), "label"_a = "", "extras"_a = Names(), "delimiter"_a = "", "header"_a = nb::none(),
-             "missing_as_nan"_a = false, "array"_a = "", "threads"_a = 0, "progress"_a = nb::none());
+             "columns"_a = Names(), "label"_a = "", "extras"_a = Names(), "delimiter"_a = "", "decimal"_a = "",
+             "header"_a = nb::none(), "missing_as_nan"_a = false, "array"_a = "", "threads"_a = 0,
+             "progress"_a = nb::none());
   module.def("generate", &generate, "shape"_a, "points"_a, "dims"_a, nb::kw_only(), "seed"_a = 1,
              "dtype"_a = nb::none(), "classes"_a = 10, "threads"_a = 0, "progress"_a = nb::none());
   module.def("write_points", &write_points, "path"_a, "points"_a, nb::kw_only(), "format"_a = "auto",

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,7 @@ class ColumnAppender {
   }
 
  private:
-  /// What stands above the rows and is no header; returns where to go on.
+  /// What stands above the rows; returns where they begin.
   std::uint64_t write_head() {
     const TextSample sample = sample_rows(file_);
     if (file_.head(3) == "\xEF\xBB\xBF") out_.write("\xEF\xBB\xBF");
@@ -79,8 +80,8 @@ class ColumnAppender {
     } else if (!layout_.has_header && !layout_.names.empty()) {
       out_.write("# " + sample.comment_above + names() + '\n');
     }
-    at_header_ = layout_.has_header;
-    return layout_.has_header ? sample.rows.front().offset : layout_.rows_begin;
+    if (layout_.has_header) out_.write(sample.rows.front().text + names() + sample.rows.front().line_break);
+    return layout_.rows_begin;
   }
 
   std::string names() const {
@@ -95,19 +96,15 @@ class ColumnAppender {
     if (!starts_row(line)) return next;
     const char* const end = end_of_line(line, next);
     out_.write({line, end});
-    if (at_header_) {
-      out_.write(names());
-      at_header_ = false;
-    } else {
-      if (row_ == rows_) fail_changed();
-      for (const AppendedColumn& column : columns_) {
-        field_.clear();
-        column.write(row_, field_);
-        out_.write({&layout_.delimiter, 1});
-        out_.write(as_field(field_, layout_.delimiter));
-      }
-      ++row_;
+    if (row_ == rows_) fail_changed();
+    for (const AppendedColumn& column : columns_) {
+      field_.clear();
+      column.write(row_, field_);
+      if (layout_.decimal == ',' && kind_of_field(field_) == FieldKind::number) std::ranges::replace(field_, '.', ',');
+      out_.write({&layout_.delimiter, 1});
+      out_.write(as_field(field_, layout_.delimiter));
     }
+    ++row_;
     out_.write({end, next});
     return next;
   }
@@ -123,7 +120,6 @@ class ColumnAppender {
   std::span<const AppendedColumn> columns_;
   std::uint64_t rows_;
   std::uint64_t row_ = 0;
-  bool at_header_ = false;
   std::string field_;
 };
 

@@ -4,11 +4,11 @@
 #include "io/record_columns.hpp"
 #include "io/record_labels.hpp"
 #include "io/record_table.hpp"
+#include "io/text_number.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
 
-#include <fast_float/fast_float.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -141,16 +141,11 @@ class LineParser {
   }
 
   D number(const char* at, const char* stop, const TextField& field) {
-    const char* begin = at;
-    if (stop - at > 1 && *at == '+' && at[1] != '-') ++begin;
     D value{};
-    const auto result = fast_float::from_chars(begin, stop, value);
-    if (result.ptr != stop || at == stop || (result.ec != std::errc() && !std::isinf(value))) {
-      refuse(at, stop, field, "is no number");
-    }
-    if (std::isinf(value) && is_finite_text(begin, stop)) {
+    if (parse_number(at, stop, value) != stop) refuse(at, stop, field, "is no number");
+    if (std::isinf(value) && is_finite_text(at, stop)) {
       double wide = 0;
-      fast_float::from_chars(begin, stop, wide);
+      parse_number(at, stop, wide);
       if (!std::isinf(wide)) {
         ++overflows_;  // a number, only not of this type
       } else if (!options_.missing_as_nan) {

@@ -17,11 +17,14 @@ namespace {
 
 constexpr std::size_t kShownBytes = 40;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool equal_ignoring_case(std::string_view a, std::string_view lower) {
   return std::ranges::equal(a, lower, [](unsigned char x, char y) { return std::tolower(x) == y; });
 }
 
 bool is_missing_marker(std::string_view field) {
+  if (!field.empty() && field.front() == '#') return is_spreadsheet_error(field);
   constexpr std::array<std::string_view, 7> kMarkers = {"", "?", "-", "na", "n/a", "null", "none"};
   return std::ranges::any_of(kMarkers, [&](std::string_view marker) { return equal_ignoring_case(field, marker); });
 }
@@ -83,9 +86,48 @@ FieldCut cut_quoted(const char* first, const char* line_end, std::string& unquot
 
 }  // namespace
 
+bool is_spreadsheet_error(std::string_view field) {
+  constexpr std::array<std::string_view, 6> kNotAvailable = {"N/A", "NA", "N/D", "NV", "I/T", "GETTING_DATA"};
+  if (field.size() < 2 || field.front() != '#') return false;
+  if (field.find_first_not_of('#') == std::string_view::npos) return true;  // a column that was too narrow
+  field.remove_prefix(1);
+  if (std::ranges::find(kNotAvailable, field) != kNotAvailable.end()) return true;
+  // In other languages the words differ: #REF!, #BEZUG!, #NOMBRE?
+  if (field.size() < 2 || (field.back() != '!' && field.back() != '?')) return false;
+  field.remove_suffix(1);
+  return std::ranges::all_of(field, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '_' || byte >= 0x80;
+  });
+}
+
 bool has_decimal_comma(std::string_view field) {
-  return std::ranges::count(field, ',') == 1 && field.size() > 1 &&
-         field.find_first_not_of("+-0123456789,eE") == std::string_view::npos;
+  const std::size_t comma = field.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma + 1 == field.size()) return false;
+  if (!is_digit(field[comma - 1]) || !is_digit(field[comma + 1])) return false;
+  double value = 0;
+  return number_of_field(field, value, ',') != NumberStatus::not_a_number;
+}
+
+bool may_be_thousands(std::string_view field) {
+  if (!field.empty() && (field.front() == '+' || field.front() == '-')) field.remove_prefix(1);
+  const std::size_t mark = field.find_first_of(".,");
+  return mark != std::string_view::npos && mark >= 1 && mark <= 3 && field.size() == mark + 4 && field.front() != '0' &&
+         std::ranges::count_if(field, is_digit) + 1 == static_cast<std::ptrdiff_t>(field.size());
+}
+
+std::vector<std::string> readings_of_both_marks(std::string_view field) {
+  if (field.find(',') == std::string_view::npos || field.find('.') == std::string_view::npos) return {};
+  std::vector<std::string> readings;
+  for (const char decimal : {',', '.'}) {
+    std::string plain;
+    for (const char c : field) {
+      if (c == decimal) plain += '.';
+      if (c != ',' && c != '.') plain += c;
+    }
+    if (kind_of_field(plain) == FieldKind::number) readings.push_back(std::move(plain));
+  }
+  return readings;
 }
 
 FieldKind kind_of_field(std::string_view field) {
@@ -97,16 +139,24 @@ FieldKind kind_of_field(std::string_view field) {
 }
 
 template <typename T>
-NumberStatus number_of_field(std::string_view field, T& value) {
-  const char* const end = field.data() + field.size();
-  if (!field.empty() && parse_number(field.data(), end, value) == end) {
-    return std::isinf(value) && !spells_infinity(field) ? NumberStatus::out_of_range : NumberStatus::ok;
+NumberStatus number_of_field(std::string_view field, T& value, char decimal) {
+  std::string with_point;
+  std::string_view digits = field;
+  if (decimal == ',') {
+    with_point = field;
+    // A point becomes what is part of no number.
+    for (char& c : with_point) c = c == ',' ? '.' : c == '.' ? ',' : c;
+    digits = with_point;
+  }
+  const char* const end = digits.data() + digits.size();
+  if (!digits.empty() && parse_number(digits.data(), end, value) == end) {
+    return std::isinf(value) && !spells_infinity(digits) ? NumberStatus::out_of_range : NumberStatus::ok;
   }
   value = std::numeric_limits<T>::quiet_NaN();
   return is_missing_marker(field) ? NumberStatus::missing : NumberStatus::not_a_number;
 }
-template NumberStatus number_of_field(std::string_view, float&);
-template NumberStatus number_of_field(std::string_view, double&);
+template NumberStatus number_of_field(std::string_view, float&, char);
+template NumberStatus number_of_field(std::string_view, double&, char);
 
 FieldCut cut_field(const char* first, const char* line_end, char delimiter, std::string& unquoted) {
   const auto skip_blanks = [&](const char* p) {

@@ -2,6 +2,8 @@
 #include "io/text_layout.hpp"
 
 #include "io/text_field.hpp"
+#include "io/text_header_row.hpp"
+#include "io/text_marks.hpp"
 #include "io/text_sample.hpp"
 
 #include <kith/error.hpp>
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <span>
@@ -22,7 +23,11 @@ using Row = std::vector<std::string>;
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-void require_usable_delimiter(char delimiter) {
+void require_usable_marks(char delimiter, char decimal) {
+  if (decimal != 0 && decimal != '.' && decimal != ',') {
+    throw UsageError(
+        fmt::format("{} cannot separate decimals; use a point or a comma", shown(std::string_view(&decimal, 1))));
+  }
   const auto byte = static_cast<unsigned char>(delimiter);
   if (delimiter == 0 || delimiter == '\t') return;
   if (byte < 0x20 || byte >= 0x7f || std::isalnum(byte) ||
@@ -33,42 +38,6 @@ void require_usable_delimiter(char delimiter) {
 }
 
 bool is_number(const std::string& field) { return kind_of_field(field) == FieldKind::number; }
-
-/// The rows of a sample, cut by one delimiter.
-struct Trial {
-  bool fits = true;  ///< all rows have the same number of fields, and more than one
-  std::uint64_t numbers = 0;
-};
-
-Trial try_delimiter(std::span<const SampleLine> rows, char delimiter) {
-  Trial trial;
-  std::size_t fields = 0;
-  for (const SampleLine& line : rows) {
-    const Row row = split_row(line.text, delimiter, kFieldLimit + 1);
-    if (&line == &rows.front()) fields = row.size();
-    trial.fits = trial.fits && row.size() == fields && fields > 1;
-    trial.numbers += static_cast<std::uint64_t>(std::ranges::count_if(row, is_number));
-  }
-  return trial;
-}
-
-/// A delimiter that cuts all rows into equally many fields is right; if there is none, the first that any row holds.
-char find_delimiter(std::span<const SampleLine> rows) {
-  constexpr std::array<char, 3> kMarks = {';', ',', '|'};
-  for (const char mark : kMarks) {
-    if (try_delimiter(rows, mark).fits) return mark;
-  }
-  const Trial tab = try_delimiter(rows, '\t');
-  const Trial blanks = try_delimiter(rows, kBlankRun);
-  // Columns padded with blanks and tabs may have one tab in each row; then blanks give more numbers.
-  if (tab.fits && !(blanks.fits && blanks.numbers > tab.numbers)) return '\t';
-  if (blanks.fits) return kBlankRun;
-  for (const char mark : {';', ',', '|', '\t'}) {
-    if (std::ranges::any_of(rows, [mark](const auto& row) { return row.text.find(mark) != std::string::npos; }))
-      return mark;
-  }
-  return kBlankRun;
-}
 
 std::optional<std::uint64_t> count_alone_on_line(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -116,29 +85,18 @@ bool is_asked_for_by_name(const Row& row, const ReadOptions& options) {
   return in_row(options.label) || std::ranges::any_of(options.columns, in_row);
 }
 
-/// Text in the first row makes a header unless the rows below hold text in the same column, as a class name does.
-bool looks_like_header(std::span<const Row> rows, const ReadOptions& options) {
-  const Row& first = rows.front();
-  if (is_asked_for_by_name(first, options)) return true;
-  bool any_text = false;
-  bool any_number = false;
-  for (std::size_t field = 0; field < first.size(); ++field) {
-    const FieldKind kind = kind_of_field(first[field]);
-    any_number |= kind == FieldKind::number;
-    if (kind != FieldKind::text) continue;
-    any_text = true;
-    bool number_below = false;
-    bool text_below = false;
-    for (const Row& row : rows.subspan(1)) {
-      if (field >= row.size()) continue;
-      const FieldKind below = kind_of_field(row[field]);
-      number_below |= below == FieldKind::number;
-      text_below |= below == FieldKind::text;
-    }
-    if (number_below && !text_below) return true;
+/// Whether the first row is a header, where the caller did not say.
+bool finds_header(std::span<const Row> rows, const ReadOptions& options, const SampleLine& first,
+                  const std::string& file_name) {
+  if (is_asked_for_by_name(rows.front(), options)) return true;
+  const HeaderRow found = find_header_row(rows);
+  if (found == HeaderRow::in_doubt) {
+    throw BadData(
+        fmt::format("{}: line {} ({}) may name the columns or be a row with values that are not numbers; say "
+                    "which: --header yes or --header no",
+                    file_name, first.number, shown(first.text)));
   }
-  // Nothing below to compare with: names without any number among them are a header.
-  return rows.size() == 1 && any_text && !any_number;
+  return found == HeaderRow::yes;
 }
 
 /// A comment such as "# x y z" names the columns if it has one word for each.
@@ -174,7 +132,7 @@ void require_whole_lines(const SampleLine& row, const std::string& file_name) {
 }  // namespace
 
 TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& options) {
-  require_usable_delimiter(options.delimiter);
+  require_usable_marks(options.delimiter, options.decimal);
   const TextSample sample = sample_rows(file);
   if (sample.rows.empty()) {
     throw BadData(fmt::format("{}: holds no points, {}", file.name(),
@@ -186,9 +144,10 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
   std::span<const SampleLine> lines = sample.rows;
   const bool blanks_possible = options.delimiter == 0 || options.delimiter == kBlankRun;
   if (blanks_possible && !options.header.value_or(false)) take_count_line(lines, layout);
-  layout.delimiter = options.delimiter != 0 ? options.delimiter
-                     : layout.promised_rows ? kBlankRun
-                                            : find_delimiter(lines);
+  const TextMarks marks =
+      find_marks(lines, {layout.promised_rows ? kBlankRun : options.delimiter, options.decimal}, file.name());
+  layout.delimiter = marks.delimiter;
+  layout.decimal = marks.decimal;
 
   std::vector<Row> rows;
   for (const SampleLine& line : lines) rows.push_back(split_row(line.text, layout.delimiter, kFieldLimit + 1));
@@ -206,17 +165,20 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
   } else if (options.header) {
     layout.has_header = *options.header && !(numbers_only && !comment_names.empty());
   } else {
-    layout.has_header = looks_like_header(rows, options);
+    layout.has_header = finds_header(rows, options, lines.front(), file.name());
+    layout.header_is_guessed = true;
   }
 
   if (layout.is_molecule) {
     layout.names = {"element", "x", "y", "z"};
   } else if (layout.has_header) {
     layout.names = first;
+    layout.names_line = layout.model_line;
     lines = lines.subspan(1);
     rows.erase(rows.begin());
   } else {
     layout.names = std::move(comment_names);
+    layout.names_line = layout.names.empty() ? 0 : sample.comment_line;
   }
   for (std::size_t field = 0; field < layout.fields && !layout.names.empty(); ++field) {
     if (field >= layout.names.size()) layout.names.emplace_back();
@@ -225,6 +187,7 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
   layout.text_examples = find_text_columns(rows, layout.fields);
   layout.rows_begin = lines.empty() ? file.size() : lines.front().offset;
   layout.first_line = lines.empty() ? layout.model_line + 1 : lines.front().number;
+  layout.comments = lines.empty() ? sample.comments : lines.front().comments_above;
   return layout;
 }
 

@@ -21,10 +21,14 @@ inline constexpr std::size_t kFieldLimit = std::size_t{1} << 20;
 /// What the first lines of a file tell about all of them.
 struct TextLayout {
   char delimiter = ' ';            ///< kBlankRun for runs of blanks and tabs
+  char decimal = '.';              ///< '.' or ','
   std::uint64_t rows_begin = 0;    ///< byte where the line of the first row starts
   std::uint64_t first_line = 1;    ///< number of that line; the first of a file is 1
   std::uint64_t model_line = 1;    ///< number of the line that says how many fields there are
   bool has_header = false;         ///< that line is a header
+  bool header_is_guessed = false;  ///< nobody said whether it is one
+  std::uint64_t names_line = 0;    ///< number of the header, or of the comment that names the columns; 0: no names
+  std::uint64_t comments = 0;      ///< lines with comments above the first row
   std::uint32_t fields = 0;        ///< per row
   std::vector<std::string> names;  ///< one per field, or empty
   /// Per field, a value where the first rows hold text and no number, else empty.

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 
@@ -73,8 +75,9 @@ template <typename T>
     count += decimals;
   }
   constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
-  // Up to 19 digits do not overflow; 2^53 has 16. A letter may begin an exponent.
-  if (count == 0 || count > 19 || digits > kExact || (*p | 0x20) == 'e') return nullptr;
+  // Up to 19 digits do not overflow; 2^53 has 16. E, e, D and d may begin an
+  // exponent: they are the letters that this mask makes an 'e'.
+  if (count == 0 || count > 19 || digits > kExact || (*p | 0x21) == 'e') return nullptr;
   const double quotient = static_cast<double>(digits) / kExactPowersOfTen[decimals];
   if constexpr (std::is_same_v<T, float>) {
     // Rounding a second time is harmless unless the double lies just halfway between two floats (the true value may lie
@@ -89,17 +92,55 @@ template <typename T>
   return p;
 }
 
+/// The minus sign of typesetters, U+2212, as UTF-8.
+inline constexpr std::string_view kTypesetMinus = "\xE2\x88\x92";
+
+/// Reads a number as `parse_number` does that is spelt in another way: with D or d before its exponent, as Fortran
+/// writes doubles, or with U+2212 as its sign. Null if it is not.
+template <typename T>
+[[gnu::noinline]] const char* parse_other_spelling(const char* first, const char* last, T& value) {
+  std::string plain;
+  std::size_t minuses = 0;
+  for (const char* p = first; p != last;) {
+    if (std::string_view(p, last).starts_with(kTypesetMinus)) {
+      plain += '-';
+      p += kTypesetMinus.size();
+      ++minuses;
+    } else if ((*p | 0x21) == 'e') {
+      plain += 'e';
+      ++p;
+    } else if ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '+') {
+      plain += *p++;
+    } else {
+      break;
+    }
+  }
+  const auto [end, error] = fast_float::from_chars(plain.data(), plain.data() + plain.size(), value);
+  // A sign that is left over is behind the number, and then the whole is none.
+  if (error == std::errc::invalid_argument || end != plain.data() + plain.size()) return nullptr;
+  return first + plain.size() + minuses * (kTypesetMinus.size() - 1);
+}
+
 /// Reads a number at `first`; returns where it ends, or null if there is none. Values beyond the type's range become
-/// infinity. A leading '+' is allowed.
+/// infinity. A leading '+' is allowed, and so are Fortran's exponents (1.5D+03) and the minus sign U+2212.
 template <typename T>
 const char* parse_number(const char* first, const char* last, T& value) {
   if (first == last) return nullptr;
   if (*first == '+') {
     ++first;
-    if (first == last || *first == '-') return nullptr;
+    if (first == last || *first == '-' || *first == kTypesetMinus[0]) return nullptr;
   }
   const auto [end, error] = fast_float::from_chars(first, last, value);
-  return error == std::errc::invalid_argument ? nullptr : end;
+  const bool is_number = error != std::errc::invalid_argument;
+  const bool may_go_on = is_number ? end != last && (*end | 0x21) == 'e' : *first == kTypesetMinus[0];
+  if (may_go_on) {
+    T other;
+    if (const char* const other_end = parse_other_spelling(first, last, other)) {
+      value = other;
+      return other_end;
+    }
+  }
+  return is_number ? end : nullptr;
 }
 
 }  // namespace kith::io

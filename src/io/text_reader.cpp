@@ -49,6 +49,7 @@ class TextReader {
     PointFile result;
     result.format = Format::text;
     result.columns = plan_.names;
+    result.text = describe();
     if (options_.dtype.value_or(DType::f64) == DType::f32) {
       parse<float>(rows, result);
     } else {
@@ -68,6 +69,18 @@ class TextReader {
             .progress = &options_.progress,
             .units_per_task = blocks_.block_bytes(),
             .total_units = blocks_.bytes()};
+  }
+
+  /// After `count`.
+  TextReading describe() const {
+    TextReading reading;
+    if (layout_.has_header) reading.header_line = layout_.model_line;
+    if (layout_.names_line != 0) reading.names_line = layout_.names_line;
+    reading.comment_lines = layout_.comments;
+    for (const BlockPlace& place : places_) reading.comment_lines += place.size.comments;
+    reading.delimiter = layout_.delimiter;
+    reading.decimal = layout_.decimal;
+    return reading;
   }
 
   std::uint64_t count() {
@@ -163,10 +176,9 @@ class TextReader {
     }
     const std::uint64_t missing = missing_values();
     throw BadData(
-        fmt::format("{}: {}: the value is missing ({} missing value{} in the file); fill it in, leave such rows out "
-                    "(--skip-nonfinite) "
+        fmt::format("{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (--skip-nonfinite) "
                     "or choose other columns (--columns)",
-                    file_.name(), error.where, missing, missing == 1 ? "" : "s"));
+                    file_.name(), error.where, error.what, missing, missing == 1 ? "" : "s"));
   }
 
   /// Blocks numbered their labels on their own; the order of the file is the order of the blocks.

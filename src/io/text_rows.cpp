@@ -41,7 +41,7 @@ class RowParser {
         T* const values = out == nullptr ? scratch.data() : out + row * dims;
         std::uint32_t unused_code = 0;
         std::uint32_t& code = codes == nullptr ? unused_code : codes[row];
-        next = delimiter_ == kBlankRun ? parse_row<true>(next, values, code) : parse_row<false>(next, values, code);
+        next = parse_any_row(next, values, code);
         ++row;
       }
       ++line_;
@@ -57,8 +57,17 @@ class RowParser {
   }
 
  private:
-  /// Parses the row that starts at `row`; returns the start of the next line.
-  template <bool Blanks>
+  const char* parse_any_row(const char* row, T* values, std::uint32_t& code) {
+    const bool blanks = delimiter_ == kBlankRun;
+    if (format_.layout->decimal == '.') {
+      return blanks ? parse_row<true, true>(row, values, code) : parse_row<false, true>(row, values, code);
+    }
+    return blanks ? parse_row<true, false>(row, values, code) : parse_row<false, false>(row, values, code);
+  }
+
+  /// Parses the row that starts at `row`; returns the start of the next line. Without `PointOnly` every number goes
+  /// through `odd_field`, which knows decimal commas.
+  template <bool Blanks, bool PointOnly>
   const char* parse_row(const char* row, T* values, std::uint32_t& code) {
     const std::int32_t* const targets = targets_;
     const std::uint32_t fields = fields_;
@@ -69,7 +78,7 @@ class RowParser {
     for (bool last = false; !last; ++field) {
       if (field == fields) return fail_ragged(row);
       const std::int32_t target = targets[field];
-      if (target >= 0) {
+      if (PointOnly && target >= 0) {
         const char* const first = skip_blanks<Blanks>(next);
         T value;
         const char* end = parse_plain_decimal(first, block_end, value);
@@ -135,12 +144,13 @@ class RowParser {
   }
 
   void take_number(std::string_view text, std::uint32_t field, T& value) {
-    const NumberStatus status = number_of_field(text, value);
+    const NumberStatus status = number_of_field(text, value, format_.layout->decimal);
     result_.missing += status == NumberStatus::missing ? 1 : 0;
     const bool fine = status == NumberStatus::ok || (format_.missing_as_nan && status != NumberStatus::not_a_number);
     if (fine || result_.error) return;  // texts are only made for the first error; a file may hold millions
     if (status == NumberStatus::missing) {
-      fail(RowError::Kind::missing_value, place_of(field), "");
+      fail(RowError::Kind::missing_value, place_of(field),
+           is_spreadsheet_error(text) ? shown(text) + " is not a number" : "the value is missing");
     } else if (status == NumberStatus::out_of_range) {
       fail(RowError::Kind::bad_data, place_of(field),
            fmt::format("{} is beyond the range of {}; correct it, or leave such rows out (--skip-nonfinite)",
@@ -149,18 +159,40 @@ class RowParser {
       fail(RowError::Kind::bad_data, place_of(field),
            fmt::format("{} is not a number{}", shown(text), advice_for(text)));
     }
+    result_.error->is_about_value = true;
   }
 
   std::string advice_for(std::string_view text) const {
     if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is no line end";
-    if (has_decimal_comma(text) && delimiter_ != ',') return "; decimal commas are not read, write a point";
+    const std::vector<std::string> readings = readings_of_both_marks(text);
+    if (readings.size() == 2)
+      return fmt::format("; it may mean {} or {}: write it with one mark only", readings[0], readings[1]);
+    const bool comma_expected = format_.layout->decimal == ',';
+    double value = 0;
+    if (number_of_field(text, value, comma_expected ? '.' : ',') == NumberStatus::ok) {
+      const std::string advice = fmt::format("; --decimal {} takes it as one", comma_expected ? "point" : "comma");
+      if (!may_be_thousands(text)) return advice;
+      std::string decimal(text);
+      std::ranges::replace(decimal, ',', '.');
+      std::string whole(text);
+      std::erase_if(whole, [](char c) { return c == ',' || c == '.'; });
+      return fmt::format("; it may mean {} or {}: --decimal {} takes the first, write the second without a mark",
+                         decimal, whole, comma_expected ? "point" : "comma");
+    }
+    if (text.starts_with('#') || text.starts_with('%') || text.starts_with("//"))
+      return "; a comment below the first row has a blank behind its marker";
+    const TextLayout& layout = *format_.layout;
+    if (line_ == layout.model_line && layout.header_is_guessed)
+      return "; correct it, or say whether this line names the columns (--header yes, --header no)";
     return "; correct it, or choose other columns (--columns)";
   }
 
+  /// Says more than a field of the same row that is no number, which may only stand in another column than it should.
   [[gnu::noinline]] const char* fail_ragged(const char* row) {
     const char* const line_end = end_of_line(row, lines_.end);
     const char* const next_line = line_end + (*line_end == '\r' ? 2 : 1);
-    if (result_.error) return next_line;
+    if (result_.error && (result_.error->line != line_ || !result_.error->is_about_value)) return next_line;
+    result_.error.reset();
     const TextLayout& layout = *format_.layout;
     const std::uint64_t count = count_fields(row, line_end, delimiter_);
     std::string what = fmt::format("{} field{}, but {} {} has {}", count, count == 1 ? "" : "s",
@@ -243,7 +275,9 @@ BlockSize count_rows(const BlockLines& lines) {
   }
   size.lines = 0;
   for (const char* next = lines.begin; next < lines.end; ++size.lines) {
-    size.rows += starts_row(next) ? 1 : 0;
+    const LineKind kind = kind_of_line(next);
+    size.rows += kind == LineKind::row || kind == LineKind::marked ? 1 : 0;
+    size.comments += kind == LineKind::comment ? 1 : 0;
     next = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(lines.end - next))) + 1;
   }
   return size;

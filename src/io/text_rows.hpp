@@ -35,6 +35,7 @@ class LabelNames {
 struct BlockSize {
   std::uint64_t lines = 0;
   std::uint64_t rows = 0;
+  std::uint64_t comments = 0;
 };
 BlockSize count_rows(const BlockLines& lines);
 
@@ -45,6 +46,7 @@ struct RowError {
   std::uint64_t line = 0;  ///< number in the file
   std::string where;       ///< "line 7, column 2 (y)"
   std::string what;
+  bool is_about_value = false;  ///< the fields of the row were found, but one is no number
 };
 
 /// What parsing one block gave beside the numbers.

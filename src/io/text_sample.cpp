@@ -57,6 +57,17 @@ class LineReader {
   std::size_t used_ = 0;
 };
 
+/// "#N/A,2,3" is a row wherever it stands; "#####" is one only if more fields follow.
+bool starts_with_spreadsheet_error(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t end = std::min(line.find_first_of(",;| \t\r\n"), line.size());
+  const std::string_view field = line.substr(0, end);
+  const bool is_rule = field.find_first_not_of('#') == std::string_view::npos;
+  if (is_rule && (end == line.size() || std::string_view(",;|\t").find(line[end]) == std::string_view::npos))
+    return false;
+  return is_spreadsheet_error(field);
+}
+
 std::string without_comment_marker(std::string_view line) {
   const std::size_t start = line.find_first_not_of(" \t#%/");
   const std::size_t end = line.find_last_not_of(" \t\r\n");
@@ -93,13 +104,18 @@ TextSample sample_rows(const runtime::InputFile& file) {
     const std::size_t nul = sample.rows.empty() ? line.find('\0') : std::string::npos;
     if (nul != std::string::npos) throw CorruptFile(nul_byte_message(file, line_offset + nul));
     offset += line.size();
-    if (starts_row(line.data())) {
-      line.resize(static_cast<std::size_t>(end_of_line(line.data(), line.data() + line.size()) - line.data()));
-      sample.rows.push_back({line, line_offset, number});
+    const LineKind kind = kind_of_line(line.data());
+    if (kind == LineKind::row || (kind == LineKind::marked && starts_with_spreadsheet_error(line))) {
+      const auto length = static_cast<std::size_t>(end_of_line(line.data(), line.data() + line.size()) - line.data());
+      sample.rows.push_back({line.substr(0, length), line_offset, number, sample.comments, line.substr(length)});
       const std::size_t rows = sample.rows.size();
       if (rows >= kEnoughRows || (rows >= kFewestRows && offset - begin >= kEnoughBytes)) break;
-    } else if (sample.rows.empty()) {
+      continue;
+    }
+    if (kind != LineKind::blank) ++sample.comments;
+    if (sample.rows.empty()) {
       sample.comment_above = without_comment_marker(line);
+      sample.comment_line = number;
     }
   }
   return sample;

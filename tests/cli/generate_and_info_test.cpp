@@ -243,5 +243,21 @@ TEST_F(InfoCommand, ListsTheDevices) {
   expect_failure(run_kith({"info", "a.csv", "--devices"}), 2, "--devices takes no file");
 }
 
+TEST_F(InfoCommand, TellsHeaderAndComments) {
+  const std::string file = write("p.csv", "#made by hand\n\nx,y\n1,2\n# between\n3,4\n");
+  const Outcome text = run_kith({"info", file, "--explain"});
+  EXPECT_PRED2(has, text.out, "header        line 3\ncomments      2 lines\n");
+  EXPECT_PRED2(has, text.err, "explain: header: line 3; comments: 2 lines\n");
+  const json report = info(file);
+  EXPECT_EQ(report["header_line"], 3);
+  EXPECT_EQ(report["comment_lines"], 2);
+  const json bare = info(write("q.csv", "# x y\n1 2\n3 4\n"));
+  EXPECT_TRUE(bare["header_line"].is_null());
+  EXPECT_EQ(bare["names_line"], 1);
+  EXPECT_PRED2(has, run_kith({"knn", file, file, "-k", "1", "--explain"}).err,
+               "explain: header: line 3; comments: 2 lines");
+  expect_failure(run_kith({"info", write("r.csv", "1,2\n#N/A,3\n")}), 3, "line 2, column 1: \"#N/A\" is not a number");
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -129,6 +129,10 @@ def seeds():
         b"# comment\n1 2 3\n4 5 6\n",
         b'"a b","c ""d"""\n"1",2\n',
         b"1\t2\t?\n3\t\t4\n",
+        b"\x00\x00x\ty\n35,5\t-2,1\n1,5D3\t4\n",
+        b"\x80\x000,5;1.234,5\n,5;2\n",
+        b"\x02\x00#made\nx,y\n#between\n1,2\n#N/A,3\n# c\n#DIV/0!,\xe2\x88\x924\n",
+        b"\x04\x00#N/A,1\n%2,3\n//x,4\n####,5\n",
     ]
 
 

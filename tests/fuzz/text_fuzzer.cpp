@@ -23,6 +23,7 @@ struct Outcome {
   std::vector<std::string> columns;
   std::vector<std::string> names;
   std::vector<std::uint32_t> codes;
+  std::uint64_t comments = 0;
 
   bool operator==(const Outcome&) const = default;
 };
@@ -35,6 +36,7 @@ Outcome read(const runtime::InputFile& file, const io::ReadOptions& options, std
     outcome.dims = result.points.dims();
     outcome.points.assign(static_cast<const char*>(result.view().data()), result.points.bytes());
     outcome.columns = result.columns;
+    outcome.comments = result.text->comment_lines;
     if (result.labels) {
       outcome.names = result.labels->names;
       outcome.codes = result.labels->codes;
@@ -57,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (choice & 4) options.label = choice & 8 ? "last" : "1";
   if (choice & 16) options.columns = {"2", "x"};
   if (choice & 32) options.header = (choice & 64) != 0;
+  if (choice & 128) options.decimal = choice & 64 ? '.' : ',';
   constexpr char kDelimiters[] = {0, 0, ',', ';', ' ', '\t', ':', 'e'};
   options.delimiter = kDelimiters[data[1] % 8];
   const std::uint64_t small_block = 1 + data[1] / 8;

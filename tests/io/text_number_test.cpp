@@ -106,6 +106,26 @@ TEST(TextNumber, EveryOtherNumberGoesToTheFullParser) {
   EXPECT_EQ(parsed("1e400"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(parsed("1e-400"), 0);
   EXPECT_EQ(parsed("-Infinity"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parsed("1.0D+03"), 1000);
+  EXPECT_EQ(parsed("-2.5d-1"), -0.25);
+  EXPECT_EQ(parsed("+7D2"), 700);
+  EXPECT_EQ(parsed("1D400"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parsed("\xE2\x88\x92"
+                   "3.5"),
+            -3.5);
+  EXPECT_EQ(parsed("2e\xE2\x88\x92"
+                   "3"),
+            0.002);
+  EXPECT_EQ(parsed("\xE2\x88\x92"
+                   "1.5D\xE2\x88\x92"
+                   "1"),
+            -0.15);
+  for (const char* text : {"1D", "D5", "1DD5", "1D5D5", "1D+", "\xE2\x88\x92", "\xE2\x88\x92-1",
+                           "+\xE2\x88\x92"
+                           "1",
+                           "\xE2\x88"}) {
+    EXPECT_EQ(parsed(text), -77) << text;
+  }
   EXPECT_EQ(parsed("+-1"), -77);
   EXPECT_EQ(parsed(""), -77);
   EXPECT_EQ(parsed("+"), -77);

@@ -68,7 +68,7 @@ TEST(TextRead, LineEndsAndByteOrderMark) {
 
 TEST(TextRead, CommentsAndBlankLinesAreSkipped) {
   const auto file =
-      read("# made by hand\n\n% so\n// and so\nx,y\n# between\n1,2\n\n   \n\t\r\n  # indented\n3,4\n\n\n#end");
+      read("# made by hand\n\n% so\n// and so\nx,y\n# between\n1,2\n\n   \n\t\r\n  # indented\n3,4\n\n\n# end");
   EXPECT_EQ(file.columns, (Names{"x", "y"}));
   EXPECT_EQ(values_of(file), (Values{1, 2, 3, 4}));
 }

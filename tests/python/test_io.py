@@ -94,3 +94,15 @@ def test_the_command(tmp_path):
     np.testing.assert_array_equal(
         np.load(tmp_path / "n.npz")["indices"], kith.Index(np.load(path)).knn(k=2)[1]
     )
+
+
+def test_decimal_commas_are_read(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("35,5\t2,25\n36\t1\n")
+    expected = [[35.5, 2.25], [36, 1]]
+    assert kith.read_points(path).points.tolist() == expected
+    assert kith.read_points(path, decimal=",").points.tolist() == expected
+    with pytest.raises(ValueError, match="--decimal comma"):
+        kith.read_points(path, decimal=".", delimiter="\t")
+    with pytest.raises(ValueError, match="decimal must be"):
+        kith.read_points(path, decimal=";")

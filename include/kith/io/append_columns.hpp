@@ -21,9 +21,9 @@ struct AppendedColumn {
 
 /// Writes every row of the text file `in` as it stood, line end included, with a field per column behind it; the names
 /// go into the header, or the comment above the first row, if that names the columns. Fields are separated as in the
-/// file (blanks and tabs: by one blank). Blank lines and other comments are left out. `in` is read as `options` say
-/// (delimiter, header, format) and must have `rows` rows. Gzip is undone. The output appears whole or not at all and
-/// may be the input; "-" is standard output.
+/// file (blanks and tabs: by one blank), and numbers get a decimal comma where the file has those. Blank lines and
+/// other comments are left out. `in` is read as `options` say (delimiter, header, format) and must have `rows` rows.
+/// Gzip is undone. The output appears whole or not at all and may be the input; "-" is standard output.
 ///
 /// Throws UsageError if `in` is standard input, a pipe or no text, or a field holds a line break; IoError, also if the
 /// number of rows is another; BadData, CorruptFile as read_points; Interrupted.

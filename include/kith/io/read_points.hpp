@@ -29,6 +29,8 @@ struct ReadOptions {
   std::vector<std::string> extras = {};
   /// Text only: the character between fields; 0 finds out.
   char delimiter = 0;
+  /// Text only: what stands before the decimals of a number, '.' or ','; 0 finds out.
+  char decimal = 0;
   /// Text only: whether the first row names the columns; unset finds out.
   std::optional<bool> header = {};
   /// Missing and out-of-range values become NaN or infinity instead of BadData.
@@ -50,6 +52,15 @@ struct Labels {
   std::vector<std::string> names;    ///< in order of first appearance
 };
 
+/// How the lines of a text file were understood. The first line of a file is 1.
+struct TextReading {
+  std::optional<std::uint64_t> header_line;  ///< the row that was taken as header
+  std::optional<std::uint64_t> names_line;   ///< the same, or the comment that names the columns
+  std::uint64_t comment_lines = 0;
+  char delimiter = ',';  ///< a blank stands for any run of blanks and tabs
+  char decimal = '.';    ///< before the decimals of numbers: '.' or ','
+};
+
 /// What a file held.
 struct PointFile {
   PointSet points;
@@ -58,7 +69,8 @@ struct PointFile {
   PointSet extras;                         ///< rows x the extra columns that were asked for, in their own type
   std::vector<std::string> extra_columns;  ///< one name per extra column; empty if the file names none
   Format format = Format::text;
-  std::vector<std::string> notes;  ///< what a person should know, e.g. a conversion that loses digits
+  std::optional<TextReading> text;  ///< of a text file
+  std::vector<std::string> notes;   ///< what a person should know, e.g. a conversion that loses digits
 
   PointView view() const { return points.view(); }
 };
