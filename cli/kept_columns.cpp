@@ -1,84 +1,96 @@
 // See kept_columns.hpp.
 #include "kept_columns.hpp"
 
+#include "input_flags.hpp"
+#include "table_input.hpp"
+
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <optional>
 
 namespace kith::cli {
 namespace {
 
-io::Labels labels_of(const io::Labels& labels, const std::vector<std::uint32_t>& rows) {
-  io::Labels kept;
-  kept.names = labels.names;
-  for (const std::uint32_t row : rows) kept.codes.push_back(labels.codes[row]);
-  return kept;
-}
+bool drops_all(const ColumnFlags& flags) { return flags.drop == std::vector<std::string>{"all"}; }
 
-template <typename T>
-PointSet side_by_side(const io::PointFile& file, const std::vector<std::uint32_t>& rows,
-                      const std::vector<std::uint32_t>& carried) {
-  const std::uint32_t dims = file.points.dims();
-  PointSet all(dtype_of<T>, rows.size(), dims + static_cast<std::uint32_t>(carried.size()));
-  T* out = all.values<T>().data();
-  for (const std::uint32_t row : rows) {
-    for (std::uint32_t d = 0; d < dims; ++d) *out++ = static_cast<T>(file.view().at(row, d));
-    for (const std::uint32_t column : carried) *out++ = static_cast<T>(file.extras.view().at(row, column));
+/// Coordinates in the type that --dtype asked for.
+void convert_coordinates(io::Table& table, std::optional<DType> dtype) {
+  if (!dtype) return;
+  const io::ColumnType type = *dtype == DType::f32 ? io::ColumnType::f32 : io::ColumnType::f64;
+  for (const std::uint32_t i : table.coordinates) {
+    if (table.columns[i].type() != type) table.columns[i] = io::rounded(table.columns[i], type);
   }
-  return all;
 }
 
 }  // namespace
 
-KeptColumns::KeptColumns(const std::string& score, const std::vector<std::string>& carried, const io::ReadOptions& read)
-    : has_score_(!score.empty()) {
-  const auto is_coordinate = [&](const std::string& name) {
-    return std::ranges::find(read.columns, name) != read.columns.end();
-  };
-  if (has_score_) {
-    extras_.push_back(score);
-    if (!is_coordinate(score)) carried_.push_back(0);
+KeptColumns::KeptColumns(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read,
+                         const OutputFlags& output, const ProgressCallback& progress) {
+  io::ReadOptions options = read;
+  if (!flags.by.empty()) options.extras = {flags.by};
+  if (!drops_all(flags)) options.table = &table_;
+  file_ = read_input(path, options, output, progress);
+  for (const std::string& note : table_.notes) output.note(note);
+  const bool no_extras = file_.extras.dims() == 0 && file_.points.rows() > 0;
+  const std::string asked = !flags.by.empty() && no_extras                   ? flags.by
+                            : !flags.carry.empty() && table_.columns.empty() ? flags.carry.front()
+                                                                             : "";
+  const bool is_coordinate = std::ranges::find(file_.columns, asked) != file_.columns.end();
+  if (!asked.empty() && !is_coordinate) {
+    throw UsageError(fmt::format("{} holds nothing beside its coordinates, so there is no column \"{}\"", path, asked));
   }
-  for (const std::string& name : carried) {
-    if (is_coordinate(name) || std::ranges::find(extras_, name) != extras_.end()) continue;
-    carried_.push_back(static_cast<std::uint32_t>(extras_.size()));
-    extras_.push_back(name);
-  }
+  if (!table_.columns.empty()) choose(path, flags, read);
 }
 
-void KeptColumns::require_in(const io::PointFile& file, const std::string& path) const {
-  if (file.extras.rows() == file.points.rows() && file.extras.dims() == extras_.size()) return;
-  if (extras_.empty() || file.points.rows() == 0) return;
-  throw UsageError(
-      fmt::format("{} holds nothing beside its coordinates, so there is no column \"{}\"", path, extras_[0]));
+void KeptColumns::choose(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read) {
+  std::vector<std::uint32_t> coordinates;
+  for (const std::string& name : read.columns) coordinates.push_back(table_.require(name, path));
+  if (read.columns.empty()) {
+    const auto is_other = [&](std::uint32_t i) {
+      return (!read.label.empty() && i == table_.find(read.label)) || (!flags.by.empty() && i == table_.find(flags.by));
+    };
+    std::ranges::remove_copy_if(table_.coordinates, std::back_inserter(coordinates), is_other);
+  }
+  table_.coordinates = coordinates;
+  convert_coordinates(table_, read.dtype);
+  if (!flags.carry.empty()) {
+    std::vector<std::uint32_t> kept = coordinates;
+    const auto add = [&](const std::string& name) {
+      const std::uint32_t position = table_.require(name, path);
+      if (std::ranges::find(kept, position) == kept.end()) kept.push_back(position);
+    };
+    if (!flags.by.empty()) add(flags.by);
+    if (!read.label.empty()) add(read.label);
+    for (const std::string& name : flags.carry) add(name);
+    table_.coordinates = kept;  // asked for by name, they are part of a matrix too
+    table_.keep(kept);
+  }
+  for (const std::string& name : flags.drop) {
+    if (table_.is_coordinate(table_.require(name, path)) && flags.carry.empty()) {
+      throw UsageError(fmt::format("--drop: {} is a coordinate; name columns beside them, or \"all\"", name));
+    }
+  }
+  if (!flags.drop.empty()) drop_columns(table_, flags.drop, path);
 }
 
-std::vector<double> KeptColumns::scores(const io::PointFile& file) const {
+std::vector<double> KeptColumns::scores() const {
   std::vector<double> scores;
-  if (!has_score_) return scores;
-  scores.reserve(file.extras.rows());
-  for (std::uint64_t row = 0; row < file.extras.rows(); ++row) scores.push_back(file.extras.view().at(row, 0));
+  if (file_.extras.dims() == 0) return scores;
+  scores.reserve(file_.extras.rows());
+  for (std::uint64_t row = 0; row < file_.extras.rows(); ++row) scores.push_back(file_.extras.view().at(row, 0));
   return scores;
 }
 
-KeptRows KeptColumns::take(const io::PointFile& file, const std::vector<std::uint32_t>& rows, int threads) const {
-  KeptRows kept;
-  if (file.labels) kept.labels = labels_of(*file.labels, rows);
-  kept.names = file.columns;
-  if (carried_.empty()) {
-    kept.points = apps::take_rows(file.view(), rows, threads);
-    return kept;
-  }
-  const bool both_f32 = file.points.dtype() == DType::f32 && file.extras.dtype() == DType::f32;
-  kept.points = both_f32 ? side_by_side<float>(file, rows, carried_) : side_by_side<double>(file, rows, carried_);
-  if (!kept.names.empty() && !file.extra_columns.empty()) {
-    for (const std::uint32_t column : carried_) kept.names.push_back(file.extra_columns[column]);
-  }
-  return kept;
+void KeptColumns::write(const std::string& path, std::span<const std::uint32_t> rows, const io::WriteOptions& options,
+                        const OutputFlags& output, int threads) const {
+  if (!table_.columns.empty()) return write_table_output(path, io::take_rows(table_, rows), options, output);
+  io::WriteOptions with_names = options;
+  with_names.columns = file_.columns;
+  io::write_points(path, apps::take_rows(file_.view(), rows, threads).view(), with_names);
 }
 
 }  // namespace kith::cli

@@ -1,41 +1,44 @@
-// The columns of a file that a command carries from input to output beside the coordinates.
+// The columns of a file that dedupe passes on beside the coordinates: all of them, unless flags say otherwise.
 #pragma once
 
-#include <kith/io/read_points.hpp>
+#include "output_flags.hpp"
+
+#include <kith/io/table.hpp>
+#include <kith/progress.hpp>
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace kith::cli {
 
-/// Rows to be written: coordinates, then the carried columns.
-struct KeptRows {
-  PointSet points;
-  std::vector<std::string> names;  ///< one per column; empty if the input names none
-  std::optional<io::Labels> labels;
+/// What the flags say about columns.
+struct ColumnFlags {
+  std::string by;                  ///< the column of scores; empty: none
+  std::vector<std::string> carry;  ///< only these beside the coordinates and the scores; empty: all
+  std::vector<std::string> drop;   ///< but not these; "all": coordinates only
 };
 
-/// One column of scores, if any, and others that are only carried along.
+/// Points and, unless nothing else is wanted, the table that they are taken from.
 class KeptColumns {
  public:
-  /// `score` may be empty. Columns that are coordinates already (named in `read.columns`) are not carried twice.
-  KeptColumns(const std::string& score, const std::vector<std::string>& carried, const io::ReadOptions& read);
+  /// Reads the file once. Throws as `read_input`, and UsageError if a column is not there.
+  KeptColumns(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read, const OutputFlags& output,
+              const ProgressCallback& progress);
 
-  /// What to read beside the coordinates.
-  const std::vector<std::string>& extras() const { return extras_; }
-  /// Throws UsageError if the file has no such columns at all, as an index has none.
-  void require_in(const io::PointFile& file, const std::string& path) const;
+  const io::PointFile& file() const { return file_; }
   /// The column of scores as doubles; empty without one.
-  std::vector<double> scores(const io::PointFile& file) const;
-  /// The rows of these numbers with all their columns. If the types differ, all become f64, which holds both.
-  KeptRows take(const io::PointFile& file, const std::vector<std::uint32_t>& rows, int threads) const;
+  std::vector<double> scores() const;
+  /// Writes the rows of these numbers. Prints notes on what the format cannot hold.
+  void write(const std::string& path, std::span<const std::uint32_t> rows, const io::WriteOptions& options,
+             const OutputFlags& output, int threads) const;
 
  private:
-  std::vector<std::string> extras_;     // the score first
-  std::vector<std::uint32_t> carried_;  // which of them are written
-  bool has_score_ = false;
+  void choose(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read);
+
+  io::PointFile file_;
+  io::Table table_;  // empty: there is nothing beside the coordinates, or it is not wanted
 };
 
 }  // namespace kith::cli

@@ -75,21 +75,22 @@ void check_output_path(const std::string& path) {
 io::Format check_points_path(const std::string& path) {
   check_output_path(path);
   if (path == "-") return io::Format::text;
-  if (has_extension(path, {".gz"})) {
-    throw UsageError(
-        fmt::format("--out: {}: gzip is read but not written; leave out .gz and compress the file afterwards", path));
-  }
-  const io::Format format = io::format_of_extension(path);
+  const bool is_laz = has_extension(path, {".laz", ".laz.gz"});  // named as LAS is, but not written
+  const io::Format format = is_laz ? io::Format::automatic : io::format_of_extension(path);
   switch (format) {
     case io::Format::text:
     case io::Format::npy:
     case io::Format::npz:
     case io::Format::ply:
     case io::Format::pcd:
+    case io::Format::las:
       return format;
     default:
-      throw UsageError(fmt::format(
-          "--out: {}: points are written as .csv, .npy, .npz, .ply or .pcd; choose one of these extensions", path));
+      throw UsageError(
+          fmt::format("--out: {}: points are written as .csv, .npy, .npz, .ply, .pcd or .las, each also as .gz; choose "
+                      "one of these "
+                      "extensions",
+                      path));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
+#include "table_input.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/apps/dedupe.hpp>
@@ -33,8 +34,7 @@ struct DedupeFlags {
   std::string out = "-";
   bool out_given = false;
   std::string map_path;
-  std::string by;  // the column of scores; empty: none
-  std::vector<std::string> carry;
+  ColumnFlags columns;
   bool metric_given = false;
   bool ascii = false;
   io::ReadOptions read;
@@ -60,7 +60,7 @@ void check_flags(const DedupeFlags& flags) {
   if (flags.metric_given && !flags.options.tolerance) {
     throw UsageError("--metric goes with --tolerance; without it only equal points are removed");
   }
-  if (flags.options.prefer_low && flags.by.empty()) {
+  if (flags.options.prefer_low && flags.columns.by.empty()) {
     throw UsageError("--lowest goes with --by COLUMN, the column of scores");
   }
   if (flags.output.json && (flags.result_path() == "-" || flags.map_path == "-")) {
@@ -76,34 +76,25 @@ std::string rule_of(const DedupeFlags& flags) {
   const std::string what = flags.options.tolerance ? fmt::format("within {} ({}) of a kept one",
                                                                  *flags.options.tolerance, flags.options.metric.name())
                                                    : "equal to a kept one";
-  if (flags.by.empty()) return fmt::format("points {}, the first stays", what);
+  if (flags.columns.by.empty()) return fmt::format("points {}, the first stays", what);
   return fmt::format("points {}, the one with the {} {} stays", what, flags.options.prefer_low ? "lowest" : "highest",
-                     flags.by);
+                     flags.columns.by);
 }
 
-void write_all(const DedupeFlags& flags, const io::PointFile& file, const KeptColumns& columns,
-               const apps::Deduped& deduped, TerminalProgress& progress) {
+void write_all(const DedupeFlags& flags, const KeptColumns& columns, const apps::Deduped& deduped,
+               TerminalProgress& progress) {
   const std::string path = flags.result_path();
   if (!flags.map_path.empty()) {
     const ExitOnInterrupt leave(flags.map_path == "-");
     io::write_row_map(flags.map_path, deduped.map, deduped.kept, progress.callback());
   }
   if (path.empty()) return;
-  const KeptRows rows = columns.take(file, deduped.kept, flags.options.threads);
   io::WriteOptions write;
   write.format = check_points_path(path);
-  write.columns = rows.names;
   write.ascii = flags.ascii;
   write.progress = progress.callback();
-  if (rows.labels && write.format == io::Format::text) {
-    write.labels = &*rows.labels;
-  } else if (rows.labels) {
-    progress.erase();
-    flags.output.note(fmt::format("{} files hold no labels, so they are left out; write .csv to keep them",
-                                  io::name_of(write.format)));
-  }
   const ExitOnInterrupt leave(path == "-");
-  io::write_points(path, rows.points.view(), write);
+  columns.write(path, deduped.kept, write, flags.output, flags.options.threads);
 }
 
 void report(const DedupeFlags& flags, const io::PointFile& file, const Work& work) {
@@ -117,7 +108,7 @@ void report(const DedupeFlags& flags, const io::PointFile& file, const Work& wor
     json["dtype"] = name_of(file.points.dtype());
     json["tolerance"] = flags.options.tolerance ? nlohmann::ordered_json(*flags.options.tolerance) : nullptr;
     json["metric"] = flags.options.metric.name();
-    json["by"] = flags.by;
+    json["by"] = flags.columns.by;
     json["threads"] = threads_in_use(flags.options.threads);
     json["read_ms"] = work.read_ms;
     json["dedupe_ms"] = work.dedupe_ms;
@@ -140,19 +131,17 @@ void report(const DedupeFlags& flags, const io::PointFile& file, const Work& wor
 
 int run_dedupe(DedupeFlags flags) {
   check_flags(flags);
-  const KeptColumns columns(flags.by, flags.carry, flags.read);
-  flags.read.extras = columns.extras();
   TerminalProgress progress(flags.output.quiet);
   Work work;
   const Stopwatch read_watch;
-  const io::PointFile file = read_input(flags.points_path, flags.read, flags.output, progress.callback());
-  columns.require_in(file, flags.points_path);
+  const KeptColumns columns(flags.points_path, flags.columns, flags.read, flags.output, progress.callback());
+  const io::PointFile& file = columns.file();
   work.points = file.points.rows();
   work.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
   const Stopwatch dedupe_watch;
-  const std::vector<double> scores = columns.scores(file);
+  const std::vector<double> scores = columns.scores();
   flags.options.scores = scores;
   flags.options.want_map = !flags.map_path.empty();
   flags.options.progress = progress.callback();
@@ -166,7 +155,7 @@ int run_dedupe(DedupeFlags flags) {
   stop_if_interrupted();
 
   const Stopwatch write_watch;
-  write_all(flags, file, columns, work.deduped, progress);
+  write_all(flags, columns, work.deduped, progress);
   work.write_ms = write_watch.milliseconds();
   progress.erase();
   report(flags, file, work);
@@ -188,7 +177,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
            {"--by", "COLUMN", "keep the point with the highest number in this column, not the first",
             [&flags](const std::string& value) {
               if (value.empty()) throw UsageError("--by: the name of the column is empty");
-              flags.by = value;
+              flags.columns.by = value;
             }},
            {"--lowest", "", "with --by: keep the lowest number",
             [&flags](const std::string&) { flags.options.prefer_low = true; }},
@@ -198,31 +187,28 @@ FlagGroup rule_flags(DedupeFlags& flags) {
 }
 
 FlagGroup file_flags(DedupeFlags& flags) {
-  return {"Result",
-          {{"-o,--out", "FILE", "where the kept points go: .csv, .npy, .npz, .ply or .pcd; without it CSV on stdout",
-            [&flags](const std::string& path) {
-              check_points_path(path);
-              flags.out = path;
-              flags.out_given = true;
-            }},
-           {"--map", "FILE", "per row of the input the kept row that stands for it: .npy, .npz, .csv or .tsv",
-            [&flags](const std::string& path) {
-              check_map_path(path);
-              flags.map_path = path;
-            }},
-           {"--carry", "A,B,C", "columns that are no coordinates but stay in the result",
-            [&flags](const std::string& value) {
-              flags.carry = split(value, ',');
-              for (const std::string& column : flags.carry) {
-                if (column.empty())
-                  throw UsageError(fmt::format("--carry: \"{}\" has an empty name; write a,b,c", value));
-              }
-            }},
-           {"--ascii", "", "write ply and pcd as text instead of binary",
-            [&flags](const std::string&) { flags.ascii = true; }},
-           json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
-           quiet_flag(flags.output),
-           explain_flag(flags.output, "say on standard error what was read and what will be removed")}};
+  return {
+      "Result",
+      {{"-o,--out", "FILE", "where the kept points go: .csv, .npy, .npz, .ply, .pcd or .las; without it CSV on stdout",
+        [&flags](const std::string& path) {
+          check_points_path(path);
+          flags.out = path;
+          flags.out_given = true;
+        }},
+       {"--map", "FILE", "per row of the input the kept row that stands for it: .npy, .npz, .csv or .tsv",
+        [&flags](const std::string& path) {
+          check_map_path(path);
+          flags.map_path = path;
+        }},
+       {"--carry", "A,B,C", "beside the coordinates keep only these columns; without it all of them",
+        [&flags](const std::string& value) { flags.columns.carry = column_list("--carry", value); }},
+       {"--drop", "A,B,C|all", "leave these columns out of the result; all: keep the coordinates only",
+        [&flags](const std::string& value) { flags.columns.drop = column_list("--drop", value); }},
+       {"--ascii", "", "write ply and pcd as text instead of binary",
+        [&flags](const std::string&) { flags.ascii = true; }},
+       json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
+       quiet_flag(flags.output),
+       explain_flag(flags.output, "say on standard error what was read and what will be removed")}};
 }
 
 }  // namespace
@@ -239,7 +225,7 @@ Command dedupe_command() {
       "one, and each stays unless one that was kept before is at a distance of at most R; so no two kept points are "
       "within R, and each removed one is within R of a kept one. With --by the point with the highest score comes "
       "first, "
-      "ties by the lower number.";
+      "ties by the lower number. Every other column of the file stays with its point and keeps its type.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read)};

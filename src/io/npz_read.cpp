@@ -66,28 +66,38 @@ const ZipEntry& choose_array(const ZipArchive& archive, const runtime::InputFile
       fmt::format("{}: holds several arrays; name the one to read among: {}", file.name(), array_names(archive)));
 }
 
-/// Adds the other vectors of as many values to the table: columns beside the coordinates.
-void read_other_vectors(const ZipArchive& archive, const ZipEntry& points, const ReadOptions& options) {
-  Table& table = *options.table;
+/// The other vectors of as many values: columns beside the coordinates.
+std::vector<Column> read_other_vectors(const ZipArchive& archive, const ZipEntry& points, std::uint64_t rows,
+                                       const ReadOptions& options) {
+  std::vector<Column> columns;
   for (const ZipEntry& entry : archive.entries()) {
     if (&entry == &points || !entry.name.ends_with(kSuffix)) continue;
+    const std::string name = entry.name.substr(0, entry.name.size() - kSuffix.size());
+    const auto leave_out = [&](std::string_view why) {
+      options.table->notes.push_back(fmt::format("the array \"{}\" is left out: it {}", name.substr(0, 40), why));
+    };
+    try {
+      const auto head = archive.head(entry, kHeadBytes);
+      const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
+      if (header.shape.size() != 1 || header.shape[0] != rows) {
+        leave_out(
+            fmt::format("has the shape ({}), not a value for each of {} rows", fmt::join(header.shape, ", "), rows));
+        continue;
+      }
+    } catch (const CorruptFile&) {  // objects, text or damage: no column
+      leave_out("holds no numbers");
+      continue;
+    }
     Table one;
     ReadOptions vector = options;
     vector.table = &one;
     vector.want_points = false;
-    try {
-      const auto head = archive.head(entry, kHeadBytes);
-      const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
-      if (header.shape.size() != 1 || header.shape[0] != table.rows()) continue;
-    } catch (const CorruptFile&) {  // objects, text or damage: no column
-      table.notes.push_back(fmt::format("the array \"{}\" is left out: it holds no numbers", entry.name.substr(0, 40)));
-      continue;
-    }
     const ZipMember member = archive.open(entry, options);
     read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), vector, Format::npz);
-    one.columns[0].rename(entry.name.substr(0, entry.name.size() - kSuffix.size()));
-    table.columns.push_back(std::move(one.columns[0]));
+    one.columns[0].rename(name);
+    columns.push_back(std::move(one.columns[0]));
   }
+  return columns;
 }
 
 }  // namespace
@@ -98,7 +108,16 @@ PointFile read_npz(const runtime::InputFile& file, const ReadOptions& options) {
   const ZipMember member = archive.open(entry, options);
   PointFile result =
       read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), options, Format::npz);
-  if (options.table != nullptr && options.array.empty()) read_other_vectors(archive, entry, options);
+  if (options.table == nullptr || !options.array.empty()) return result;
+  Table& table = *options.table;
+  const std::uint64_t rows = options.want_points ? result.points.rows() : table.rows();
+  std::vector<Column> others = read_other_vectors(archive, entry, rows, options);
+  if (!others.empty() && table.columns.empty()) {  // the matrix is all points, but not all that there is
+    ReadOptions matrix = options;
+    matrix.want_points = false;
+    read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), matrix, Format::npz);
+  }
+  for (Column& column : others) table.columns.push_back(std::move(column));
   return result;
 }
 

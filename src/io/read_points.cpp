@@ -63,7 +63,8 @@ PointFile read_points(const runtime::InputFile& file, const ReadOptions& options
   const Format format = options.format == Format::automatic ? recognize(file) : options.format;
   try {
     PointFile result = read_as(format, file, options);
-    if (options.table != nullptr && options.table->columns.empty()) fill_table(result, *options.table);
+    const bool is_all = options.want_points && !result.labels;  // then the points say it already
+    if (options.table != nullptr && options.table->columns.empty() && !is_all) fill_table(result, *options.table);
     if (!options.extras.empty()) read_extras(format, file, options, result);
     return result;
   } catch (const std::bad_alloc&) {

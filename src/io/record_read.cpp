@@ -216,14 +216,20 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   require_backed(file, layout.rows, layout.record_bytes, layout.first_byte, "rows");
   PointFile result;
   result.format = format;
-  if (options.table != nullptr) read_record_columns(file, layout, options, format, defaults);
-  if (!options.want_points) return result;
+  if (!options.want_points) {
+    read_record_columns(file, layout, options, format, defaults);
+    return result;
+  }
   std::vector<std::string> names;
   if (layout.named) {
     for (const RecordField& field : layout.fields) names.push_back(field.name);
   }
   const ColumnChoice choice =
       choose_columns(file.name(), names, static_cast<std::uint32_t>(layout.fields.size()), defaults, options);
+
+  if (options.table != nullptr && (choice.label || choice.coordinates.size() < layout.fields.size())) {
+    read_record_columns(file, layout, options, format, defaults);
+  }
 
   DType dtype = DType::f32;
   for (const std::uint32_t column : choice.coordinates) {

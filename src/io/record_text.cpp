@@ -278,8 +278,10 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   PointFile result;
   result.format = format;
   require_backed_by_text(file, records);
-  if (options.table != nullptr) read_text_record_columns(file, records, options, format, defaults);
-  if (!options.want_points) return result;
+  if (!options.want_points) {
+    read_text_record_columns(file, records, options, format, defaults);
+    return result;
+  }
   std::vector<std::string> names;
   std::vector<std::size_t> field_of;  // per number
   for (std::size_t f = 0; f < records.fields.size(); ++f) {
@@ -289,6 +291,9 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   }
   const ColumnChoice choice =
       choose_columns(file.name(), names, static_cast<std::uint32_t>(names.size()), defaults, options);
+  if (options.table != nullptr && (choice.label || choice.coordinates.size() < names.size())) {
+    read_text_record_columns(file, records, options, format, defaults);
+  }
 
   DType dtype = DType::f32;
   std::vector<std::uint32_t> taken_as(records.fields.size(), kNotTaken);

@@ -59,6 +59,7 @@ class TextReader {
       throw CorruptFile(fmt::format("{}: the first line promises {} rows, but there are {}; the file is cut or damaged",
                                     file_.name(), *layout_.promised_rows, rows));
     }
+    if (options_.table != nullptr && plan_.dims < layout_.fields) read_text_columns(file_, options_);
     return result;
   }
 
@@ -219,8 +220,10 @@ PointFile read_text_in_blocks(const runtime::InputFile& file, const ReadOptions&
 }
 
 PointFile read_text(const runtime::InputFile& file, const ReadOptions& options) {
-  if (options.table != nullptr) read_text_columns(file, options);
-  if (!options.want_points) return {};
+  if (!options.want_points) {
+    read_text_columns(file, options);
+    return {};
+  }
   const auto threads = static_cast<std::uint64_t>(runtime::resolve_threads(options.threads));
   // Small files are cut finer, so that every thread has a few blocks.
   const std::uint64_t block_bytes = std::clamp(file.size() / (threads * 8), kSmallestBlock, kLargestBlock);

@@ -38,15 +38,15 @@ TEST_F(DedupeCommand, KeepsTheFirstAndTheOrder) {
 
 TEST_F(DedupeCommand, KeepsTheBestAndItsColumns) {
   EXPECT_EQ(dedupe("found.csv", {"--label", "name", "--by", "score", "-q"}).out,
-            "x,y,score,label\n5,5,2,b\n-0,0,3,c\n0.5,0,2,d\n");
+            "x,y,score,name\n5,5,2,b\n-0,0,3,c\n0.5,0,2,d\n");
   EXPECT_EQ(dedupe("found.csv", {"--label", "name", "--by", "score", "--lowest", "-q"}).out,
-            "x,y,score,label\n0,0,1,a\n5,5,2,b\n0.5,0,2,d\n");
+            "x,y,score,name\n0,0,1,a\n5,5,2,b\n0.5,0,2,d\n");
   EXPECT_EQ(dedupe("found.csv", {"--columns", "x,y", "--by", "3", "--tolerance", "1", "-q"}).out,
-            "x,y,score\n5,5,2\n-0,0,3\n");
+            "x,y,score,name\n5,5,2,b\n-0,0,3,c\n");
   EXPECT_EQ(dedupe("found.csv", {"--columns", "x,y", "--carry", "score", "-q"}).out,
             "x,y,score\n0,0,1\n5,5,2\n0.5,0,2\n");
   // A score that is a coordinate too counts as one, and is written once.
-  EXPECT_EQ(dedupe("found.csv", {"--columns", "y,score", "--by", "score", "-q"}).out, "y,score\n0,1\n5,2\n0,3\n0,2\n");
+  EXPECT_EQ(dedupe("found.csv", {"--columns", "y,score", "--by", "score", "-q"}).out, content(path("found.csv")));
   EXPECT_EQ(dedupe("found.csv", {"--columns", "y", "--by", "score", "--carry", "x,score", "-q"}).out,
             "y,score,x\n5,2,5\n0,3,-0\n");
 }
@@ -61,7 +61,7 @@ TEST_F(DedupeCommand, WritesTheMap) {
   };
   ASSERT_EQ(with_map("map.csv").code, 0);
   EXPECT_EQ(content(path("map.csv")), "row,kept,kept_row\n0,1,2\n1,0,1\n2,1,2\n3,1,2\n");
-  EXPECT_EQ(content(path("kept.csv")), "x,y,score,label\n5,5,2,b\n-0,0,3,c\n");
+  EXPECT_EQ(content(path("kept.csv")), "x,y,score,name\n5,5,2,b\n-0,0,3,c\n");
   ASSERT_EQ(with_map("map.npy").code, 0);
   const io::PointFile map = io::read_points(path("map.npy"));
   ASSERT_EQ(map.points.rows(), 4u);
@@ -88,6 +88,41 @@ TEST_F(DedupeCommand, ColumnsComeAlongInBinaryFiles) {
   EXPECT_EQ(file.view().at(1, 0), 4);
   ASSERT_EQ(dedupe("c.ply", {"--carry", "red", "--out", path("small.ply")}).code, 0);
   EXPECT_EQ(io::read_points(path("small.ply"), {.columns = {"x", "red"}}).points.dtype(), DType::f32);
+}
+
+TEST_F(DedupeCommand, AttributesPassThroughWithTheirTypes) {
+  const std::string head =
+      "ply\nformat ascii 1.0\ncomment by hand\nelement vertex {}\nproperty float x\nproperty float y\nproperty float "
+      "z\nproperty uchar red\nproperty short nx\nproperty double weight\nend_header\n";
+  const auto with = [&](const std::string& count) { return std::string(head).replace(head.find("{}"), 2, count); };
+  write("c.ply", with("3") + "1 2 3 200 -7 0.1\n1 2 3 201 8 0.2\n4 5 6 7 9 0.3\n");
+  const Outcome outcome = dedupe("c.ply", {"--ascii", "--out", path("out.ply")});
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(content(path("out.ply")), with("2") + "1 2 3 200 -7 0.1\n4 5 6 7 9 0.3\n");
+  EXPECT_EQ(outcome.err.find("note"), std::string::npos) << outcome;
+  // A pipe is read once and gives the same.
+  const Outcome piped = run_kith({"dedupe", "-", "--out", path("piped.ply"), "--ascii", "-q"}, content(path("c.ply")));
+  ASSERT_EQ(piped.code, 0) << piped;
+  EXPECT_EQ(content(path("piped.ply")), content(path("out.ply")));
+  ASSERT_EQ(dedupe("c.ply", {"--out", path("out.pcd"), "--drop", "nx,weight"}).code, 0);
+  EXPECT_PRED2(has, content(path("out.pcd")), "FIELDS x y z red\nSIZE 4 4 4 1\nTYPE F F F U\n");
+  ASSERT_EQ(dedupe("c.ply", {"--out", path("bare.ply"), "--drop", "all"}).code, 0);
+  EXPECT_EQ(content(path("bare.ply")).find("red"), std::string::npos);
+  const Outcome npy = dedupe("c.ply", {"--out", path("out.npy")});
+  ASSERT_EQ(npy.code, 0) << npy;
+  EXPECT_PRED2(has, npy.err,
+               "kith: note: npy files hold one matrix, the coordinates, so these columns are left out: red");
+  EXPECT_EQ(io::read_points(path("out.npy")).points.dims(), 3u);
+  ASSERT_EQ(dedupe("c.ply", {"--out", path("out.csv.gz")}).code, 0);
+  EXPECT_EQ(io::read_points(path("out.csv.gz")).points.dims(), 6u);
+}
+
+TEST_F(DedupeCommand, TextStaysBesideThePoints) {
+  write("t.csv", "name,x,y,note\n\"Smith, J.\",1.50,2,\nb,1.5,2,n/a\nc,3,4.00,x\n");
+  EXPECT_EQ(dedupe("t.csv", {"--columns", "x,y", "-q"}).out, "name,x,y,note\n\"Smith, J.\",1.50,2,\nc,3,4.00,x\n");
+  const Outcome ply = dedupe("t.csv", {"--columns", "x,y", "--out", path("t.ply")});
+  EXPECT_EQ(ply.code, 0) << ply;
+  EXPECT_PRED2(has, ply.err, "ply files hold no text, so these columns are left out: name, note");
 }
 
 TEST_F(DedupeCommand, ReportsAsJson) {
@@ -128,7 +163,9 @@ TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("found.csv", {"--map", "-"}), 2, "standard output");
   expect_failure(dedupe("found.csv", {"--map", path("m.txt.gz")}), 2, "--map: ");
   expect_failure(dedupe("found.csv", {"--map", path("m.ply")}), 2, "--map: ");
-  expect_failure(dedupe("found.csv", {"--out", path("o.las")}), 2, "points are written as");
+  expect_failure(dedupe("found.csv", {"--out", path("o.laz")}), 2, "points are written as");
+  expect_failure(dedupe("found.csv", {"--columns", "x,y", "--drop", "x"}), 2, "--drop: x is a coordinate");
+  expect_failure(dedupe("found.csv", {"--columns", "x,y", "--drop", "speed"}), 2, "no column \"speed\"");
   expect_failure(dedupe("found.csv", {"--out", path("o.csv"), "--map", path("o.csv")}), 2, "the same file");
   expect_failure(dedupe("found.csv", {"--out", path("none/o.csv")}), 5, "none/o.csv");
   expect_failure(dedupe("found.csv", {"--carry", "a,,b"}), 2, "--carry");

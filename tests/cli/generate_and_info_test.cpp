@@ -166,7 +166,7 @@ TEST_F(GenerateCommand, TrainAndNewGoWithTheShapeClassesAndText) {
 }
 
 TEST_F(GenerateCommand, WhatCannotBeIsRefused) {
-  expect_failure(run_kith({"generate", "--out", path("p.las")}), 2, "points are written as");
+  expect_failure(run_kith({"generate", "--out", path("p.laz")}), 2, "points are written as");
   expect_failure(run_kith({"generate", "--classes", "3", "--out", path("p.csv")}), 2, "--shape classes only");
   expect_failure(run_kith({"generate", "--out", path("no/such/p.csv")}), 5, "cannot be created");
   expect_failure(run_kith({"generate", "--out", folder_}), 5, "is a directory");
