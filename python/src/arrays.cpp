@@ -1,6 +1,7 @@
 // See arrays.hpp.
 #include "arrays.hpp"
 #include "object_items.hpp"
+#include "thread_count.hpp"
 
 #include <kith/device.hpp>
 #include <kith/error.hpp>
@@ -44,8 +45,7 @@ PyObject* from_numpy(const char* name) {
 
 void widen(std::span<const std::uint32_t> numbers, std::int64_t* wide, int threads) {
   const std::size_t most = std::max<std::size_t>(1, numbers.size() / kNumbersPerThread);
-  const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
-  const std::size_t parts = std::clamp<std::size_t>(cores, 1, most);
+  const std::size_t parts = std::clamp<std::size_t>(thread_count(threads), 1, most);
   const auto copy = [&](std::size_t part) {
     const std::size_t first = numbers.size() * part / parts;
     const std::size_t end = numbers.size() * (part + 1) / parts;
