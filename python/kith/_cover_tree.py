@@ -108,6 +108,7 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
                     "engine, device and leaf_size do not go with a metric of your own, which a "
                     "cover tree on the CPU searches"
                 )
+            as_threads(threads)
             self._searcher = MetricSearcher.build(objects, metric, rounding, progress)
             return
         if not isinstance(metric, str):

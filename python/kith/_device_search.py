@@ -58,6 +58,17 @@ class DeviceSearch:
     def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return self._framework.empty(shape, dtype, self.ordinal)
 
+    def _require_memory(self, neighbors: int) -> None:
+        """Raises before the framework does, whose errors are of types of their own."""
+        needed = neighbors * (self._dtype.itemsize + np.dtype(np.int64).itemsize)
+        if needed > 2**28:
+            memory = {name: size for name, _, size, *_ in _kith.devices()}[f"cuda:{self.ordinal}"]
+            if needed > memory:
+                raise MemoryError(
+                    f"not enough memory: the answer needs about {needed / 1e9:.0f} GB, but the GPU "
+                    f"has {memory / 1e9:.0f}; choose a lower k"
+                )
+
     def _prepared(self) -> tuple[dict[str, Any], list[Any]]:
         """Options with addresses, and the arrays that must live until the work is in the stream."""
         options = self._options
@@ -83,6 +94,7 @@ class DeviceSearch:
         with framework.on(self.ordinal):
             options, _kept = self._prepared()
             shape = (*self.lead, k)
+            self._require_memory(self._count * k)
             distances = self._empty(shape, self._dtype)
             indices = self._empty(shape, np.int64)
             if self._count and k:

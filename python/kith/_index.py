@@ -231,6 +231,8 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         ):
             if queries.shape[0] != self._dims:
                 as_queries(queries, self._dims, self._dtype)  # raises
+            if threads != 0:
+                as_threads(threads)  # one query takes one thread; raises if this is no number of them
             return self._low.knn_one(queries, as_count(k, "k"), **options)
         if exclude_self:
             options["exclude_self"] = True

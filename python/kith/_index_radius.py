@@ -58,7 +58,7 @@ class IndexRadius(IndexFacts):
         -------
         NeighborLists
             ``lists[q]`` is ``(distances, indices)``. For a single query of shape (dims,) that pair
-            itself.
+            itself; ``distances, indices = …`` of several queries raises TypeError.
 
         Examples
         --------

@@ -29,6 +29,9 @@ def devices() -> list[tuple[str, str, int, int, str]]:
 def run_command(words: Sequence[str]) -> int:
     """Runs the command kith and returns its exit code. Takes the signals over for good."""
 
+def require_answer_memory(queries: int, k: int, bytes_each: int) -> None:
+    """MemoryError if the machine cannot hold so many neighbours of so many queries."""
+
 class DeviceRows:
     """Rows in the memory of a GPU; `row_stride` in elements. Does not keep the array alive."""
 

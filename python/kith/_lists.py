@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dis
 import operator
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 __all__ = ["NeighborLists", "PointLists"]
+
+_UNPACK_SEQUENCE = dis.opmap["UNPACK_SEQUENCE"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +20,8 @@ class NeighborLists:
     """The neighbours of each query, lists of any length, one behind the other.
 
     ``lists[q]`` is ``(distances, indices)`` of query ``q``, views without a copy; ``len(lists)``
-    the number of queries.
+    the number of queries. Loops go from query to query: ``for distances, indices in lists``.
+    ``distances, indices = lists`` is a TypeError: with two queries it would name their two lists so.
 
     Attributes
     ----------
@@ -50,6 +56,12 @@ class NeighborLists:
         return self.distances[place], self.indices[place]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        if _is_unpacked(sys._getframe(1)):
+            raise TypeError(
+                f"the neighbours of {len(self)} queries are not a pair of distances and indices: "
+                "take lists[q] for query q, a loop over the lists, or lists.distances, "
+                "lists.indices and lists.offsets for all"
+            )
         return (self[query] for query in range(len(self)))
 
     def __repr__(self) -> str:
@@ -94,6 +106,16 @@ class PointLists:
     def counts(self) -> Any:
         """The length of each list."""
         return self.offsets[1:] - self.offsets[:-1]
+
+
+def _is_unpacked(caller: FrameType) -> bool:
+    """Whether the caller is at ``a, b = lists``.
+
+    With two queries that would put a list of neighbours where distances are expected, without an
+    error. Iteration looks the same from inside; only the instruction that is running tells.
+    """
+    running = caller.f_lasti
+    return 0 <= running and caller.f_code.co_code[running] == _UNPACK_SEQUENCE
 
 
 def _place(offsets: Any, which: int) -> slice:

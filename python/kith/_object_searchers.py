@@ -199,6 +199,7 @@ class MetricSearcher:
         """Queries, out of reach of the metric, their shape, and whom each must not find."""
         if options.pop("allowed", None) is not None or options.pop("earlier_only", False):
             raise ValueError("allowed and earlier_only do not go with a metric of your own")
+        as_threads(options.pop("threads", 0))
         if queries is None:
             numbers_of_all = self.low.numbers()
             asked = tuple(self.low.object(int(number)) for number in numbers_of_all)

@@ -1,6 +1,10 @@
 // See arrays.hpp.
 #include "arrays.hpp"
 #include "object_items.hpp"
+#include "thread_count.hpp"
+
+#include <kith/device.hpp>
+#include <kith/error.hpp>
 
 #include <nanobind/stl/string_view.h>
 
@@ -41,8 +45,7 @@ PyObject* from_numpy(const char* name) {
 
 void widen(std::span<const std::uint32_t> numbers, std::int64_t* wide, int threads) {
   const std::size_t most = std::max<std::size_t>(1, numbers.size() / kNumbersPerThread);
-  const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
-  const std::size_t parts = std::clamp<std::size_t>(cores, 1, most);
+  const std::size_t parts = std::clamp<std::size_t>(thread_count(threads), 1, most);
   const auto copy = [&](std::size_t part) {
     const std::size_t first = numbers.size() * part / parts;
     const std::size_t end = numbers.size() * (part + 1) / parts;
@@ -76,6 +79,18 @@ Rows::Rows(nb::handle array, std::string_view what) {
   }
   const std::int64_t stride = rows > 1 ? array_.stride(0) : static_cast<std::int64_t>(dims);
   view_ = PointView(array_.data(), dtype, rows, static_cast<std::uint32_t>(dims), stride);
+}
+
+void require_answer_memory(std::uint64_t queries, std::uint64_t k, std::uint64_t bytes_each) {
+  constexpr std::uint64_t kAlwaysThere = std::uint64_t{1} << 28;
+  if (queries == 0 || k <= kAlwaysThere / bytes_each / queries) return;
+  static const std::uint64_t memory = available_devices().front().memory_bytes;
+  if (k <= memory / bytes_each / queries) return;
+  throw OutOfMemory(fmt::format(
+      "not enough memory: {} neighbours of {} queries need about {:.0f} GB, but the machine has {:.0f}; choose a lower "
+      "k",
+      k, queries, static_cast<double>(queries) * static_cast<double>(k) * static_cast<double>(bytes_each) / 1e9,
+      static_cast<double>(memory) / 1e9));
 }
 
 nb::object numpy_of(Distances distances, std::initializer_list<std::size_t> shape) {
@@ -136,6 +151,7 @@ nb::object numpy_int64(std::span<const std::uint64_t> numbers) {
 }
 
 void bind_device_rows(nb::module_& module) {
+  module.def("require_answer_memory", &require_answer_memory, nb::arg("queries"), nb::arg("k"), nb::arg("bytes_each"));
   nb::class_<DeviceRows>(module, "DeviceRows")
       .def(
           "__init__",

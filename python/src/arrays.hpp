@@ -68,6 +68,10 @@ nb::capsule keep(Value value, Value** kept) {
   return nb::capsule(*kept, [](void* held) noexcept { delete static_cast<Value*>(held); });
 }
 
+/// Throws OutOfMemory if `queries` rows of `k` neighbours, of so many bytes each, exceed the memory of the machine. NumPy
+/// reserves memory without looking whether it is there, so the system would end the process later.
+void require_answer_memory(std::uint64_t queries, std::uint64_t k, std::uint64_t bytes_each);
+
 /// Distances as an array of their own type.
 nb::object numpy_of(Distances distances, std::initializer_list<std::size_t> shape);
 /// A matrix of rows x dims.

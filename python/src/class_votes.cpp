@@ -1,6 +1,7 @@
 // The vote of scikit-learn over lists of neighbours: the class with the most weight, of several the lowest.
 #include "arrays.hpp"
 #include "module.hpp"
+#include "thread_count.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -73,9 +74,8 @@ nb::object winning_classes(const Values<std::int64_t>& codes, std::size_t classe
     const nb::gil_scoped_release released;
     require_below(codes.data(), codes.size(), classes, "a code is not below the number of classes");
     require_below(neighbors.data(), queries * k, codes.size(), "a neighbour is not one of the points");
-    const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
     const std::size_t most = std::max<std::size_t>(1, queries * k / kNeighborsPerThread);
-    const std::size_t parts = std::clamp<std::size_t>(cores, 1, most);
+    const std::size_t parts = std::clamp<std::size_t>(thread_count(threads), 1, most);
     std::vector<double> votes(parts * classes, 0.0);
     std::vector<std::jthread> helpers;
     for (std::size_t part = 1; part < parts; ++part) {

@@ -27,9 +27,15 @@ std::optional<Rows> queries_of(const nb::object& queries) {
   return std::optional<Rows>(std::in_place, queries, "queries");
 }
 
+/// Distance and number as the library has them, and the wide number of the answer.
+std::uint64_t bytes_per_neighbor(const Index& index) {
+  return size_of(index.dtype()) + sizeof(std::uint32_t) + sizeof(std::int64_t);
+}
+
 nb::tuple knn(const Index& index, const nb::object& queries, std::uint32_t k, const nb::kwargs& keywords) {
   const std::optional<Rows> rows = queries_of(queries);
   SearchRequest request(keywords);
+  require_answer_memory(rows ? rows->view().rows() : index.size(), k, bytes_per_neighbor(index));
   Neighbors found = request.run(
       [&] { return rows ? index.knn(rows->view(), k, request.options()) : index.knn_self(k, request.options()); });
   const std::uint64_t count = found.queries();
@@ -41,6 +47,7 @@ nb::tuple knn(const Index& index, const nb::object& queries, std::uint32_t k, co
 template <typename T>
 nb::tuple nearest_of_one(const Index& index, const T* query, std::size_t dims, std::uint32_t k,
                          const SearchOptions& options) {
+  require_answer_memory(1, k, bytes_per_neighbor(index));
   const FreshArray<T> distances({k});
   const FreshArray<std::int64_t> wide({k});
   std::array<std::uint32_t, 64> few;

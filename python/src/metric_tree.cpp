@@ -97,6 +97,7 @@ class MetricTree {
   nb::tuple knn(const nb::tuple& queries, std::uint32_t k, double eps, double max_distance,
                 const std::optional<Values<std::int64_t>>& but) const {
     if (!(max_distance >= 0)) throw nb::value_error("max_distance must be at least 0");
+    require_answer_memory(queries.size(), k, sizeof(double) + sizeof(std::int64_t));
     const Search search(*this);
     const FreshArray<double> distances({queries.size(), k});
     const FreshArray<std::int64_t> numbers({queries.size(), k});

@@ -35,12 +35,23 @@ Options object_options(const SearchOptions& asked) {
   return options;
 }
 
+template <typename View>
+std::uint64_t count_of(const View& view) {
+  if constexpr (requires { view.rows(); }) {
+    return view.rows();
+  } else {
+    return view.size();
+  }
+}
+
 /// `Objects` has a `view()`; none are the indexed objects themselves.
 template <typename ObjectIndex, typename Objects, typename Options>
 struct ObjectSearches {
   static nb::tuple knn(const ObjectIndex& index, const Objects* queries, std::uint32_t k, const nb::kwargs& keywords) {
     SearchRequest request(keywords);
     const Options options = object_options<Options>(request.options());
+    require_answer_memory(queries == nullptr ? index.size() : count_of(queries->view()), k,
+                          sizeof(float) + sizeof(std::uint32_t) + sizeof(std::int64_t));
     Neighbors found = request.run(
         [&] { return queries == nullptr ? index.knn_self(k, options) : index.knn(queries->view(), k, options); });
     const std::uint64_t count = found.queries();

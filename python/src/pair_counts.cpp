@@ -5,6 +5,8 @@
 // which are monotone under rounding: no pair is counted otherwise than alone.
 #include "pair_counts.hpp"
 
+#include "thread_count.hpp"
+
 #include <kith/error.hpp>
 
 #include <algorithm>
@@ -109,8 +111,7 @@ class PairWalk {
       }
     };
     {
-      const std::size_t cores =
-          question.threads > 0 ? static_cast<std::size_t>(question.threads) : std::thread::hardware_concurrency();
+      const std::size_t cores = thread_count(question.threads);
       std::vector<std::jthread> helpers;
       for (std::size_t i = 1; i < std::min(cores, tasks.size()); ++i) helpers.emplace_back([&] { work(nullptr); });
       work(question.progress ? &question.progress : nullptr);

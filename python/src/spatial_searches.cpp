@@ -4,6 +4,7 @@
 #include "nearby_parts.hpp"
 #include "object_items.hpp"
 #include "python_numbers.hpp"
+#include "thread_count.hpp"
 #include "watched_call.hpp"
 
 #include <kith/index.hpp>
@@ -44,7 +45,7 @@ void in_parts(std::uint64_t count, std::uint64_t part, int threads, Work&& work)
     for (std::uint64_t first; (first = next.fetch_add(part)) < count;) work(first, std::min(first + part, count));
   };
   const std::uint64_t parts = (count + part - 1) / part;
-  const std::uint64_t cores = threads > 0 ? static_cast<std::uint64_t>(threads) : std::thread::hardware_concurrency();
+  const std::uint64_t cores = thread_count(threads);
   std::vector<std::jthread> helpers;
   for (std::uint64_t i = 1; i < std::min(parts, cores); ++i) helpers.emplace_back(help);
   help();

@@ -14,6 +14,21 @@ def plain_knn(points, queries, k):
     return np.take_along_axis(distances, order, axis=1), order
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--whole-peer-suites",
+        action="store_true",
+        help="all of the tests of SciPy and scikit-learn that concern kith's classes, not the chosen ones",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--whole-peer-suites"):
+        whole = [item for item in items if item.originalname == "test_whole_suites_of_the_peers"]
+        config.hook.pytest_deselected(items=whole)
+        items[:] = [item for item in items if item not in whole]
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240607)

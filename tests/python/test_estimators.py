@@ -8,9 +8,11 @@ from kith.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
     KNeighborsTransformer,
+    LocalOutlierFactor,
     NearestNeighbors,
     RadiusNeighborsClassifier,
     RadiusNeighborsRegressor,
+    RadiusNeighborsTransformer,
     SequentialKNeighborsClassifier,
 )
 
@@ -22,6 +24,9 @@ ESTIMATORS = [
     RadiusNeighborsClassifier(),
     RadiusNeighborsRegressor(),
     KNeighborsTransformer(),
+    RadiusNeighborsTransformer(radius=50.0),
+    LocalOutlierFactor(),
+    LocalOutlierFactor(novelty=True),
     SequentialKNeighborsClassifier(),
 ]
 

@@ -17,14 +17,20 @@ What differs:
   in float64. Distances are returned as float64 either way.
 - `algorithm` chooses an engine: "brute" brute force, "kd_tree" the k-d tree, "auto" and "ball_tree"
   what is fastest for the data. The answer is the same. `leaf_size` is accepted and not used.
-- ``n_jobs=None`` takes all cores (or ``OMP_NUM_THREADS``), not one.
-- Lists of neighbours within a radius are always sorted by distance.
+- Lists of neighbours within a radius are always sorted by distance, then by number, also without
+  ``sort_results``.
+- ``kneighbors()`` without queries leaves each point out of its own list. Where a point has more
+  duplicates than neighbours are wanted, scikit-learn leaves out one of those instead.
 
 Metrics that kith does not have (callables, "precomputed", "haversine", weighted Minkowski, …),
 sparse matrices and, under "cosine", vectors of zeros are left to scikit-learn's own code; `index_`
-is then None. Sparse queries of points that were dense are made dense, with a note.
+is then None. Sparse queries of points that were dense are made dense, with a note; with the
+algorithms "kd_tree" and "ball_tree" they are a ValueError, as in scikit-learn.
 
-`SequentialKNeighborsClassifier` is ours.
+`SequentialKNeighborsClassifier` is ours. `KernelDensity`, `NearestCentroid`,
+`NeighborhoodComponentsAnalysis`, `VALID_METRICS`, `VALID_METRICS_SPARSE` and
+`sort_graph_by_row_values` are scikit-learn's own: there is nothing in them that an index speeds up,
+or no search of ours for it yet.
 """
 
 from __future__ import annotations
@@ -36,17 +42,45 @@ except ImportError as error:
         'kith.neighbors needs scikit-learn; install it by pip install "kith[neighbors]"'
     ) from error
 
+from sklearn.neighbors import (
+    VALID_METRICS,
+    VALID_METRICS_SPARSE,
+    KernelDensity,
+    NearestCentroid,
+    NeighborhoodComponentsAnalysis,
+    sort_graph_by_row_values,
+)
+
 from ._classification import KNeighborsClassifier, RadiusNeighborsClassifier
+from ._graph import kneighbors_graph, radius_neighbors_graph
 from ._regression import KNeighborsRegressor, RadiusNeighborsRegressor
 from ._sequential import SequentialKNeighborsClassifier
-from ._unsupervised import KNeighborsTransformer, NearestNeighbors
+from ._trees import BallTree, KDTree
+from ._unsupervised import (
+    KNeighborsTransformer,
+    LocalOutlierFactor,
+    NearestNeighbors,
+    RadiusNeighborsTransformer,
+)
 
 __all__ = [
+    "VALID_METRICS",
+    "VALID_METRICS_SPARSE",
+    "BallTree",
+    "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
+    "KernelDensity",
+    "LocalOutlierFactor",
+    "NearestCentroid",
     "NearestNeighbors",
+    "NeighborhoodComponentsAnalysis",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RadiusNeighborsTransformer",
     "SequentialKNeighborsClassifier",
+    "kneighbors_graph",
+    "radius_neighbors_graph",
+    "sort_graph_by_row_values",
 ]

@@ -6,11 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-import sklearn.neighbors
 from sklearn.neighbors._base import _get_weights
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _kith
+from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
 from ._parameters import CONSTRAINTS, threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
@@ -36,7 +36,7 @@ def _votes(
     return votes.reshape(shape).astype(np.float64, copy=False)
 
 
-class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassifier):
+class KNeighborsClassifier(KNeighborsSearch, originals.KNeighborsClassifier):
     """Labels by the vote of the k nearest points.
 
     The class with the most weight wins; of several the smallest, as in scikit-learn. (The library's
@@ -61,7 +61,7 @@ class KNeighborsClassifier(KNeighborsSearch, sklearn.neighbors.KNeighborsClassif
     metric_params : dict, optional
         Further arguments of the metric.
     n_jobs : int, optional
-        Threads; None takes all cores.
+        Threads; None takes one, or what a context of joblib says, -1 all cores.
     engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
         Which engine of kith searches; "auto" does what `algorithm` says.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
@@ -88,7 +88,7 @@ n_samples_fit_, outputs_2d_
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.KNeighborsClassifier._parameter_constraints,
+        **originals.KNeighborsClassifier._parameter_constraints,
         **CONSTRAINTS,
     }
 
@@ -184,7 +184,7 @@ n_samples_fit_, outputs_2d_
         return shares if self.outputs_2d_ else shares[0]
 
 
-class RadiusNeighborsClassifier(RadiusNeighborsSearch, sklearn.neighbors.RadiusNeighborsClassifier):
+class RadiusNeighborsClassifier(RadiusNeighborsSearch, originals.RadiusNeighborsClassifier):
     """Labels by the vote of all points within a radius.
 
     The class with the most weight wins; of several the smallest, as in scikit-learn.
@@ -217,7 +217,7 @@ n_samples_fit_, outlier_label_, outputs_2d_
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.RadiusNeighborsClassifier._parameter_constraints,
+        **originals.RadiusNeighborsClassifier._parameter_constraints,
         **CONSTRAINTS,
     }
 

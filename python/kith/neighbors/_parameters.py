@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from numbers import Real
 from typing import Any
 
@@ -52,12 +51,8 @@ def engine_for(engine: str, algorithm: str) -> str:
 
 
 def threads_for(n_jobs: int | None) -> int:
-    """The library's number of threads; 0 stands for all cores."""
-    if n_jobs is not None:
-        return effective_n_jobs(n_jobs)
-    # Workers of joblib are told by this variable how many threads they may use.
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return int(limit) if limit.isdigit() else 0
+    """The library's number of threads: None is 1, or what a context of joblib says."""
+    return effective_n_jobs(n_jobs)
 
 
 def searchable(X: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:

@@ -6,15 +6,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-import sklearn.neighbors
 from sklearn.utils.validation import check_is_fitted
 
+from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
 from ._parameters import CONSTRAINTS
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
-class KNeighborsRegressor(KNeighborsSearch, sklearn.neighbors.KNeighborsRegressor):
+class KNeighborsRegressor(KNeighborsSearch, originals.KNeighborsRegressor):
     """Values by the mean of the k nearest points.
 
     Parameters
@@ -40,7 +40,7 @@ class KNeighborsRegressor(KNeighborsSearch, sklearn.neighbors.KNeighborsRegresso
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.KNeighborsRegressor._parameter_constraints,
+        **originals.KNeighborsRegressor._parameter_constraints,
         **CONSTRAINTS,
     }
 
@@ -72,7 +72,7 @@ class KNeighborsRegressor(KNeighborsSearch, sklearn.neighbors.KNeighborsRegresso
         self.device = device
 
 
-class RadiusNeighborsRegressor(RadiusNeighborsSearch, sklearn.neighbors.RadiusNeighborsRegressor):
+class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsRegressor):
     """Values by the mean of all points within a radius; NaN, with a warning, where there are none.
 
     Parameters
@@ -98,7 +98,7 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, sklearn.neighbors.RadiusNe
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.RadiusNeighborsRegressor._parameter_constraints,
+        **originals.RadiusNeighborsRegressor._parameter_constraints,
         **CONSTRAINTS,
     }
 

@@ -6,7 +6,6 @@ import numbers
 from typing import Any, cast
 
 import numpy as np
-import sklearn.neighbors
 from scipy.sparse import issparse
 from sklearn.neighbors._base import NeighborsBase
 from sklearn.utils import get_tags
@@ -15,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._arrays import note
 from .._index import Index
 from .._lists import NeighborLists
+from . import _originals as originals
 from ._parameters import engine_for, has_undirected, library_metric, searchable, threads_for
+from ._radius_lists import as_lists, as_objects, emptied, radii_of
+from ._trees import SearchTree
 
 # What scikit-learn's estimators are told how they were fitted; none of their own searches knows it.
 _METHOD = "kith"
@@ -45,7 +47,9 @@ class SearchedByKith:
             self.index_ = getattr(X, "index_", None)
             return self
         metric = library_metric(self.metric, self.p, self.metric_params)
-        trees = (sklearn.neighbors.KDTree, sklearn.neighbors.BallTree)
+        if isinstance(X, SearchTree):
+            return self._fit_tree(X, y)
+        trees = (originals.KDTree, originals.BallTree)
         if metric is None or issparse(X) or isinstance(X, trees):
             return self._leave_to_sklearn(X, y)
         how = {"accept_sparse": "csr", "order": "C"}
@@ -68,6 +72,13 @@ class SearchedByKith:
         )
         return self
 
+    def _fit_tree(self: Any, tree: SearchTree, y: Any) -> Any:
+        if tree.index is None:
+            return self._leave_to_sklearn(tree.original, y)
+        cast(Any, super())._fit(_FittedPoints(tree.data), y)
+        self.index_ = tree.index
+        return self
+
     def _leave_to_sklearn(self: Any, X: Any, y: Any) -> Any:
         cast(Any, super())._fit(X, y)
         self.index_ = None
@@ -76,6 +87,11 @@ class SearchedByKith:
     def _queries(self: Any, X: Any) -> np.ndarray:
         rows = validate_data(self, X, accept_sparse="csr", reset=False, order="C")
         if issparse(rows):
+            if self.algorithm in ("kd_tree", "ball_tree"):
+                raise ValueError(
+                    f"{self.algorithm} does not work with sparse matrices. Densify the data, or "
+                    "set algorithm='brute'"
+                )
             note("X: a sparse matrix was made dense, because the fitted points are dense")
             rows = rows.toarray()
         return searchable(rows, self.index_.dtype)
@@ -85,7 +101,7 @@ class SearchedByKith:
 
     def _searched_by_sklearn(self: Any) -> Any:
         """Answers for queries that kith refuses."""
-        return sklearn.neighbors.NearestNeighbors(
+        return originals.NearestNeighbors(
             algorithm="brute", metric=self.metric, n_jobs=self.n_jobs
         ).fit(self._fit_X)
 
@@ -160,9 +176,9 @@ class RadiusNeighborsSearch(SearchedByKith):
         if radius is None:
             radius = self.radius
         queries = None if X is None else self._queries(X)
-        radii, is_none = _radii(radius)
+        radii, is_none = radii_of(radius)
         if self._is_for_sklearn(queries):
-            lists = _as_lists(
+            lists = as_lists(
                 self._searched_by_sklearn().radius_neighbors(queries, radii, sort_results=True)
             )
         else:
@@ -170,7 +186,7 @@ class RadiusNeighborsSearch(SearchedByKith):
                 queries, radii, exclude_self=queries is None, threads=threads_for(self.n_jobs)
             )
         if is_none.any():
-            lists = _emptied(lists, is_none)
+            lists = emptied(lists, is_none)
         distances = lists.distances.astype(np.float64, copy=False)
         return NeighborLists(distances, lists.indices, lists.offsets)
 
@@ -216,40 +232,7 @@ class RadiusNeighborsSearch(SearchedByKith):
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
         lists = self._lists_within(X, radius)
-        indices = _as_objects(lists.indices, lists.offsets)
+        indices = as_objects(lists.indices, lists.offsets)
         if not return_distance:
             return indices
-        return _as_objects(lists.distances, lists.offsets), indices
-
-
-def _radii(radius: Any) -> tuple[Any, np.ndarray]:
-    """Radii for the library, and which of them are none: negative or NaN."""
-    given = np.asarray(radius, dtype=np.float64)
-    is_none = ~(given >= 0)
-    radii = np.where(is_none, 0.0, given)
-    return (radii.item() if radii.ndim == 0 else radii), is_none
-
-
-def _emptied(lists: NeighborLists, is_empty: np.ndarray) -> NeighborLists:
-    """The lists, of which these, or all, are empty."""
-    keep = ~np.broadcast_to(is_empty, (len(lists),))
-    is_kept = np.repeat(keep, lists.counts)
-    offsets = np.concatenate([[0], np.cumsum(np.where(keep, lists.counts, 0))])
-    return NeighborLists(lists.distances[is_kept], lists.indices[is_kept], offsets)
-
-
-def _as_objects(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """An array of arrays, one for each list."""
-    bounds = offsets.tolist()
-    objects = np.empty(len(bounds) - 1, dtype=object)
-    for query in range(len(objects)):
-        objects[query] = values[bounds[query] : bounds[query + 1]]
-    return objects
-
-
-def _as_lists(found: tuple[np.ndarray, np.ndarray]) -> NeighborLists:
-    """The reverse, for distances and numbers."""
-    distances, indices = found
-    offsets = np.zeros(len(indices) + 1, dtype=np.int64)
-    np.cumsum([len(each) for each in indices], out=offsets[1:])
-    return NeighborLists(np.concatenate(distances), np.concatenate(indices), offsets)
+        return as_objects(lists.distances, lists.offsets), indices

@@ -45,7 +45,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity" or
         "cosine".
     n_jobs : int, optional
-        Threads; None takes all cores.
+        Threads; None takes one, or what a context of joblib says, -1 all cores.
     engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
         Which engine searches. The answer does not depend on it.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"

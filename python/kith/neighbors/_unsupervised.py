@@ -1,14 +1,14 @@
-"""Searches as estimators: neighbours, and graphs of neighbours."""
+"""Searches as estimators: neighbours, graphs of neighbours, and outliers."""
 
 from __future__ import annotations
 
-import sklearn.neighbors
 
+from . import _originals as originals
 from ._parameters import CONSTRAINTS
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
-class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbors.NearestNeighbors):
+class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.NearestNeighbors):
     """Search for neighbours.
 
     Parameters
@@ -36,7 +36,7 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbor
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.NearestNeighbors._parameter_constraints,
+        **originals.NearestNeighbors._parameter_constraints,
         **CONSTRAINTS,
     }
 
@@ -68,7 +68,7 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, sklearn.neighbor
         self.device = device
 
 
-class KNeighborsTransformer(KNeighborsSearch, sklearn.neighbors.KNeighborsTransformer):
+class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
     """Points become rows of a sparse graph of their k nearest neighbours.
 
     Parameters
@@ -97,7 +97,7 @@ class KNeighborsTransformer(KNeighborsSearch, sklearn.neighbors.KNeighborsTransf
     """
 
     _parameter_constraints = {
-        **sklearn.neighbors.KNeighborsTransformer._parameter_constraints,
+        **originals.KNeighborsTransformer._parameter_constraints,
         **CONSTRAINTS,
     }
 
@@ -123,6 +123,131 @@ class KNeighborsTransformer(KNeighborsSearch, sklearn.neighbors.KNeighborsTransf
             metric=metric,
             p=p,
             metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
+        self.engine = engine
+        self.device = device
+
+
+class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighborsTransformer):
+    """Points become rows of a sparse graph of all neighbours within a radius.
+
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default="distance"
+        What the entries are: distances, or ones.
+    radius : float, default=1.0
+        Points at exactly this distance are neighbours.
+    algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
+        As in `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    index_ : kith.Index or None
+        What is searched; None if scikit-learn's own code searches.
+    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kith.neighbors import RadiusNeighborsTransformer
+    >>> RadiusNeighborsTransformer(radius=1.5).fit_transform([[0], [1], [3]]).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+
+    _parameter_constraints = {
+        **originals.RadiusNeighborsTransformer._parameter_constraints,
+        **CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        mode="distance",
+        radius=1.0,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_jobs=None,
+        engine="auto",
+        device="auto",
+    ):
+        super().__init__(
+            mode=mode,
+            radius=radius,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            metric=metric,
+            p=p,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
+        self.engine = engine
+        self.device = device
+
+
+class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
+    """Outliers: points whose neighbourhood is less dense than those of their neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        How many neighbours tell the density around a point.
+    contamination : "auto" or float, default="auto"
+        The share of outliers among the points.
+    novelty : bool, default=False
+        Whether `predict`, `decision_function` and `score_samples` are for new points.
+    algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
+        As in `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    index_ : kith.Index or None
+        What is searched; None if scikit-learn's own code searches.
+    negative_outlier_factor_, n_neighbors_, offset_, effective_metric_, effective_metric_params_, \
+n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kith.neighbors import LocalOutlierFactor
+    >>> LocalOutlierFactor(n_neighbors=2).fit_predict([[-1.1], [0.2], [101.1], [0.3]])
+    array([ 1,  1, -1,  1])
+    """
+
+    _parameter_constraints = {
+        **originals.LocalOutlierFactor._parameter_constraints,
+        **CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        n_neighbors=20,
+        *,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        contamination="auto",
+        novelty=False,
+        n_jobs=None,
+        engine="auto",
+        device="auto",
+    ):
+        super().__init__(
+            n_neighbors=n_neighbors,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            metric=metric,
+            p=p,
+            metric_params=metric_params,
+            contamination=contamination,
+            novelty=novelty,
             n_jobs=n_jobs,
         )
         self.engine = engine

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import as_count
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -41,20 +43,24 @@ def as_query_points(x: Any, dims: int) -> Floats:
     return points
 
 
-def as_ranks(k: Any) -> tuple[npt.NDArray[np.int64], bool]:
-    """The ranks of neighbours, from 1, and whether their axis is to be squeezed."""
+def as_ranks(k: Any) -> int | npt.NDArray[np.int64]:
+    """How many neighbours, or the ranks of those that are wanted, from 1."""
     if k is None:
         raise ValueError("k must be an integer or a sequence of integers")
     if isinstance(k, (str, bytes)):
         raise TypeError("k must be an integer or a sequence of integers")
-    is_one = bool(np.isscalar(k))
-    is_nearest = is_one and bool(k == 1)
-    ranks = np.array(np.arange(1, k + 1) if is_one else k, dtype=np.int64)
-    if ranks.ndim == 0:
+    if np.isscalar(k):
+        # SciPy counts 2.5 as 3 neighbours, because numpy.arange(1, 3.5) has as many.
+        ranks = int(np.ceil(k)) if isinstance(k, (float, np.floating)) else operator.index(k)
+        if ranks < 1:
+            raise ValueError("k must be an integer of at least 1 or a flat sequence of such")
+        return as_count(ranks, "k")
+    several = np.array(k, dtype=np.int64)
+    if several.ndim == 0:
         raise TypeError("k must be an integer or a sequence of integers")
-    if ranks.ndim != 1 or ranks.size == 0 or ranks.min() < 1:
+    if several.ndim != 1 or several.size == 0 or several.min() < 1:
         raise ValueError("k must be an integer of at least 1 or a flat sequence of such")
-    return ranks, is_nearest
+    return several
 
 
 def as_exponent(p: Any) -> float:

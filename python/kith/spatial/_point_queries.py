@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _kith
 from ._arguments import (
     Floats,
     as_eps,
@@ -22,6 +23,8 @@ from ._arguments import (
 from ._tree import Tree
 
 __all__ = ["PointQueries"]
+
+_BYTES_PER_NEIGHBOR = 24  # its distance, its number, and the number as the library has it, rounded up
 
 
 class PointQueries(Tree):
@@ -77,22 +80,25 @@ class PointQueries(Tree):
         >>> tree.query([[0, 0]], k=1)[1]
         array([0])
         """
-        ranks, is_nearest = as_ranks(k)
+        ranks = as_ranks(k)
+        width = ranks if isinstance(ranks, int) else len(ranks)
         points = as_query_points(x, self.m)
         threads = as_threads(workers)
         exponent, slack = as_exponent(p), as_eps(eps)
         bound = as_float(distance_upper_bound)
         rows = points if points.ndim == 2 else points.reshape(-1, self.m)
         self._require_no_overflow(rows, exponent)
+        _kith.require_answer_memory(len(rows), width, _BYTES_PER_NEIGHBOR)
         if bound > 0 and len(rows) and self.n:
             most = np.nextafter(bound, 0.0) if bound < math.inf else math.inf  # nearer, not as near
             distances, numbers = self._searches(exponent).nearest(rows, ranks, slack, most, threads)
         else:
-            distances = np.full((len(rows), len(ranks)), np.inf)
+            distances = np.full((len(rows), width), np.inf)
             numbers = np.full(distances.shape, self.n, dtype=np.intp)
+        is_nearest = isinstance(ranks, int) and ranks == 1
         if is_nearest and points.ndim == 1:
             return distances.item(), numbers.item()
-        shape = points.shape[:-1] + (() if is_nearest else (len(ranks),))
+        shape = points.shape[:-1] + (() if is_nearest else (width,))
         return distances.reshape(shape), numbers.reshape(shape)
 
     def _require_no_overflow(self, rows: Floats, p: float) -> None:

@@ -21,9 +21,9 @@ class Searches(Protocol):
     """Distances and numbers of points; a missing neighbour is (inf, number of points)."""
 
     def nearest(
-        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+        self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
     ) -> tuple[Floats, Ints]:
-        """The neighbours of these ranks (from 1) that are not farther than `most`."""
+        """So many neighbours, or those of these ranks (from 1), that are not farther than `most`."""
 
     def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
         """Distances, numbers and offsets of lists, each by (distance, number)."""
@@ -47,11 +47,12 @@ class IndexSearches:
         self.low = _kith.Index.build(data, device="cpu", metric=metric_of(p), period=period)
 
     def nearest(
-        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+        self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
     ) -> tuple[Floats, Ints]:
+        if isinstance(ranks, int):
+            return self._first(rows, ranks, eps, most, threads)
+        ranks = np.minimum(ranks, len(self.data) + 1)  # the first of those that are missing
         k = int(ranks.max())
-        if k == len(ranks) and (ranks == np.arange(1, k + 1)).all():
-            return self._first(rows, k, eps, most, threads)
         # Only these ranks are kept: rows of all of them exist for a part of the queries at a time.
         distances = np.empty((len(rows), len(ranks)))
         numbers = np.empty((len(rows), len(ranks)), dtype=np.int64)

@@ -55,16 +55,19 @@ class TorusSearches:
         return distances[order], numbers[order], np.bincount(of, minlength=len(rows))
 
     def nearest(
-        self, rows: Floats, ranks: Ints, eps: float, most: float, threads: int
+        self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
     ) -> tuple[Floats, Ints]:
-        n, k = len(self._data), int(ranks.max())
+        n = len(self._data)
+        if not isinstance(ranks, int):
+            ranks = np.minimum(ranks, n + 1)  # the first of those that are missing
+        k = int(np.max(ranks))
         distances = np.full((len(rows), k), np.inf)
         numbers = np.full((len(rows), k), n, dtype=np.int64)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             part = self._wrapped(rows[first : first + _ROWS_AT_ONCE])
             reach = np.full(len(part), most)
             if k <= n:
-                _, some = self._largest.nearest(part, np.arange(1, k + 1), 0.0, np.inf, threads)
+                _, some = self._largest.nearest(part, k, 0.0, np.inf, threads)
                 reach = np.minimum(reach, self._measure(part[:, None, :], some).max(axis=1))
             found, who, counts = self._part_within(part, reach, threads)
             of = np.repeat(np.arange(len(part)), counts)
@@ -72,6 +75,8 @@ class TorusSearches:
             keep = rank < k
             distances[first + of[keep], rank[keep]] = found[keep]
             numbers[first + of[keep], rank[keep]] = who[keep]
+        if isinstance(ranks, int):
+            return distances, numbers
         return distances[:, ranks - 1], numbers[:, ranks - 1]
 
     def balls(self, rows: Floats, radii: Radii, ascending: bool, threads: int) -> list[list[int]]:
