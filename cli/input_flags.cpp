@@ -16,7 +16,6 @@
 namespace kith::cli {
 namespace {
 
-constexpr const char* kFormats = "auto|text|csv|tsv|xyz|npy|npz|ply|pcd|las|fvecs|bvecs|ivecs|idx";
 constexpr int kMostThreads = 1024;
 
 char delimiter_of(const std::string& text) {
@@ -76,6 +75,7 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (options.delimiter != 0) flag = "--delimiter";
   if (options.header) flag = "--header";
   if (!options.array.empty()) flag = "--array";
+  if (!options.layout.empty()) flag = "--layout";
   if (!options.extras.empty()) flag = "what names other columns";
   if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
 }
@@ -107,28 +107,32 @@ Flag seed_flag(std::uint64_t& seed, const std::string& text) {
 }
 
 FlagGroup input_flags(io::ReadOptions& options) {
-  return {"Reading points",
-          {{"--format", kFormats, "the format of the input; by default its content and extension tell",
-            [&options](const std::string& value) {
-              require_choice("--format", kFormats, value);
-              options.format = io::parse_format(value);
-            }},
-           dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
-                      [&options](DType dtype) { options.dtype = dtype; }),
-           {"--columns", "A,B,C", "take these columns, by name or position (1 is the first), in this order",
-            [&options](const std::string& value) { options.columns = columns_of(value); }},
-           {"--label", "COLUMN", "this column holds labels and is no coordinate",
-            [&options](const std::string& value) { options.label = value; }},
-           {"--delimiter", "auto|comma|semicolon|space|tab",
-            "text: what separates fields; any other single character works too",
-            [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
-           {"--header", "yes|no|auto", "text: whether the first row names the columns",
-            [&options](const std::string& value) {
-              require_choice("--header", "yes|no|auto", value);
-              if (value != "auto") options.header = value == "yes";
-            }},
-           {"--array", "NAME", "npz: which array holds the points",
-            [&options](const std::string& value) { options.array = value; }}}};
+  const std::string formats = fmt::format("{}", fmt::join(io::format_names(), "|"));
+  return {
+      "Reading points",
+      {{"--format", formats, "the format of the input; by default its content and extension tell",
+        [&options, formats](const std::string& value) {
+          require_choice("--format", formats, value);
+          options.format = io::parse_format(value);
+        }},
+       dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
+                  [&options](DType dtype) { options.dtype = dtype; }),
+       {"--columns", "A,B,C", "take these columns, by name or position (1 is the first), in this order",
+        [&options](const std::string& value) { options.columns = columns_of(value); }},
+       {"--label", "COLUMN", "this column holds labels and is no coordinate",
+        [&options](const std::string& value) { options.label = value; }},
+       {"--delimiter", "auto|comma|semicolon|space|tab",
+        "text: what separates fields; any other single character works too",
+        [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
+       {"--header", "yes|no|auto", "text: whether the first row names the columns",
+        [&options](const std::string& value) {
+          require_choice("--header", "yes|no|auto", value);
+          if (value != "auto") options.header = value == "yes";
+        }},
+       {"--array", "NAME", "npz: which array holds the points",
+        [&options](const std::string& value) { options.array = value; }},
+       {"--layout", "LAYOUT", "plain numbers: what lies in the file, e.g. \"f32 x,y,z,i\" or \"fortran be f64 x,y,z\"",
+        [&options](const std::string& value) { options.layout = value; }}}};
 }
 
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,

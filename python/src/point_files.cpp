@@ -38,8 +38,8 @@ char one_character(const std::string& delimiter) {
 
 nb::dict read_points(const std::string& path, const std::string& format, const std::optional<std::string>& dtype,
                      Names columns, std::string label, Names extras, const std::string& delimiter,
-                     std::optional<bool> header, bool missing_as_nan, std::string array, int threads,
-                     nb::object progress) {
+                     std::optional<bool> header, bool missing_as_nan, std::string array, std::string layout,
+                     int threads, nb::object progress) {
   Watch watch(std::move(progress));
   io::ReadOptions options;
   options.format = io::parse_format(format);
@@ -51,6 +51,7 @@ nb::dict read_points(const std::string& path, const std::string& format, const s
   options.header = header;
   options.missing_as_nan = missing_as_nan;
   options.array = std::move(array);
+  options.layout = std::move(layout);
   options.threads = threads;
   options.progress = watch.callback();
   io::PointFile file = watch.run([&] { return io::read_points(path, options); });
@@ -115,7 +116,7 @@ nb::tuple generate(const std::string& shape, std::uint64_t points, std::uint32_t
 void bind_point_files(nb::module_& module) {
   module.def("read_points", &read_points, "path"_a, nb::kw_only(), "format"_a = "auto", "dtype"_a = nb::none(),
              "columns"_a = Names(), "label"_a = "", "extras"_a = Names(), "delimiter"_a = "", "header"_a = nb::none(),
-             "missing_as_nan"_a = false, "array"_a = "", "threads"_a = 0, "progress"_a = nb::none());
+             "missing_as_nan"_a = false, "array"_a = "", "layout"_a = "", "threads"_a = 0, "progress"_a = nb::none());
   module.def("generate", &generate, "shape"_a, "points"_a, "dims"_a, nb::kw_only(), "seed"_a = 1,
              "dtype"_a = nb::none(), "classes"_a = 10, "threads"_a = 0, "progress"_a = nb::none());
   module.def("write_points", &write_points, "path"_a, "points"_a, nb::kw_only(), "format"_a = "auto",
