@@ -16,7 +16,6 @@
 namespace kith::cli {
 namespace {
 
-constexpr const char* kFormats = "auto|text|csv|tsv|xyz|npy|npz|ply|pcd|las|fvecs|bvecs|ivecs|idx";
 constexpr int kMostThreads = 1024;
 
 char delimiter_of(const std::string& text) {
@@ -69,8 +68,9 @@ std::vector<std::string> parse_columns(const std::string& flag, const std::strin
 }
 
 Flag format_flag(const std::string& name, const std::string& text, std::function<void(io::Format)> take) {
-  return {name, kFormats, text, [name, take = std::move(take)](const std::string& value) {
-            require_choice(name, kFormats, value);
+  const std::string formats = fmt::format("{}", fmt::join(io::format_names(), "|"));
+  return {name, formats, text, [name, formats, take = std::move(take)](const std::string& value) {
+            require_choice(name, formats, value);
             take(io::parse_format(value));
           }};
 }
@@ -84,6 +84,7 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (options.decimal != 0) flag = "--decimal";
   if (options.header) flag = "--header";
   if (!options.array.empty()) flag = "--array";
+  if (!options.layout.empty()) flag = "--layout";
   if (!options.extras.empty()) flag = "what names other columns";
   if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
 }
@@ -138,7 +139,9 @@ FlagGroup input_flags(io::ReadOptions& options) {
               if (value != "auto") options.header = value == "yes";
             }},
            {"--array", "NAME", "npz: which array holds the points",
-            [&options](const std::string& value) { options.array = value; }}}};
+            [&options](const std::string& value) { options.array = value; }},
+           {"--layout", "LAYOUT", "plain numbers: what lies in the file, e.g. \"f32 x,y,z,i\" or \"fortran be f64 x,y,z\"",
+            [&options](const std::string& value) { options.layout = value; }}}};
 }
 
 std::string header_text(const io::TextReading& text) {

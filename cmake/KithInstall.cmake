@@ -27,12 +27,17 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/kithConfigVersion.cmake"
 install(FILES "${PROJECT_BINARY_DIR}/kithConfig.cmake" "${PROJECT_BINARY_DIR}/kithConfigVersion.cmake"
   DESTINATION "${kith_package_dir}" COMPONENT development)
 if(kith_is_static)
-  # A static library leaves its own dependencies to the program; these modules find the two that CMake does not know.
+  # A static library leaves its own dependencies to the program; these modules find those that CMake does not know.
   install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindHighway.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindLzf.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/FindZstd.cmake"
     DESTINATION "${kith_package_dir}" COMPONENT development)
 endif()
 
 file(RELATIVE_PATH kith_pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+set(kith_pc_zstd "")
+if(KITH_HAS_ZSTD)
+  set(kith_pc_zstd " -lzstd")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/kith.pc.in" "${PROJECT_BINARY_DIR}/kith.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 # Debian packages have all of this in a file of their own.

@@ -16,7 +16,7 @@ if [[ ${KITH_SKIP_SETUP:-0} == 1 ]]; then exit 0; fi
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev libxxhash-dev zlib1g-dev)
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libfast-float-dev libhwy-dev liblzf-dev libxxhash-dev libzstd-dev zlib1g-dev)
 requirements=(requirements.txt)
 if [[ $purpose != packages ]]; then packages+=(libgtest-dev); fi
 case $purpose in
@@ -43,7 +43,7 @@ if [[ $purpose == cross* ]]; then
   esac
   packages=("$compiler")
   if [[ $purpose == cross ]]; then
-    packages+=(qemu-user "libgomp1:$other" "libhwy-dev:$other" "libfmt-dev:$other" "liblzf-dev:$other" "zlib1g-dev:$other" "libgtest-dev:$other")
+    packages+=(qemu-user "libgomp1:$other" "libhwy-dev:$other" "libfmt-dev:$other" "liblzf-dev:$other" "libzstd-dev:$other" "zlib1g-dev:$other" "libgtest-dev:$other")
     if ! dpkg --print-foreign-architectures | grep -qx "$other"; then
       # Ubuntu keeps other architectures on other servers: apt would look for them in vain from then on.
       if ! grep -qx 'ID=debian' /etc/os-release; then die "apt does not know $other packages here"; fi

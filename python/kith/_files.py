@@ -33,7 +33,7 @@ class PointFile:
     extra_columns : list of str
         Their names.
     format : str
-        "text", "npy", "npz", "ply", "pcd", "las", "fvecs", "bvecs", "ivecs" or "idx".
+        How it was read, by a name that `format` takes: "text", "npy", "ply", "pdb", …
     notes : list of str
         What a person should know, e.g. a conversion that loses digits.
     """
@@ -82,17 +82,18 @@ def read_points(
     header: bool | None = None,
     missing_as_nan: bool = False,
     array: str | None = None,
+    layout: str | None = None,
     threads: int = 0,
     progress: Progress = False,
 ) -> PointFile:
-    """Read points from any file that kith knows: text, NPY, NPZ, PLY, PCD, LAS, fvecs, IDX, …
+    """Read points from any file that kith knows: text, NPY, NPZ, PLY, PCD, LAS, PDB, GRO, XYZ, LAMMPS, VTK, …
 
     Parameters
     ----------
     path : str or path-like
-        "-" is standard input. Text files may be compressed by gzip.
+        "-" is standard input. Files of every format may be compressed by gzip or zstd.
     format : str
-        "auto" recognises it by content, then by extension.
+        "auto" recognises it by content, then by extension; a wrong name lists all there are.
     dtype : float32 or float64, optional
         Convert to this type; without it the file's own.
     columns : sequence of str or int, optional
@@ -111,6 +112,8 @@ def read_points(
         Missing values become NaN instead of ValueError.
     array : str, optional
         NPZ only: which array.
+    layout : str, optional
+        Plain numbers and Fortran records only: what lies in the file, e.g. "f32 x,y,z,i".
     threads : int
         0 takes all cores.
     progress : bool or callable
@@ -145,6 +148,7 @@ def read_points(
             header=None if header is None else bool(header),
             missing_as_nan=bool(missing_as_nan),
             array=as_text(array or "", "array"),
+            layout=as_text(layout or "", "layout"),
             threads=as_threads(threads),
             progress=report,
         )

@@ -225,6 +225,7 @@ def read_points(
     header: bool | None = None,
     missing_as_nan: bool = False,
     array: str = "",
+    layout: str = "",
     threads: int = 0,
     progress: _Progress = None,
 ) -> dict[str, Any]:

@@ -45,7 +45,7 @@ char decimal_named(const std::string& name) {
 
 nb::dict read_points(const std::string& path, const std::string& format, const std::optional<std::string>& dtype,
                      Names columns, std::string label, Names extras, const std::string& delimiter,
-                     const std::string& decimal, std::optional<bool> header, bool missing_as_nan, std::string array,
+                     const std::string& decimal, std::optional<bool> header, bool missing_as_nan, std::string array, std::string layout,
                      int threads, nb::object progress) {
   Watch watch(std::move(progress));
   io::ReadOptions options;
@@ -59,6 +59,7 @@ nb::dict read_points(const std::string& path, const std::string& format, const s
   options.header = header;
   options.missing_as_nan = missing_as_nan;
   options.array = std::move(array);
+  options.layout = std::move(layout);
   options.threads = threads;
   options.progress = watch.callback();
   io::PointFile file = watch.run([&] { return io::read_points(path, options); });
@@ -123,7 +124,7 @@ nb::tuple generate(const std::string& shape, std::uint64_t points, std::uint32_t
 void bind_point_files(nb::module_& module) {
   module.def("read_points", &read_points, "path"_a, nb::kw_only(), "format"_a = "auto", "dtype"_a = nb::none(),
              "columns"_a = Names(), "label"_a = "", "extras"_a = Names(), "delimiter"_a = "", "decimal"_a = "",
-             "header"_a = nb::none(), "missing_as_nan"_a = false, "array"_a = "", "threads"_a = 0,
+             "header"_a = nb::none(), "missing_as_nan"_a = false, "array"_a = "", "layout"_a = "", "threads"_a = 0,
              "progress"_a = nb::none());
   module.def("generate", &generate, "shape"_a, "points"_a, "dims"_a, nb::kw_only(), "seed"_a = 1,
              "dtype"_a = nb::none(), "classes"_a = 10, "threads"_a = 0, "progress"_a = nb::none());

@@ -3,12 +3,14 @@
 
 #include "io/formats.hpp"
 #include "io/recognize.hpp"
+#include "io/record_source.hpp"
 #include "io/table_read.hpp"
 
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -33,6 +35,18 @@ PointFile read_as(Format format, const runtime::InputFile& file, const ReadOptio
       return read_vecs(file, options, format);
     case Format::idx:
       return read_idx(file, options);
+    case Format::pdb:
+      return read_source(find_pdb(file, options), file, options, format);
+    case Format::gro:
+      return read_source(find_gro(file, options), file, options, format);
+    case Format::extxyz:
+      return read_source(find_extxyz(file, options), file, options, format);
+    case Format::lammps:
+      return read_source(find_lammps(file, options), file, options, format);
+    case Format::vtk:
+      return read_source(find_vtk(file, options), file, options, format);
+    case Format::raw:
+      return read_source(find_raw(file, options), file, options, format);
     case Format::automatic:
     case Format::text:
       break;
@@ -54,13 +68,23 @@ void read_extras(Format format, const runtime::InputFile& file, const ReadOption
   }
   result.extras = std::move(read.points);
   result.extra_columns = std::move(read.columns);
-  result.notes.insert(result.notes.end(), read.notes.begin(), read.notes.end());
+  for (std::string& note : read.notes) {  // what concerns the whole file has been said
+    if (std::ranges::find(result.notes, note) == result.notes.end()) result.notes.push_back(std::move(note));
+  }
+}
+
+Format format_to_read(const runtime::InputFile& file, const ReadOptions& options) {
+  if (options.layout.empty()) return options.format == Format::automatic ? recognize(file) : options.format;
+  if (options.format == Format::automatic || options.format == Format::raw) return Format::raw;
+  throw UsageError(
+      fmt::format("{}: a layout describes plain bytes (--format raw), not {}; leave --layout or --format out",
+                  file.name(), name_of(options.format)));
 }
 
 }  // namespace
 
 PointFile read_points(const runtime::InputFile& file, const ReadOptions& options) {
-  const Format format = options.format == Format::automatic ? recognize(file) : options.format;
+  const Format format = format_to_read(file, options);
   try {
     PointFile result = read_as(format, file, options);
     const bool is_all = options.want_points && !result.labels;  // then the points say it already

@@ -2,6 +2,7 @@
 #include "io/recognize.hpp"
 
 #include "io/foreign_file.hpp"
+#include "io/recognize_structure.hpp"
 
 #include <kith/error.hpp>
 
@@ -18,7 +19,9 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 4096;
 constexpr std::string_view kReadable =
-    "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs and IDX are read";
+    "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, "
+    "and "
+    "plain numbers if you say which: --layout \"f32 x,y,z\"";
 
 /// In a zip archive the name of the first member stands at byte 30; arrays are members that end with ".npy".
 bool is_zip_of_arrays(std::string_view head) {
@@ -81,6 +84,7 @@ Format format_of_content(std::string_view head, const runtime::InputFile& file) 
   if (head.starts_with("LASF")) return Format::las;
   if (is_pcd(head)) return Format::pcd;
   if (is_idx(head, file.size())) return Format::idx;
+  if (const Format structure = format_of_structure(head, file); structure != Format::automatic) return structure;
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
     if (is_zip_of_arrays(head) || format_of_extension(file.name()) == Format::npz) return Format::npz;
   }

@@ -8,6 +8,7 @@
 #include "runtime/input_file.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ struct RecordField {
   bool scaled = false;  ///< integers only: the value is number * scale + origin, in doubles
   double scale = 1;
   double origin = 0;
+  /// u32 only: the values are positions in this list of texts, so they are labels and no coordinates.
+  std::shared_ptr<const std::vector<std::string>> texts = {};
 };
 
 /// Whether a row's values lie side by side (records) or a column's values do (planes).

@@ -5,6 +5,7 @@
 #include "io/record_labels.hpp"
 #include "io/record_table.hpp"
 #include "io/record_values.hpp"
+#include "io/text_field.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -187,6 +188,16 @@ class BlockReader {
   Destination to_;
 };
 
+void require_numbers(const runtime::InputFile& file, const RecordLayout& layout, const ColumnChoice& choice) {
+  for (const std::uint32_t column : choice.coordinates) {
+    const RecordField& field = layout.fields[column];
+    if (!field.texts) continue;
+    throw UsageError(fmt::format("{}: column \"{}\" holds text{}, not numbers; it can be the label (--label {})",
+                                 file.name(), field.name,
+                                 field.texts->empty() ? "" : " such as " + shown(field.texts->front()), field.name));
+  }
+}
+
 void note_losses(const ConversionLosses& losses, DType dtype, std::vector<std::string>& notes) {
   if (losses.inexact_integers > 0) {
     notes.push_back(fmt::format("{} integers have more digits than {} holds and were rounded", losses.inexact_integers,
@@ -230,6 +241,7 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   if (options.table != nullptr && (choice.label || choice.coordinates.size() < layout.fields.size())) {
     read_record_columns(file, layout, options, format, defaults);
   }
+  require_numbers(file, layout, choice);
 
   DType dtype = DType::f32;
   for (const std::uint32_t column : choice.coordinates) {
@@ -274,7 +286,11 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   if (choice.label) {
     const RecordField& field = layout.fields[*choice.label];
     LabelCollector collector(layout.rows);
-    collector.add_numbers(label_bits, field.scaled ? NumberType::f64 : field.type);
+    if (field.texts) {
+      for (const std::uint64_t code : label_bits) collector.add(field.texts->at(static_cast<std::size_t>(code)));
+    } else {
+      collector.add_numbers(label_bits, field.scaled ? NumberType::f64 : field.type);
+    }
     result.labels = collector.take();
   }
   return result;

@@ -2,6 +2,7 @@
 #include "runtime/input_file.hpp"
 
 #include "runtime/progress_meter.hpp"
+#include "runtime/zstd_stream.hpp"
 
 #include <kith/error.hpp>
 
@@ -42,8 +43,10 @@ InputFile::InputFile(const std::string& path, const ProgressCallback& progress)
     } else {
       take_into_memory(progress);
     }
-    unsigned char magic[2] = {0, 0};
-    if (read_at(0, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) inflate_in_memory(progress);
+    unsigned char magic[4] = {0, 0, 0, 0};
+    read_at(0, magic, sizeof(magic));
+    if (magic[0] == 0x1f && magic[1] == 0x8b) inflate_in_memory(progress);
+    if (begins_as_zstd(magic)) keep_in_memory(decompress_zstd(*this, progress));
   } catch (...) {
     close(descriptor_);
     throw;
@@ -118,7 +121,11 @@ void InputFile::inflate_in_memory(const ProgressCallback& progress) {
   }
   if (member_open) throw CorruptFile(fmt::format("{}: the gzip stream ends too early, after {} bytes", name_, offset));
   output.resize(used);
-  memory_ = std::move(output);
+  keep_in_memory(std::move(output));
+}
+
+void InputFile::keep_in_memory(std::vector<char> bytes) {
+  memory_ = std::move(bytes);
   in_memory_ = true;
   size_ = memory_.size();
 }

@@ -11,12 +11,12 @@
 
 namespace kith::runtime {
 
-/// A regular file is read where it lies; standard input ("-"), pipes and gzip files are first taken into memory.
-/// Reading is thread-safe.
+/// A regular file is read where it lies; standard input ("-"), pipes and files compressed by gzip or zstd are first
+/// taken into memory. Reading is thread-safe.
 class InputFile {
  public:
-  /// Throws IoError if the file cannot be opened or is a directory, CorruptFile if a gzip stream is damaged,
-  /// Interrupted if `progress` says stop while a pipe or gzip file is taken into memory.
+  /// Throws IoError if the file cannot be opened or is a directory, CorruptFile if a compressed stream is damaged,
+  /// Interrupted if `progress` says stop while a pipe or compressed file is taken into memory.
   explicit InputFile(const std::string& path, const ProgressCallback& progress = {});
   /// Bytes that are in memory already, e.g. a member of an archive.
   InputFile(std::string name, std::vector<char> memory);
@@ -26,7 +26,7 @@ class InputFile {
 
   /// As the user named it; "standard input" for "-".
   const std::string& name() const { return name_; }
-  /// Bytes, after gzip is undone.
+  /// Bytes, after compression is undone.
   std::uint64_t size() const { return size_; }
   /// Up to `bytes` bytes from `offset`; fewer only at the end of the file. Throws IoError.
   std::size_t read_at(std::uint64_t offset, void* out, std::size_t bytes) const;
@@ -38,6 +38,7 @@ class InputFile {
  private:
   void take_into_memory(const ProgressCallback& progress);
   void inflate_in_memory(const ProgressCallback& progress);
+  void keep_in_memory(std::vector<char> bytes);
 
   std::string name_;
   int descriptor_ = -1;

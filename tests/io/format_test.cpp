@@ -18,8 +18,10 @@ using io::Format;
 using testing_text::memory_file;
 using testing_text::message_of;
 
-constexpr Format kFormats[] = {Format::automatic, Format::text,  Format::npy,   Format::npz,   Format::ply, Format::pcd,
-                               Format::las,       Format::fvecs, Format::bvecs, Format::ivecs, Format::idx};
+constexpr Format kFormats[] = {Format::automatic, Format::text, Format::npy,   Format::npz,    Format::ply,
+                               Format::pcd,       Format::las,  Format::fvecs, Format::bvecs,  Format::ivecs,
+                               Format::idx,       Format::pdb,  Format::gro,   Format::extxyz, Format::lammps,
+                               Format::vtk,       Format::raw};
 
 TEST(FormatNames, EachParsesBack) {
   for (const Format format : kFormats) EXPECT_EQ(io::parse_format(io::name_of(format)), format);
@@ -27,7 +29,9 @@ TEST(FormatNames, EachParsesBack) {
   EXPECT_EQ(
       message_of<UsageError>([] { io::parse_format("doc"); }),
       "\"doc\" is no file format; give one of auto, text, csv, tsv, xyz, npy, npz, ply, pcd, las, fvecs, bvecs, ivecs, "
-      "idx");
+      "idx, pdb, gro, extxyz, lammps, vtk, raw");
+  EXPECT_EQ(io::format_names().front(), "auto");
+  for (const std::string_view name : io::format_names()) EXPECT_NO_THROW(io::parse_format(name));
   EXPECT_THROW(io::parse_format(""), UsageError);
 }
 
@@ -49,6 +53,11 @@ TEST(FormatOfExtension, KnownOnes) {
                                                   {"a.bvecs", Format::bvecs},
                                                   {"a.ivecs.gz", Format::ivecs},
                                                   {"a.idx", Format::idx},
+                                                  {"a.pdb", Format::pdb},
+                                                  {"a.ENT.gz", Format::pdb},
+                                                  {"a.gro", Format::gro},
+                                                  {"a.vtu", Format::vtk},
+                                                  {"a.csv.zst", Format::text},
                                                   {"t10k-images-idx3-ubyte.gz", Format::idx},
                                                   {"train-labels.idx1-ubyte", Format::idx},
                                                   {"a", Format::automatic},
@@ -104,8 +113,8 @@ TEST(Recognize, UnknownBinaryFiles) {
   const std::string message = message_of<CorruptFile>([] { recognized("\x7F\x7F\x01\x02\x03\0\0"s); });
   EXPECT_EQ(message,
             "file: is a binary file of a kind that is not known (byte 5 is NUL); CSV and other text, NPY, NPZ, PLY, "
-            "PCD, LAS, "
-            "fvecs, bvecs, ivecs and IDX are read");
+            "PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, and plain numbers if you say "
+            "which: --layout \"f32 x,y,z\"");
   // IDX whose sizes do not fit the file is no IDX, and a named text file is the text reader's to refuse.
   EXPECT_THROW(recognized("\0\0\x08\x01\0\0\0\x63\x07"s), CorruptFile);
   EXPECT_EQ(recognized("1,\0\n"s, "a.csv"), Format::text);
@@ -140,6 +149,33 @@ TEST(ReadPoints, GzippedText) {
   gzclose(file);
   const io::PointFile points = io::read_points(path.string());
   EXPECT_EQ(testing_text::values_of(points), (std::vector<double>{1, 2, 3, 4}));
+  std::filesystem::remove(path);
+}
+
+/// "x,y\n1,2\n3,4\n", compressed by zstd. A build without libzstd refuses it by name.
+TEST(ReadPoints, TextCompressedByZstd) {
+  const std::string bytes =
+      "\x28\xB5\x2F\xFD\x04\x58\x61\x00\x00\x78\x2C\x79\x0A\x31\x2C\x32\x0A\x33\x2C\x34\x0A\x59\x35\x53\xE4"s;
+  const std::filesystem::path path = test::temporary_path("format_test.csv.zst");
+  const auto write = [&](const std::string& content) { std::ofstream(path, std::ios::binary) << content; };
+  write(bytes);
+  try {
+    EXPECT_EQ(testing_text::values_of(io::read_points(path.string())), (std::vector<double>{1, 2, 3, 4}));
+  } catch (const CorruptFile& error) {
+    ASSERT_NE(std::string(error.what()).find("has no libzstd; decompress it first: zstd -d"), std::string::npos)
+        << error.what();
+    return;
+  }
+  write(bytes + bytes);  // two frames are one file
+  EXPECT_EQ(runtime::InputFile(path.string()).head(64), "x,y\n1,2\n3,4\nx,y\n1,2\n3,4\n");
+  for (std::size_t length = 4; length < bytes.size(); ++length) {
+    write(bytes.substr(0, length));
+    EXPECT_NE(message_of<CorruptFile>([&] { io::read_points(path.string()); }).find("zstd stream"), std::string::npos);
+  }
+  std::string damaged = bytes;
+  damaged[12] ^= 1;
+  write(damaged);
+  EXPECT_NE(message_of<CorruptFile>([&] { io::read_points(path.string()); }).find("is damaged"), std::string::npos);
   std::filesystem::remove(path);
 }
 

@@ -103,6 +103,14 @@ TEST_F(SharedTextData, NastyFiles) {
   EXPECT_EQ(crlf.view().at(0, 1), 4320978.61);
 }
 
+TEST_F(SharedTextData, WaterMolecules) {
+  const auto water = data("molecules/spc216.gro", {.label = "name"});
+  EXPECT_EQ(water.format, io::Format::gro);
+  EXPECT_EQ(water.points.rows(), 648u);
+  EXPECT_EQ(water.view().at(0, 0), 0.230);
+  EXPECT_EQ(water.labels->names, (Names{"OW", "HW1", "HW2"}));
+}
+
 TEST_F(SharedTextData, FilesThatAreNoTablesOfNumbers) {
   for (const std::string name : {"words/american-english", "sequences/primates.dna"}) {
     SCOPED_TRACE(name);

@@ -20,7 +20,8 @@ struct ReadOptions {
   Format format = Format::automatic;
   /// Convert to this type; without it the file's own (text, LAS and 32/64-bit integers: f64; smaller integers: f32).
   std::optional<DType> dtype = {};
-  /// Take only these columns, in this order. Empty: x, y, z of PLY, PCD and LAS, all columns of the others.
+  /// Take only these columns, in this order. Empty: x, y, z where the format names its columns (PLY, PCD,
+  /// LAS, molecules, VTK), all columns of the others.
   std::vector<std::string> columns = {};
   /// The column that holds a label per row (text allowed) instead of a coordinate. Empty: none.
   std::string label = {};
@@ -42,6 +43,9 @@ struct ReadOptions {
   Table* table = nullptr;
   /// False if only the table is wanted; `PointFile::points` is then empty.
   bool want_points = true;
+  /// Plain numbers and Fortran records: what lies in the file, e.g. "f32 x,y,z,i", "be skip=80 f64 x,y; u16 label" or
+  /// "fortran f64 x,y,z"; `format` is then `raw` or `automatic`.
+  std::string layout = {};
   /// Threads; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
