@@ -152,6 +152,8 @@ Command export_command() {
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "say on standard error what was read and what is built")}},
                     input_flags(flags->read)};
+  // Here --layout is that of the tree; plain numbers are converted first.
+  std::erase_if(command.groups.back().flags, [](const Flag& flag) { return flag.names == "--layout"; });
   command.examples = {{"a table of nodes with children", "kith export scan.ply --layout nodes --unique --out tree.npz"},
                       {"points in the order of the tree, no pointers",
                        "kith export scan.ply --layout inorder --split cycle --out tree.npz"}};
