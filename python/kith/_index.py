@@ -220,17 +220,11 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
             options["max_leaves"] = as_count(max_leaves, "max_leaves")
         # One query after another: as little as possible lies between the caller and the library.
         if (
-            type(queries) is np.ndarray
-            and queries.ndim == 1
-            and queries.dtype == self._dtype
-            and (flags := queries.flags).c_contiguous
-            and flags.aligned
+            self._is_plain_query(queries)
             and allowed is None
             and index_below is None
             and not (exclude_self or earlier_only or skip_nonfinite or return_exact)
         ):
-            if queries.shape[0] != self._dims:
-                as_queries(queries, self._dims, self._dtype)  # raises
             if threads != 0:
                 as_threads(threads)  # one query takes one thread; raises if this is no number of them
             return self._low.knn_one(queries, as_count(k, "k"), **options)
@@ -273,6 +267,16 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         if exact is None:
             exact = np.ones(lead, dtype=bool)
         return convert(distances), convert(indices), convert(exact.reshape(lead))
+
+    def _is_plain_query(self, queries: Any) -> bool:
+        """Whether this is one query that the extension takes as it is."""
+        return (
+            type(queries) is np.ndarray
+            and queries.shape == (self._dims,)
+            and queries.dtype == self._dtype
+            and (flags := queries.flags).c_contiguous
+            and flags.aligned
+        )
 
     # Queries on the host and on a GPU
 

@@ -22,6 +22,7 @@ class IndexRadius(IndexFacts):
     _framework_for: Any
     _host_queries: Any
     _device_searcher: Any
+    _is_plain_query: Any
 
     def radius(
         self,
@@ -76,6 +77,14 @@ class IndexRadius(IndexFacts):
             options["exclude_self"] = True
         if max_neighbors != 0:
             options["max_neighbors"] = as_count(max_neighbors, "max_neighbors")
+        if (
+            self._is_plain_query(queries)
+            and isinstance(radius, (float, int))
+            and allowed is None
+            and index_below is None
+            and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
+        ):
+            return self._low.radius_one(queries, radius, **options)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )
@@ -130,6 +139,14 @@ class IndexRadius(IndexFacts):
         options: dict[str, Any] = {}
         if exclude_self:
             options["exclude_self"] = True
+        if (
+            self._is_plain_query(queries)
+            and isinstance(radius, (float, int))
+            and allowed is None
+            and index_below is None
+            and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
+        ):
+            return self._low.count_one(queries, radius)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )

@@ -92,6 +92,12 @@ class Index:
         """The same for one query of shape (dims,), contiguous and of the type of the points, with
         low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""
 
+    def radius_one(
+        self, query: npt.NDArray[Any], radius: float, **options: Any
+    ) -> tuple[_Distances, _Int64]:
+        """The distances and indices of `radius` for one query of shape (dims,), as in `knn_one`."""
+
+    def count_one(self, query: npt.NDArray[Any], radius: float, **options: Any) -> int: ...
     def radius(
         self, queries: _Rows | None, radius: _Radii, **options: Any
     ) -> tuple[_Distances, _Int64, _Int64]:
@@ -179,6 +185,11 @@ def ball_lists(
     index: Index, queries: npt.NDArray[np.float64], radii: _Radii, ascending: bool, threads: int
 ) -> list[list[int]]:
     """For each query the points within the radius, by number or by (distance, number)."""
+
+def ball_list(
+    index: Index, query: npt.NDArray[np.float64], radius: float, ascending: bool
+) -> list[int]:
+    """The same for one query of shape (dims,), contiguous, with low latency."""
 
 def pairs(
     index: Index, radius: float, as_set: bool

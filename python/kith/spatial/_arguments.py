@@ -115,6 +115,14 @@ def broadcast(values: Any, shape: tuple[int, ...]) -> Floats:
     return spread
 
 
+def is_far_from_overflow(p: float, largest: float, dims: int) -> bool:
+    """Whether no two points with coordinates up to `largest` can be infinitely far apart."""
+    try:
+        return dims * (2 * largest) ** p < sys.float_info.max
+    except OverflowError:
+        return False
+
+
 def require_no_overflow(p: float, *corners: Floats) -> None:
     """Refuses an exponent under which two points in the hull of `corners` are infinitely far."""
     if p in (1.0, 2.0, math.inf):

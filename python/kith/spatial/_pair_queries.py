@@ -48,7 +48,7 @@ class PairQueries(Tree):
         partner = self._partner(other, "query_ball_tree")
         radius, exponent = as_float(r), as_exponent(p)
         as_eps(eps)
-        require_no_overflow(exponent, self._mins, self._maxes, partner._mins, partner._maxes)
+        require_no_overflow(exponent, self.mins, self.maxes, partner.mins, partner.maxes)
         if not radius >= 0:
             return [[] for _ in range(self.n)]
         return partner._searches(exponent).balls(self._data, radius, True, 0)
@@ -85,7 +85,7 @@ class PairQueries(Tree):
         as_eps(eps)
         if output_type not in ("set", "ndarray"):
             raise ValueError("Invalid output type")
-        require_no_overflow(exponent, self._mins, self._maxes)
+        require_no_overflow(exponent, self.mins, self.maxes)
         if not radius >= 0:
             return set() if output_type == "set" else np.empty((0, 2), dtype=np.intp)
         return self._searches(exponent).pairs(radius, output_type == "set")
