@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -11,6 +12,11 @@ from ._index_facts import IndexFacts
 from ._lists import NeighborLists, from_numpy
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import CountKeywords, Distances, Indices, RadiusKeywords
 
 __all__ = ["IndexRadius"]
 
@@ -24,6 +30,21 @@ class IndexRadius(IndexFacts):
     _device_searcher: Any
     _is_plain_query: Any
 
+    # Of arrays only the shape tells whether they are one query.
+    @overload
+    def radius(
+        self, queries: None, radius: Any, **options: Unpack[RadiusKeywords]
+    ) -> NeighborLists: ...
+    @overload
+    def radius(
+        self, queries: Sequence[float], radius: float, **options: Unpack[RadiusKeywords]
+    ) -> tuple[Distances, Indices]: ...
+    @overload
+    def radius(
+        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[RadiusKeywords]
+    ) -> NeighborLists: ...
+    @overload
+    def radius(self, queries: Any, radius: Any, **options: Unpack[RadiusKeywords]) -> Any: ...
     def radius(
         self,
         queries: Any,
@@ -103,6 +124,20 @@ class IndexRadius(IndexFacts):
             lists = from_numpy(lists, convert)
         return lists[0] if lead == () else lists
 
+    @overload
+    def count(
+        self, queries: None, radius: Any, **options: Unpack[CountKeywords]
+    ) -> Any: ...
+    @overload
+    def count(
+        self, queries: Sequence[float], radius: float, **options: Unpack[CountKeywords]
+    ) -> int: ...
+    @overload
+    def count(
+        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[CountKeywords]
+    ) -> Indices: ...
+    @overload
+    def count(self, queries: Any, radius: Any, **options: Unpack[CountKeywords]) -> Any: ...
     def count(
         self,
         queries: Any,

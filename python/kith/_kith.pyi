@@ -1,12 +1,14 @@
 """The extension module. The Python code of the package is written on it; users see the package."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 __version__: str
+
+_Engine = Literal["brute", "kdtree", "covertree"]
 
 # Called with (stage, done, total) at most every 50 ms, with the GIL; what it raises stops the work
 # and comes out of the call. Ctrl-C does the same, whether there is one or not.
@@ -121,7 +123,7 @@ class Index:
     @property
     def metric(self) -> str: ...
     @property
-    def engine(self) -> str: ...
+    def engine(self) -> _Engine: ...
     @property
     def device(self) -> str: ...
     @property
@@ -143,7 +145,7 @@ def plan(
     period: Sequence[float] = [],
     expected_queries: int = 0,
     threads: int = 0,
-) -> tuple[str, str, int, int, str]:
+) -> tuple[_Engine, str, int, int, str]:
     """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
 
 class DeviceSearch:
@@ -342,7 +344,7 @@ class _ObjectIndex:
     @property
     def size(self) -> int: ...
     @property
-    def engine(self) -> str: ...
+    def engine(self) -> _Engine: ...
     @property
     def device(self) -> str: ...
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,14 @@ class PairQueries(Tree):
             return [[] for _ in range(self.n)]
         return partner._searches(exponent).balls(self._data, radius, True, 0)
 
+    @overload
+    def query_pairs(
+        self, r: float, p: float = 2.0, eps: float = 0.0, output_type: Literal["set"] = "set"
+    ) -> set[tuple[int, int]]: ...
+    @overload
+    def query_pairs(
+        self, r: float, p: float = 2.0, eps: float = 0.0, *, output_type: Literal["ndarray"]
+    ) -> npt.NDArray[np.intp]: ...
     def query_pairs(
         self, r: float, p: float = 2.0, eps: float = 0.0, output_type: str = "set"
     ) -> Any:
