@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from . import _kith
-from ._arguments import as_count, as_number, as_text, as_threads
+from ._arguments import as_text, as_threads
 from ._arrays import as_queries, as_rows, numpy_dtype
 from ._build_plan import build_options
 from ._device_arrays import DeviceRows, Framework, framework_of
 from ._device_search import DeviceSearch, SharedSearch
 from ._index_boxes import IndexBoxes
 from ._index_files import IndexFiles
+from ._index_knn import IndexKnn
 from ._index_radius import IndexRadius
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+from ._types import Builder, Engine, Metric, Split
 
 __all__ = ["Index"]
 
 
-class Index(IndexRadius, IndexBoxes, IndexFiles):
+class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     """Points prepared for search. It never changes, and threads may share it.
 
     Answers are exact unless asked otherwise, and the same bytes on every engine, device and number
@@ -77,13 +78,13 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
     def __init__(
         self,
         points: Any,
-        engine: str = "auto",
+        engine: Engine = "auto",
         device: str = "auto",
-        metric: str = "l2",
+        metric: Metric = "l2",
         *,
         leaf_size: int = 0,
-        split: str = "widest",
-        builder: str = "batch",
+        split: Split = "widest",
+        builder: Builder = "batch",
         period: Any = None,
         expected_queries: int = 0,
         skip_nonfinite: bool = False,
@@ -138,141 +139,15 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         is_whole = low.device.startswith("cuda") and low.skipped == 0
         self._searched_on = int(low.device.partition(":")[2]) if is_whole else None
 
-    def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        exclude_self: bool = False,
-        max_distance: float = math.inf,
-        eps: float = 0.0,
-        max_leaves: int = 0,
-        squared: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        return_exact: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
-    ) -> Any:
-        """The k nearest points of each query, by distance, then by number.
-
-        Parameters
-        ----------
-        queries : array_like of shape (..., dims), optional
-            None takes the points themselves. Arrays on a GPU stay there.
-        k : int
-            How many neighbours.
-        exclude_self : bool
-            With ``queries=None``: a point is not its own neighbour. Its duplicates still are.
-        max_distance : float
-            Neighbours farther than this are missing.
-        eps : float
-            Trees only: each distance may be up to (1 + eps) times the true one.
-        max_leaves : int
-            k-d tree only: a query looks at no more leaves than this; 0 sets no bound.
-        squared : bool
-            L2 only: squared distances.
-        allowed : array_like of bool, shape (n,), optional
-            Find only these points.
-        earlier_only : bool
-            With ``queries=None``: point i finds only points before i.
-        index_below : array_like of int, one for each query, optional
-            Query q finds only points before ``index_below[q]``.
-        skip_nonfinite : bool
-            Queries with NaN or infinity find nothing instead of raising ValueError. Queries on a
-            GPU, which are not looked at, always do so.
-        return_exact : bool
-            Also return for each query whether its answer is certainly exact.
-        threads : int
-            Threads on the CPU; 0 takes all cores.
-        progress : bool or callable
-            True shows a bar; a function is called with (stage, done, total).
-
-        Returns
-        -------
-        distances : ndarray of shape (..., k)
-            Of the type of the points; infinity where there is no neighbour.
-        indices : ndarray of int64, shape (..., k)
-            The number of points where there is no neighbour.
-        exact : ndarray of bool, shape (...)
-            If `return_exact`.
-
-        Examples
-        --------
-        >>> import numpy as np, kith
-        >>> index = kith.Index(np.array([[0.0], [1.0], [3.0]]))
-        >>> distances, indices = index.knn(k=1, exclude_self=True)
-        >>> indices.ravel()
-        array([1, 0, 1])
-        >>> index.knn([2.5], k=4)
-        (array([0.5, 1.5, 2.5, inf]), array([2, 1, 0, 3]))
-        """
-        options: dict[str, Any] = {}
-        if squared:
-            options["squared"] = True
-        if max_distance is not math.inf:
-            options["max_distance"] = as_number(max_distance, "max_distance")
-        if (type(eps) is not float or eps != 0.0) and (slack := as_number(eps, "eps")) != 0.0:
-            options["eps"] = slack
-        if type(max_leaves) is not int or max_leaves != 0:
-            options["max_leaves"] = as_count(max_leaves, "max_leaves")
-        # One query after another: as little as possible lies between the caller and the library.
-        if (
+    def _is_plain_query(self, queries: Any) -> bool:
+        """Whether this is one query that the extension takes as it is."""
+        return (
             type(queries) is np.ndarray
-            and queries.ndim == 1
+            and queries.shape == (self._dims,)
             and queries.dtype == self._dtype
             and (flags := queries.flags).c_contiguous
             and flags.aligned
-            and allowed is None
-            and index_below is None
-            and not (exclude_self or earlier_only or skip_nonfinite or return_exact)
-        ):
-            if queries.shape[0] != self._dims:
-                as_queries(queries, self._dims, self._dtype)  # raises
-            if threads != 0:
-                as_threads(threads)  # one query takes one thread; raises if this is no number of them
-            return self._low.knn_one(queries, as_count(k, "k"), **options)
-        if exclude_self:
-            options["exclude_self"] = True
-        return self._nearest(
-            queries,
-            as_count(k, "k"),
-            options,
-            return_exact,
-            SharedArguments(allowed, earlier_only, index_below, skip_nonfinite, threads, progress),
         )
-
-    def _nearest(
-        self,
-        queries: Any,
-        k: int,
-        options: dict[str, Any],
-        return_exact: bool,
-        rest: SharedArguments,
-    ) -> Any:
-        framework = self._framework_for(queries)
-        if framework is not None:
-            searcher = self._device_searcher(framework, queries, options, rest)
-            if searcher is not None:
-                found = searcher.knn(k)
-                if not return_exact:
-                    return found
-                ones = np.ones(searcher.lead, dtype=bool)
-                return (*found, framework.from_numpy(ones, searcher.ordinal))
-        rows, lead, convert = self._host_queries(queries, framework)
-        rest.add_to(options, len(self), lead)
-        with reporting(rest.progress) as report:
-            distances, indices, exact = self._low.knn(rows, k, progress=report, **options)
-        if len(lead) != 1:
-            distances = distances.reshape(*lead, k)
-            indices = indices.reshape(*lead, k)
-        if not return_exact:
-            return convert(distances), convert(indices)
-        if exact is None:
-            exact = np.ones(lead, dtype=bool)
-        return convert(distances), convert(indices), convert(exact.reshape(lead))
 
     # Queries on the host and on a GPU
 

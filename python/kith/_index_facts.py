@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kith
+from ._types import EngineInUse
 
 __all__ = ["IndexFacts"]
 
@@ -43,7 +44,7 @@ class IndexFacts:
         return self._low.metric
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineInUse:
         """The engine that was taken: "brute", "kdtree" or "covertree"."""
         return self._low.engine
 

@@ -35,6 +35,12 @@ class Rows {
   PointView view_;
 };
 
+/// One query: its numbers side by side.
+using OneQuery = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Throws TypeError of Python's unless it is of float32 or float64.
+PointView view_of(const OneQuery& query);
+
 /// One-dimensional NumPy arrays side by side in memory.
 template <typename T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
