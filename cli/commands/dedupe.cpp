@@ -4,6 +4,7 @@
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "kept_columns.hpp"
+#include "named_rows.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
 #include "own_files.hpp"
@@ -234,7 +235,9 @@ Command dedupe_command() {
       {"no two points within a centimetre", "kith dedupe scan.ply --tolerance 0.01 --out thin.ply"},
       {"the best of each pile of detections",
        "kith dedupe found.csv --columns x,y --by score --tolerance 5 --out best.csv"}};
-  command.run = [flags] { return run_dedupe(*flags); };
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_dedupe(*flags); });
+  };
   return command;
 }
 

@@ -2,6 +2,7 @@
 #include "commands/all_commands.hpp"
 
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
 #include "prepared_bit_search.hpp"
@@ -163,7 +164,11 @@ Command knn_command() {
       {"sets of numbers, one in each line, by what they share", "kith knn baskets.txt -k 3 --metric jaccard"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
-  command.run = [flags] { return run_knn(*flags); };
+  command.run = [flags] {
+    const SearchFlags& search = flags->search;
+    return run_naming_rows({{"points", search.points_path, search.read}, {"queries", search.queries_path, search.read}},
+                           [flags] { return run_knn(*flags); });
+  };
   return command;
 }
 

@@ -56,6 +56,30 @@ TEST_F(Trouble, EveryExitCode) {
   expect_failure(run_kith({"knn", write("many.csv", many), "-k", "4e9"}), 6, "memory");
 }
 
+TEST_F(Trouble, ARowWithNanIsNamedByFileLineAndFlag) {
+  const std::string bad = write("bad.csv", "# made\nx,name,y\n1,a,2\n\n3,b,nan\n4,c,inf\n");
+  const std::string good = write("good.csv", "x,name,y\n1,a,2\n3,b,4\n");
+  const std::string expected =
+      bad +
+      ": line 5, column 3 (y) is NaN; 2 rows are bad in all; correct it, or leave such rows out (--skip-nonfinite)";
+  const std::vector<std::string> columns = {"--columns", "x,y"};
+  for (std::vector<std::string> words : {std::vector<std::string>{"knn", bad, "-k", "1"},
+                                         {"knn", good, bad, "-k", "1"},
+                                         {"radius", bad, "--radius", "1"},
+                                         {"build", bad, "--out", path("i.kith")},
+                                         {"dedupe", bad},
+                                         {"export", bad, "--layout", "nodes", "--out", path("t.npz")}}) {
+    words.insert(words.end(), columns.begin(), columns.end());
+    SCOPED_TRACE(words[0]);
+    expect_failure(run_kith(words), 3, expected);
+  }
+  expect_failure(run_kith({"classify", "--train", bad, "--label", "name", "--test", good, "-k", "1"}), 3,
+                 bad + ": line 5, column 3 (y)");
+  // What can be read only once, and files without lines.
+  expect_failure(run_kith({"knn", "-", "-k", "1"}, "1,2\n3,nan\n"), 3,
+                 "standard input: row 1, column 1 (counted from 0) is NaN");
+}
+
 TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
   write("p.csv", "1,2\n3,4\n");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--device", "cuda:99"}), 7, "cuda:99");
