@@ -243,5 +243,12 @@ TEST_F(InfoCommand, ListsTheDevices) {
   expect_failure(run_kith({"info", "a.csv", "--devices"}), 2, "--devices takes no file");
 }
 
+TEST_F(InfoCommand, ZeroThreadsObeysTheEnvironmentOfOpenMp) {
+  RunningCommand::Settings limited;
+  limited.words = {"info", "--devices", "--json"};
+  limited.environment = {"OMP_NUM_THREADS=1"};
+  EXPECT_EQ(json::parse(RunningCommand(limited).finish().out)["devices"][0]["threads"], 1);
+}
+
 }  // namespace
 }  // namespace kith::test
