@@ -27,6 +27,10 @@ Format format_to_write(const std::string& path, const WriteOptions& options) {
     throw UsageError(
         fmt::format("{}: gzip is read but not written; leave out .gz and compress the file afterwards", path));
   }
+  if (lower_case(path).ends_with(".zst")) {
+    throw UsageError(
+        fmt::format("{}: zstd is read but not written; leave out .zst and compress the file afterwards", path));
+  }
   if (options.format != Format::automatic) return options.format;
   if (path == "-") return Format::text;
   const Format format = format_of_extension(path);
