@@ -60,6 +60,10 @@ Flag explain_flag(OutputFlags& flags, const std::string& text) {
 void check_output_path(const std::string& path) {
   if (path.empty()) throw UsageError("--out: the name of the file is empty");
   if (path == "-") return;
+  if (has_extension(path, {".zst"})) {
+    throw UsageError(
+        fmt::format("--out: {}: zstd is read but not written; leave out .zst and compress the file afterwards", path));
+  }
   struct stat status {};
   if (stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw IoError(fmt::format("{}: is a directory; name a file in it", path));

@@ -107,7 +107,9 @@ SequenceFormat sequence_format_of_extension(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   std::string name(slash == std::string_view::npos ? path : path.substr(slash + 1));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0) return SequenceFormat::automatic;
   for (const auto& [extension, format] : kExtensions) {
