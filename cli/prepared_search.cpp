@@ -2,6 +2,7 @@
 #include "prepared_search.hpp"
 
 #include "allowed_points.hpp"
+#include "geographic_note.hpp"
 #include "interrupt.hpp"
 #include "query_radii.hpp"
 #include "readable.hpp"
@@ -108,6 +109,7 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
   if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
   points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
+  if (flags_.columns_per_dim == 1) note_on_degrees(points_file_.columns, flags_.build.metric, flags_.output);
   PointView points = points_file_.view();
   query_count_ = points.rows();
   if (!flags_.self()) {
