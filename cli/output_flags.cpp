@@ -1,6 +1,7 @@
 // See output_flags.hpp.
 #include "output_flags.hpp"
 
+#include "printable.hpp"
 #include "standard_output.hpp"
 
 #include <kith/error.hpp>
@@ -28,11 +29,11 @@ bool has_extension(const std::string& path, std::initializer_list<std::string_vi
 }  // namespace
 
 void OutputFlags::note(std::string_view text) const {
-  if (!quiet) write_to_stderr(fmt::format("kith: note: {}\n", text));
+  if (!quiet) write_to_stderr(printable(fmt::format("kith: note: {}\n", text)));
 }
 
 void OutputFlags::summary(std::string_view text) const {
-  if (!quiet && !json) write_to_stderr(fmt::format("{}\n", text));
+  if (!quiet && !json) write_to_stderr(printable(fmt::format("{}\n", text)));
 }
 
 void OutputFlags::explanation(std::string_view text) const {
@@ -41,7 +42,7 @@ void OutputFlags::explanation(std::string_view text) const {
   for (const std::string& line : split(std::string(text), '\n')) {
     if (!line.empty()) out += fmt::format("explain: {}\n", line);
   }
-  write_to_stderr(out);
+  write_to_stderr(printable(out));
 }
 
 Flag json_flag(OutputFlags& flags, const std::string& text) {

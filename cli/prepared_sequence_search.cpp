@@ -57,7 +57,9 @@ PreparedSequenceSearch::PreparedSequenceSearch(const SearchFlags& flags, Termina
 
 void PreparedSequenceSearch::read_and_build(TerminalProgress& progress, const PreparedSearch::Check& check) {
   if (!flags_.sequences.metric) {
-    throw UsageError("--from and --text are for strings and sets; say --metric edit, hamming or jaccard");
+    throw UsageError(
+        "--from, --text, --text-column, --shingle and --words are for strings and sets; say --metric edit, hamming or "
+        "jaccard");
   }
   const SequenceMetric metric = *flags_.sequences.metric;
   const Stopwatch read_watch;

@@ -166,7 +166,14 @@ SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOp
   if (options.kind != SequenceKind::text && options.kind != SequenceKind::bytes) {
     throw UsageError("strings are read as text or as bytes");
   }
+  if (options.shingle > 0 && options.words) throw UsageError("a set holds shingles or words, not both");
+  const auto as_asked = [&](SequenceFile read) {
+    if (options.shingle > 0) read.sequences = shingles_of(read.view(), options.shingle);
+    if (options.words) read.sequences = words_of(read.view());
+    return read;
+  };
   try {
+    if (!options.text_column.empty()) return as_asked(read_text_column(file, options));
     const std::string content = text_of(file, options.progress);
     SequenceText text{file.name(), content, options.kind};
     if (text.text.starts_with("\xEF\xBB\xBF")) text.text.remove_prefix(3);  // UTF-8 with a mark of the byte order
@@ -175,7 +182,7 @@ SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOp
         options.format == SequenceFormat::automatic ? recognize_sequences(text) : options.format;
     SequenceFile result = read_as(format, text);
     result.format = format;
-    return result;
+    return as_asked(std::move(result));
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("{}: not enough memory to read its {} bytes", file.name(), file.size()));
   } catch (const std::length_error&) {

@@ -36,27 +36,6 @@ std::string known_columns(const TextLayout& layout) {
   return fmt::format("it has {} columns: {}{}", layout.fields, names, layout.names.size() > kShownNames ? ", ..." : "");
 }
 
-/// By name, else by position from 1, else "last". What is both the name of several columns and a position is a
-/// position.
-std::size_t find_column(const TextLayout& layout, const std::string& wanted, const std::string& file_name) {
-  std::uint64_t position = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
-  const bool is_position =
-      error == std::errc() && end == wanted.data() + wanted.size() && position >= 1 && position <= layout.fields;
-  const auto named = std::ranges::find(layout.names, wanted);
-  if (named != layout.names.end()) {
-    if (std::find(named + 1, layout.names.end(), wanted) != layout.names.end()) {
-      if (is_position) return position - 1;
-      throw UsageError(fmt::format("{}: several columns are called {}; give the position instead (1 is the first)",
-                                   file_name, shown(wanted)));
-    }
-    return static_cast<std::size_t>(named - layout.names.begin());
-  }
-  if (wanted == "last") return layout.fields - 1;
-  if (is_position) return position - 1;
-  throw UsageError(fmt::format("{}: there is no column {}; {}", file_name, shown(wanted), known_columns(layout)));
-}
-
 /// As --columns takes it: the name, or the position where the name is empty, not unique or has a comma.
 std::string argument_for(const TextLayout& layout, std::size_t field) {
   if (layout.names.empty()) return fmt::format("{}", field + 1);
@@ -103,6 +82,25 @@ std::string argument_for(const TextLayout& layout, std::size_t field) {
 }
 
 }  // namespace
+
+std::size_t find_column(const TextLayout& layout, const std::string& wanted, const std::string& file_name) {
+  std::uint64_t position = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
+  const bool is_position =
+      error == std::errc() && end == wanted.data() + wanted.size() && position >= 1 && position <= layout.fields;
+  const auto named = std::ranges::find(layout.names, wanted);
+  if (named != layout.names.end()) {
+    if (std::find(named + 1, layout.names.end(), wanted) != layout.names.end()) {
+      if (is_position) return position - 1;
+      throw UsageError(fmt::format("{}: several columns are called {}; give the position instead (1 is the first)",
+                                   file_name, shown(wanted)));
+    }
+    return static_cast<std::size_t>(named - layout.names.begin());
+  }
+  if (wanted == "last") return layout.fields - 1;
+  if (is_position) return position - 1;
+  throw UsageError(fmt::format("{}: there is no column {}; {}", file_name, shown(wanted), known_columns(layout)));
+}
 
 ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, const std::string& file_name) {
   ColumnPlan plan;

@@ -62,6 +62,10 @@ struct ColumnPlan {
 /// holds text or there are too many.
 ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, const std::string& file_name);
 
+/// The field of a column by name, else by position from 1, else "last". What is both the name of several columns and a
+/// position is a position. Throws UsageError if there is no such column.
+std::size_t find_column(const TextLayout& layout, const std::string& wanted, const std::string& file_name);
+
 /// What is wrong with a row that has another number of fields: "2 fields, but line 1 has 3".
 std::string ragged_message(const TextLayout& layout, std::uint64_t fields);
 

@@ -322,8 +322,8 @@ TEST_F(ClassifyCommand, BadRowsAreNamedOrLeftOut) {
   const Words flags = {"--label", "kind", "-k", "1", "--out", path("o.csv")};
   expect_failure(classify(tables("bad.csv", "good.csv", flags)), 3, "bad.csv: line 3, column 2 (y)");
   expect_failure(classify(tables("good.csv", "bad.csv", flags)), 3, "bad.csv: line 3, column 2 (y)");
-  expect_failure(classify(tables("nan.csv", "good.csv", flags)), 3, "row 1, column 1");
-  expect_failure(classify(tables("good.csv", "nan.csv", flags)), 3, "row 1, column 1");
+  expect_failure(classify(tables("nan.csv", "good.csv", flags)), 3, "line 3, column 2 (y) is NaN");
+  expect_failure(classify(tables("good.csv", "nan.csv", flags)), 3, "line 3, column 2 (y) is NaN");
   expect_failure(classify(tables("values.csv", "values.csv", {"--regress", "kind", "--columns", "x,y"})), 3, "row 1");
   write("bad.csv", "x,y,kind\n0,0,a\n9,9,\n");
   expect_failure(classify(tables("bad.csv", "good.csv", flags)), 3, "bad.csv: row 1 has no label");
