@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _kith
 from ._arguments import as_text, as_threads
-from ._arrays import as_queries, as_rows, numpy_dtype
+from ._arrays import answers_like, as_queries, as_rows, numpy_dtype, unchanged
 from ._build_plan import build_options
 from ._device_arrays import DeviceRows, Framework, framework_of
 from ._device_search import DeviceSearch, SharedSearch
@@ -18,6 +19,8 @@ from ._index_knn import IndexKnn
 from ._index_radius import IndexRadius
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+from ._table_rows import column_names
+from ._tables import table_of
 from ._types import Builder, Engine, Metric, Split
 
 __all__ = ["Index"]
@@ -33,6 +36,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     ----------
     points : array_like of shape (n, dims)
         float32 or float64; other real numbers are converted, with a note. The points are copied.
+        A table of pandas, polars or Arrow is taken by its columns; queries that are tables are then
+        matched by name.
         An array on a GPU (CuPy, PyTorch, or any with DLPack or ``__cuda_array_interface__``) is
         indexed there unless `device` says otherwise.
     engine : {"auto", "brute", "kdtree", "covertree"}
@@ -52,6 +57,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         The lengths of periodic axes, 0 for one that does not wrap. Points must lie in [0, length).
     expected_queries : int
         How many queries will come in all, if known: for a few, "auto" builds no tree.
+    columns : sequence of str, optional
+        Of a table: only these, in this order.
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError. Others keep their
         numbers.
@@ -72,6 +79,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     array([2])
     """
 
+    _convert: Any
     _searched_on: int | None
     _searcher: SharedSearch | None
 
@@ -87,6 +95,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         builder: Builder = "batch",
         period: Any = None,
         expected_queries: int = 0,
+        columns: Sequence[str] | None = None,
         skip_nonfinite: bool = False,
         threads: int = 0,
         progress: Progress = False,
@@ -95,10 +104,17 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         device = asked_device = as_text(device, "device")
         ordinal = 0
         rows: Any
+        names: list[str] | None = None
         if framework is None:
-            rows = as_rows(points)
+            table = table_of(points)
+            if columns is not None and (table is None or column_names(table) is None):
+                raise TypeError("columns chooses columns of a table by name; points have no names")
+            rows = as_rows(points, columns=columns)
             shape = rows.shape
+            names = None if table is None else column_names(table, columns)
         else:
+            if columns is not None:
+                raise TypeError("columns is for tables of pandas, polars and Arrow")
             on_device = DeviceRows(framework, points, "points")
             if on_device.ndim != 2:
                 shape = (*on_device.lead, on_device.shape[1])
@@ -119,7 +135,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
                 ),
                 threads=as_threads(threads),
             )
-        self._take(low, asked_device, framework, ordinal)
+        self._take(low, asked_device, framework, ordinal, names)
+        self._convert = answers_like(points)
 
     def _take(
         self,
@@ -127,11 +144,14 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         asked_device: str,
         framework: Framework | None = None,
         ordinal: int = 0,
+        columns: list[str] | None = None,
     ) -> None:
         self._low = low
         self._asked_device = asked_device
         self._framework = framework  # whose array the points were, and on which GPU
         self._ordinal = ordinal
+        self._columns = columns
+        self._convert = unchanged  # makes answers of the points' kind, if they are the queries
         self._dims = low.dims
         self._dtype = numpy_dtype(low.dtype)
         self._searcher = None
@@ -163,9 +183,9 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         """Queries for the host's searches, their shape, what makes answers of NumPy's arrays."""
         if framework is None:
             if queries is None:
-                return None, (len(self),), _unchanged
-            rows, lead = as_queries(queries, self._dims, self._dtype, name)
-            return rows, lead, _unchanged
+                return None, (len(self),), self._convert
+            rows, lead = as_queries(queries, self._dims, self._dtype, name, self._columns)
+            return rows, lead, answers_like(queries)
         if queries is None:
             return None, (len(self),), lambda array: framework.from_numpy(array, self._ordinal)
         on_device = DeviceRows(framework, queries, name, self._dtype)
@@ -212,7 +232,3 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         if self._searcher is None:
             self._searcher = SharedSearch(self._low, framework, ordinal)
         return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)
-
-
-def _unchanged(array: Any) -> Any:
-    return array

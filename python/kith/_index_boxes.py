@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ._arrays import unchanged
 from ._device_arrays import framework_of
 from ._index_facts import IndexFacts
 from ._lists import PointLists, from_numpy
@@ -145,6 +146,6 @@ class IndexBoxes(IndexFacts):
                     return int(counts[0])
                 return convert(counts.reshape(lead))
             found = PointLists(*self._low.box(low, high, progress=report, **options))
-        if framework is not None:
+        if convert is not unchanged:
             found = from_numpy(found, convert)
         return found[0] if lead == () else found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._arguments import as_count, as_radii
+from ._arrays import unchanged
 from ._index_facts import IndexFacts
 from ._lists import NeighborLists, from_numpy
 from ._progress import Progress, reporting
@@ -120,7 +121,7 @@ class IndexRadius(IndexFacts):
         with reporting(progress) as report:
             found = self._low.radius(rows, as_radii(radius, lead), progress=report, **options)
         lists = NeighborLists(*found)
-        if framework is not None:
+        if convert is not unchanged:
             lists = from_numpy(lists, convert)
         return lists[0] if lead == () else lists
 

@@ -81,6 +81,10 @@ Rows::Rows(nb::handle array, std::string_view what) {
   view_ = PointView(array_.data(), dtype, rows, static_cast<std::uint32_t>(dims), stride);
 }
 
+Buffer::Buffer(nb::handle content) {
+  if (PyObject_GetBuffer(content.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+}
+
 PointView view_of(const OneQuery& query) {
   const DType dtype = dtype_from(query.dtype(), "a query");
   const std::size_t dims = query.shape(0);

@@ -25,7 +25,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The tree whose points are found; the periodic axes of this tree count.
         r : float
             The distance.
@@ -113,7 +113,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The other tree, or this one; the periodic axes of this tree count.
         r : float or array_like of shape (radii,)
             The distances. Nothing lies within a negative one or NaN.
@@ -151,7 +151,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The other tree, or this one; the periodic axes of this tree count.
         max_distance : float
             Larger distances are left out.

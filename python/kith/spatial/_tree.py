@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -113,6 +114,8 @@ class Tree:
 
     def _partner(self, other: Any, method: str) -> Tree:
         """The other tree, with the periodic axes of this one."""
+        if _is_of_scipy(other):
+            other = Tree(other.data, other.leafsize, boxsize=other.boxsize)
         if not isinstance(other, Tree):
             given = f"{type(other).__module__}.{type(other).__qualname__}"
             raise TypeError(
@@ -143,6 +146,11 @@ class Tree:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._take(*state)
+
+
+def _is_of_scipy(tree: Any) -> bool:
+    module = sys.modules.get("scipy.spatial._ckdtree")  # whoever made one has imported it
+    return module is not None and isinstance(tree, module.cKDTree)
 
 
 def _period(boxsize: Floats, data: Floats) -> Floats:
