@@ -38,6 +38,7 @@ class Loop {
     } else {
       run_with_help(threads);
     }
+    look_for_stop();  // helpers may have done all tasks
     meter_.finish();
   }
 

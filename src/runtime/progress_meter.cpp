@@ -4,6 +4,7 @@
 #include "runtime/loop_stop.hpp"
 
 #include <atomic>
+#include <utility>
 
 namespace kith::runtime {
 namespace {
@@ -11,8 +12,20 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenReports{20};
 
 thread_local Watched* watched = nullptr;
+thread_local const Watched* asked = nullptr;  ///< not to be asked again: its callback runs
 thread_local const std::atomic<bool>* loop_stop = nullptr;
 thread_local std::uint64_t looks = 0;
+
+/// Calls the callback. Whoever watches this thread is not asked meanwhile, so a callback may itself do work that looks
+/// for stops.
+bool goes_on(const ProgressCallback& callback, const Progress& progress) {
+  struct Asking {
+    const Watched* before = std::exchange(asked, watched);
+    ~Asking() { asked = before; }
+  };
+  const Asking asking;
+  return callback(progress);
+}
 
 const ProgressCallback* usable(const ProgressCallback* callback) {
   return callback != nullptr && *callback ? callback : nullptr;
@@ -37,12 +50,12 @@ Watched::~Watched() {
 void look_for_stop() {
   ++looks;
   if (loop_stop != nullptr && loop_stop->load(std::memory_order_relaxed)) throw LoopStopped{};
-  if (watched == nullptr) return;
+  if (watched == nullptr || watched == asked) return;
   const auto now = Watched::Clock::now();
   if (now - watched->last_ < kBetweenReports) return;
   watched->last_ = now;
   const Progress progress{watched->stage_, watched->done_, watched->total_};
-  if (!(*watched->callback_)(progress)) throw Interrupted();
+  if (!goes_on(*watched->callback_, progress)) throw Interrupted();
 }
 
 std::uint64_t looks_for_stop() { return looks; }
@@ -81,7 +94,7 @@ void ProgressMeter::note(std::uint64_t done) {
 }
 
 void ProgressMeter::call(std::uint64_t done) {
-  if (!(*callback_)(Progress{stage_, done, total_})) throw Interrupted();
+  if (!goes_on(*callback_, {stage_, done, total_})) throw Interrupted();
 }
 
 }  // namespace kith::runtime

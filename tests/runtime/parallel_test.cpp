@@ -204,6 +204,22 @@ TEST(Watched, PassesOnWhatTheLastMeterReported) {
   EXPECT_EQ(reports, (std::vector<std::string>{"building 0", "sorting 4", "sorting 10"}));
 }
 
+TEST(Watched, ACallbackMayDoWorkThatLooksForStops) {
+  int calls = 0;
+  const ProgressCallback works = [&](const Progress&) {
+    ++calls;
+    usleep(30000);
+    look_for_stop();  // must not call the callback again
+    return true;
+  };
+  const Watched watched(&works, "building");
+  look_for_stop();
+  EXPECT_EQ(calls, 1);
+  usleep(30000);
+  look_for_stop();
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(Watched, NobodyIsAskedAfterItsEnd) {
   {
     const ProgressCallback never = [](const Progress&) { return false; };
