@@ -17,7 +17,7 @@ namespace kith::io {
 namespace {
 
 /// The value of `key` in a comment such as `Lattice="1 0 0 0 1 0 0 0 1" Properties=…`; empty if it is not there.
-std::string_view value_of(std::string_view comment, std::string_view key) {
+std::string_view comment_value(std::string_view comment, std::string_view key) {
   for (std::size_t at = comment.find(key); at != std::string_view::npos; at = comment.find(key, at + 1)) {
     const bool starts = at == 0 || comment[at - 1] == ' ' || comment[at - 1] == '\t';
     std::string_view rest = comment.substr(at + key.size());
@@ -60,7 +60,7 @@ class ExtendedXyz {
 
  private:
   void declare_columns(std::string_view comment, std::size_t words) {
-    std::string_view properties = value_of(comment, "Properties");
+    std::string_view properties = comment_value(comment, "Properties");
     if (properties.empty()) {
       declare("species", 'S', 1);
       declare("pos", 'R', 3);
@@ -128,7 +128,7 @@ class ExtendedXyz {
   }
 
   std::vector<std::string> cell_notes(std::string_view comment) const {
-    const std::string_view lattice = value_of(comment, "Lattice");
+    const std::string_view lattice = comment_value(comment, "Lattice");
     if (lattice.empty()) return {};
     std::vector<std::string_view> words;
     split_words(lattice, words);

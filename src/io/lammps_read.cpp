@@ -39,22 +39,22 @@ constexpr std::array<AtomStyle, 15> kStyles = {{{"atomic", "id type x y z"},
                                                 {"body", "id type bodyflag mass x y z"},
                                                 {"template", "id type mol template atom x y z"}}};
 
-bool is_whole(std::string_view word) {
+bool is_whole_word(std::string_view word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 /// By the number of fields, the image flags, and whether the third field is the type of an atom or a charge.
 std::string_view guess_style(const Words& words) {
-  const bool has_flags = words.size() >= 8 && std::all_of(words.end() - 3, words.end(), is_whole) &&
-                         !std::all_of(words.end() - 6, words.end() - 3, is_whole);
+  const bool has_flags = words.size() >= 8 && std::all_of(words.end() - 3, words.end(), is_whole_word) &&
+                         !std::all_of(words.end() - 6, words.end() - 3, is_whole_word);
   switch (words.size() - (has_flags ? 3 : 0)) {
     case 5:
       return "atomic";
     case 6:
-      return is_whole(words[2]) ? "molecular" : "charge";
+      return is_whole_word(words[2]) ? "molecular" : "charge";
     case 7:
-      return is_whole(words[2]) ? "full" : "sphere";
+      return is_whole_word(words[2]) ? "full" : "sphere";
     default:
       return {};
   }

@@ -30,10 +30,11 @@ T number(const char* from) {
 }
 
 [[noreturn]] void refuse_laz(const runtime::InputFile& file) {
-  throw CorruptFile(
-      fmt::format("{}: is LAZ (compressed LAS), which kith does not read; decompress it first, e.g. with "
-                  "\"laszip -i in.laz -o out.las\" or \"pdal translate in.laz out.las\"",
-                  file.name()));
+  throw CorruptFile(fmt::format(
+      "{}: is LAZ (compressed LAS), which kith does not read; decompress it first, e.g. with "
+      "\"laszip -i in.laz -o out.las\", \"pdal translate in.laz out.las\" or, after pip install laspy[lazrs], "
+      "python3 -c \"import laspy; laspy.read('in.laz').write('out.las')\"",
+      file.name()));
 }
 
 /// The records between header and points: which bytes they take, and what matters of them.

@@ -25,25 +25,25 @@ struct PdbField {
   std::size_t length;
 };
 /// In the order of a line, so that positions are those that its words have.
-constexpr std::array<PdbField, 14> kFields = {{{"record", PdbKind::text, 0, 6},
-                                               {"serial", PdbKind::number, 6, 5},
-                                               {"name", PdbKind::text, 12, 4},
-                                               {"resname", PdbKind::text, 17, 3},
-                                               {"chain", PdbKind::text, 21, 1},
-                                               {"resseq", PdbKind::number, 22, 4},
-                                               {"x", PdbKind::coordinate, 30, 8},
-                                               {"y", PdbKind::coordinate, 38, 8},
-                                               {"z", PdbKind::coordinate, 46, 8},
-                                               {"occupancy", PdbKind::number, 54, 6},
-                                               {"bfactor", PdbKind::number, 60, 6},
-                                               {"element", PdbKind::text, 76, 2},
-                                               {"altloc", PdbKind::text, 16, 1},
-                                               {"icode", PdbKind::text, 26, 1}}};
+constexpr std::array<PdbField, 14> kPdbFields = {{{"record", PdbKind::text, 0, 6},
+                                                  {"serial", PdbKind::number, 6, 5},
+                                                  {"name", PdbKind::text, 12, 4},
+                                                  {"resname", PdbKind::text, 17, 3},
+                                                  {"chain", PdbKind::text, 21, 1},
+                                                  {"resseq", PdbKind::number, 22, 4},
+                                                  {"x", PdbKind::coordinate, 30, 8},
+                                                  {"y", PdbKind::coordinate, 38, 8},
+                                                  {"z", PdbKind::coordinate, 46, 8},
+                                                  {"occupancy", PdbKind::number, 54, 6},
+                                                  {"bfactor", PdbKind::number, 60, 6},
+                                                  {"element", PdbKind::text, 76, 2},
+                                                  {"altloc", PdbKind::text, 16, 1},
+                                                  {"icode", PdbKind::text, 26, 1}}};
 
 class PdbReader {
  public:
   PdbReader(const runtime::InputFile& file, const ReadOptions& options) : file_(file), lines_(file, options) {
-    for (const PdbField& field : kFields) {
+    for (const PdbField& field : kPdbFields) {
       field.kind == PdbKind::text ? rows_.add_text(std::string(field.name)) : rows_.add_number(std::string(field.name));
     }
   }
@@ -77,8 +77,8 @@ class PdbReader {
     if (line.size() < 54)
       lines_.fail("the record of an atom ends before its coordinates, which stand in columns 31 to 54");
     rows_.start_row();
-    for (std::size_t i = 0; i < kFields.size(); ++i) {
-      const PdbField& field = kFields[i];
+    for (std::size_t i = 0; i < kPdbFields.size(); ++i) {
+      const PdbField& field = kPdbFields[i];
       const std::string_view text = fixed_field(line, field.begin, field.length);
       if (field.kind == PdbKind::text) {
         rows_.set(i, text);

@@ -19,6 +19,7 @@ namespace kith::io {
 namespace {
 
 constexpr std::uint64_t kMarkerBytes = 4;
+constexpr std::uint64_t kMostEmpty = std::uint64_t{1} << 16;  // a file of zeros is records without content for ever
 
 /// Walks over Fortran records: the length, the content, the length again. Long records come in parts; the length is
 /// negative in front of all parts but the last, and behind all but the first.
@@ -50,6 +51,12 @@ class FortranRecords {
         meter_.report(at);
       }
       const std::uint64_t content = bytes.size() - before;
+      empty_ = content == 0 && record >= layout_.skip ? empty_ + 1 : 0;
+      if (empty_ > kMostEmpty) {
+        throw CorruptFile(
+            fmt::format("{}: {} empty Fortran records follow each other up to byte {}; the file is not made of records",
+                        file_.name(), empty_, at));
+      }
       const std::uint64_t row_bytes = layout_.is_arrays ? 1 : layout_.row_bytes;
       if (record >= layout_.skip && content % row_bytes != 0) {
         throw CorruptFile(
@@ -96,6 +103,7 @@ class FortranRecords {
   void append(std::vector<char>& bytes, std::uint64_t at, std::uint64_t length) {
     if (length == 0) return;
     const std::size_t size = bytes.size();
+    runtime::require_memory(size + length, "the records of " + file_.name());
     bytes.resize(size + static_cast<std::size_t>(length));  // the marker behind it has been seen: the file has as much
     if (at >= begin_ && at + length <= begin_ + window_.size()) {
       std::memcpy(bytes.data() + size, window_.data() + (at - begin_), static_cast<std::size_t>(length));
@@ -117,6 +125,7 @@ class FortranRecords {
   runtime::ProgressMeter meter_;
   std::vector<char> window_;
   std::uint64_t begin_ = 0;
+  std::uint64_t empty_ = 0;  // records without content, one after the other
 };
 
 std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, std::uint64_t bytes) {
@@ -145,7 +154,6 @@ RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options
   RecordSource source;
   std::uint64_t bytes = 0;
   if (raw.is_fortran) {
-    runtime::require_memory(file.size(), "the records of " + file.name());
     source.decoded =
         std::make_unique<const runtime::InputFile>(file.name(), FortranRecords(file, raw, options).content());
     bytes = source.decoded->size();

@@ -46,9 +46,9 @@ bool is_pdb_atom(std::string_view line) {
 
 bool is_pdb(const std::vector<std::string_view>& lines) {
   if (lines.empty()) return false;
-  // "HEADER    HYDROLASE                               01-JAN-00   1ABC"
-  if (lines[0].starts_with("HEADER    ") && lines[0].size() >= 62 && lines[0].find(',') == std::string_view::npos)
-    return true;
+  // "HEADER    HYDROLASE, TRANSFERASE                  01-JAN-00   1ABC"
+  const std::string_view first = lines[0];
+  if (first.starts_with("HEADER    ") && first.size() >= 59 && first[52] == '-' && first[56] == '-') return true;
   return std::ranges::any_of(lines, is_pdb_atom);
 }
 

@@ -68,6 +68,11 @@ std::string markup_of(const runtime::InputFile& file, const ReadOptions& options
     at += got;
     meter.report(at);
     const std::size_t appended = text.find(kEnd, before - std::min(before, kEnd.size()));
+    const std::size_t nul = text.find('\0', before);
+    if (nul < appended) {
+      throw CorruptFile(fmt::format("{}: byte {} is NUL, so this is no XML or it is damaged", file.name(), nul));
+    }
+    runtime::require_memory(text.size(), "the text of " + file.name());
     if (appended == std::string::npos) continue;
     const std::size_t close = text.find('>', appended);
     if (close == std::string::npos) continue;

@@ -63,6 +63,17 @@ TEST(Pdb, CoordinatesAndColumns) {
   EXPECT_EQ(values_of(read_bytes(read_any, kPdb, {.columns = {"7", "8", "9"}})), values_of(file));
 }
 
+TEST(Pdb, IsRecognisedByItsHeaderOrAnAtom) {
+  const auto recognized = [](const std::string& text) {
+    return recognize(runtime::InputFile("file", std::vector<char>(text.begin(), text.end())));
+  };
+  const std::string header = "HEADER    HYDROLASE, TRANSFERASE                  01-JAN-00   1ABC\n";
+  EXPECT_EQ(recognized(header + std::string(5000, ' ') + kPdb), Format::pdb);
+  EXPECT_EQ(recognized(kPdb.substr(kPdb.find("ATOM"))), Format::pdb);
+  EXPECT_EQ(recognized("HEADER    X Y\n1 2 3\n"), Format::text);
+  EXPECT_EQ(recognized("ATOM 1 2 3\nATOM 4 5 6\n"), Format::text);
+}
+
 TEST(Pdb, TheFirstOfSeveralModels) {
   const std::string atom = "ATOM      1  N   MET A   1      27.340  24.430   2.614\n";
   for (const std::string& text : {"MODEL        1\n" + atom + "ENDMDL\nMODEL        2\n" + atom + atom + "ENDMDL\n",
@@ -114,7 +125,8 @@ TEST(Gro, PrecisionFramesAndOtherBoxes) {
 TEST(Gro, WhatIsWrong) {
   const ReadOptions gro{.format = Format::gro};
   expect_error<CorruptFile>(read_any, "title\nmany\n", "line 2: \"many\" is no number of atoms", gro);
-  expect_error<CorruptFile>(read_any, "t\n5\n" + kGro.substr(kGro.find("    1SOL")), "atom 4 of the 5 that the second line promises", gro);
+  expect_error<CorruptFile>(read_any, "t\n5\n" + kGro.substr(kGro.find("    1SOL")),
+                            "atom 4 of the 5 that the second line promises", gro);
   expect_error<BadData>(read_any, "t\n0\n1 1 1\n", "0 atoms", gro);
   expect_survives_damage([&](const runtime::InputFile& file) { read_points(file, gro); }, kGro, false);
 }

@@ -84,6 +84,11 @@ TEST(RawLayout, EmptyFortranRecordsAddNothing) {
   EXPECT_EQ(read_layout(record(""), "fortran f32 x,y").points.rows(), 0u);
 }
 
+TEST(RawLayout, FilesOfZerosAreRefusedAtOnce) {
+  expect_layout_error<CorruptFile>(std::string(1 << 20, '\0'), "fortran f32 x,y",
+                                   "empty Fortran records follow each other");
+}
+
 TEST(RawLayout, LongFortranRecordsComeInParts) {
   Bytes bytes;
   bytes.le(std::int32_t{-8}).text(floats({1, 2})).le(std::int32_t{8});

@@ -220,6 +220,7 @@ TEST(VtkXml, WhatIsWrong) {
                             "files of their own");
   expect_error<BadData>(read_vtk, changed({"ascii"}, "0.5 1 2", "0.5 one 2"), "\"one\" is no number of type f32");
   expect_error<BadData>(read_vtk, "<VTKFile type=\"PolyData\"></VTKFile>", "no <Piece>");
+  expect_error<CorruptFile>(read_vtk, std::string(1000, '\0'), "byte 0 is NUL", {.format = Format::vtk});
   const std::string raw = xml_file({"appended", false, false, false, true});
   expect_error<CorruptFile>(read_vtk, raw.substr(0, raw.find("<AppendedData")), "there is no <AppendedData>");
 }
