@@ -56,7 +56,7 @@ class NeighborLists:
         return self.distances[place], self.indices[place]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        if _is_unpacked(sys._getframe(1)):
+        if _is_unpacked(sys._getframe().f_back):
             raise TypeError(
                 f"the neighbours of {len(self)} queries are not a pair of distances and indices: "
                 "take lists[q] for query q, a loop over the lists, or lists.distances, "
@@ -108,14 +108,15 @@ class PointLists:
         return self.offsets[1:] - self.offsets[:-1]
 
 
-def _is_unpacked(caller: FrameType) -> bool:
+def _is_unpacked(caller: FrameType | None) -> bool:
     """Whether the caller is at ``a, b = lists``.
 
     With two queries that would put a list of neighbours where distances are expected, without an
     error. Iteration looks the same from inside; only the instruction that is running tells.
     """
-    running = caller.f_lasti
-    return 0 <= running and caller.f_code.co_code[running] == _UNPACK_SEQUENCE
+    if caller is None or caller.f_lasti < 0:
+        return False
+    return caller.f_code.co_code[caller.f_lasti] == _UNPACK_SEQUENCE
 
 
 def _place(offsets: Any, which: int) -> slice:

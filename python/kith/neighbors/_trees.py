@@ -213,8 +213,8 @@ class KDTree(SearchTree):
         One of `valid_metrics`.
     sample_weight : array-like of shape (n_samples,), optional
         For `kernel_density`.
-    **kwargs
-        Parameters of the metric, such as ``p``.
+    kwargs
+        Parameters of the metric by name, such as ``p=3``.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class BallTree(SearchTree):
 
     Parameters
     ----------
-    X, leaf_size, metric, sample_weight, **kwargs
+    X, leaf_size, metric, sample_weight, kwargs
         As in `KDTree`.
 
     Examples
