@@ -1,4 +1,5 @@
 // Reads the points and point data of a legacy VTK file (.vtk), ASCII or big-endian binary. Cells are stepped over.
+#include "io/lower_case.hpp"
 #include "io/line_cursor.hpp"
 #include "io/record_values.hpp"
 #include "io/text_field.hpp"
@@ -34,12 +35,6 @@ constexpr std::array<LegacyType, 21> kLegacyTypes = {
      {"vtktypeint8", NumberType::i8},    {"vtktypeuint8", NumberType::u8},    {"vtktypeint16", NumberType::i16},
      {"vtktypeuint16", NumberType::u16}, {"vtktypeint32", NumberType::i32},   {"vtktypeuint32", NumberType::u32},
      {"vtktypeint64", NumberType::i64},  {"vtktypeuint64", NumberType::u64},  {"vtktypefloat64", NumberType::f64}}};
-
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 /// Names are written with %20 for a blank.
 std::string decoded_name(std::string_view name) {
@@ -83,7 +78,7 @@ class LegacyVtk {
     std::string_view line;
     if (!lines_.next(line) || !lines_.next(line) || !lines_.next_filled(line))
       lines_.fail("the VTK header is cut short");
-    const std::string encoding = lowered(without_blanks(line));
+    const std::string encoding = lower_case(without_blanks(line));
     if (encoding != "ascii" && encoding != "binary")
       lines_.fail(fmt::format("{} is neither ASCII nor BINARY", shown(line)));
     is_binary_ = encoding == "binary";
@@ -93,14 +88,14 @@ class LegacyVtk {
   bool take(const std::string& line) {
     Words words;
     split_words(line, words);
-    const std::string key = lowered(words[0]);
+    const std::string key = lower_case(words[0]);
     const auto count = [&](std::size_t i) { return lines_.count(i < words.size() ? words[i] : "", "count"); };
     const auto word = [&](std::size_t i) {
       if (i >= words.size()) lines_.fail(fmt::format("{} is cut short", shown(line)));
       return words[i];
     };
     if (key == "dataset") {
-      const std::string kind = lowered(word(1));
+      const std::string kind = lower_case(word(1));
       if (kind == "structured_points" || kind == "rectilinear_grid") {
         throw CorruptFile(
             fmt::format("{}: is a VTK grid ({}), whose points follow from its axes and are not in the file; write "
@@ -174,7 +169,7 @@ class LegacyVtk {
     std::string_view line;
     const std::uint64_t begin = lines_.offset();
     const std::uint64_t number = lines_.number();
-    if (!lines_.next(line) || !lowered(without_blanks(line)).starts_with("lookup_table")) lines_.seek(begin, number);
+    if (!lines_.next(line) || !lower_case(without_blanks(line)).starts_with("lookup_table")) lines_.seek(begin, number);
   }
 
   /// "FIELD name arrays", then "name components tuples type" and the values of each.
@@ -183,7 +178,7 @@ class LegacyVtk {
       std::string_view line;
       do {
         if (!lines_.next_filled(line)) lines_.fail("a field is cut short");
-        if (lowered(line.substr(0, 8)) != "metadata") break;
+        if (lower_case(line.substr(0, 8)) != "metadata") break;
         while (lines_.next(line) && !without_blanks(line).empty()) {
         }
       } while (true);
@@ -206,7 +201,7 @@ class LegacyVtk {
   /// The values behind the line that was taken last: a column, or stepped over.
   void take_array(std::string_view name, std::string_view type_name, std::uint64_t components, std::uint64_t tuples,
                   bool is_column, bool is_points) {
-    const auto known = std::ranges::find(kLegacyTypes, lowered(type_name), &LegacyType::name);
+    const auto known = std::ranges::find(kLegacyTypes, lower_case(type_name), &LegacyType::name);
     if (known == kLegacyTypes.end()) lines_.fail(fmt::format("values of type {} are not read", shown(type_name)));
     const NumberType type = known->type;
     std::uint64_t values = 0;

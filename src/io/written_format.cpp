@@ -1,14 +1,13 @@
 // See written_format.hpp.
 #include "io/written_format.hpp"
 
+#include "io/lower_case.hpp"
 #include "runtime/output_file.hpp"
 
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace kith::io {
@@ -29,12 +28,6 @@ bool is_written(Format format) {
     default:
       return false;
   }
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
 }
 
 }  // namespace
