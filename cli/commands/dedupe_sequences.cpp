@@ -51,6 +51,9 @@ ReadSequences read(const SequenceDedupe& work, const SequenceFlags& flags, Seque
 }  // namespace
 
 int dedupe_sequences(const SequenceDedupe& work, const SequenceFlags& flags, const OutputFlags& output) {
+  if (content_of(work.path, flags) == IndexContent::bits) {
+    throw UsageError("dedupe does not know bits; strings are read with --from lines");
+  }
   TerminalProgress progress(output.quiet);
   const bool are_sets = flags.makes_sets() || flags.from == io::SequenceFormat::sets;
   const SequenceMetric metric = flags.metric.value_or(are_sets ? SequenceMetric::jaccard : SequenceMetric::edit);

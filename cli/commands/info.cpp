@@ -271,7 +271,7 @@ int run_info(const InfoFlags& flags) {
   }
   if (is_index_file(flags.path)) return show_index(flags);
   if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
-  if (flags.sequences.metric || flags.sequences.reading_given()) {
+  if (content_of(flags.path, flags.sequences) == IndexContent::sequences) {
     return show_sequences(flags.path, flags.sequences, flags.output);
   }
   TerminalProgress progress(flags.output.quiet);

@@ -3,6 +3,7 @@
 #include "commands/all_commands.hpp"
 
 #include "commands/verify_index.hpp"
+#include "commands/verify_sequences.hpp"
 #include "commands/verify_tree.hpp"
 #include "allowed_points.hpp"
 #include "input_flags.hpp"
@@ -141,8 +142,11 @@ int run_verify(VerifyFlags flags) {
     return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.device.value_or(Device::cpu()),
                          flags.options.threads, flags.output, flags.sequences});
   }
-  if (flags.sequences.reading_given()) {
-    throw UsageError("--from and --text are for indexes of strings and sets, to compare them with a file");
+  if (flags.sequences.metric || flags.sequences.reading_given()) {
+    check_flags(flags);
+    return verify_sequence_result(
+        {flags.neighbors_path, flags.points_path, flags.queries_path, flags.radius, flags.options}, flags.sequences,
+        flags.output);
   }
   if (flags.device) throw UsageError("--device is for index files; results and trees are checked on the CPU");
   check_flags(flags);
@@ -214,11 +218,7 @@ void take_points(VerifyFlags& flags, const std::string& path) {
 }
 
 FlagGroup check_flag_group(VerifyFlags& flags) {
-  Flag metric = metric_flag(flags.options.metric);
-  metric.take = [&flags, take = metric.take](const std::string& value) {
-    flags.metric_given = true;
-    take(value);
-  };
+  Flag metric = any_metric_flag(flags.options.metric, flags.sequences, &flags.metric_given);
   return {
       "What was searched (as it was given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
@@ -301,6 +301,7 @@ Command verify_command() {
                       {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
                       {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
                       {"an index of words", "kith verify words.kith --points words.txt"},
+                      {"the nearest words of each", "kith verify near.npz words.txt --metric edit --exclude-self"},
                       {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };

@@ -15,6 +15,7 @@
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
 #include <kith/apps/verify_neighbors.hpp>
+#include <kith/apps/verify_sequences.hpp>
 #include <kith/apps/verify_tree.hpp>
 #include <kith/bit_index.hpp>
 #include <kith/cover_tree.hpp>

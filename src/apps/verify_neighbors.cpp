@@ -2,10 +2,9 @@
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/wrap_points.hpp>
 
+#include "apps/check_queries.hpp"
 #include "apps/list_difference.hpp"
 #include "apps/plain_search.hpp"
-#include "apps/random_draws.hpp"
-#include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
 #include <kith/point_set.hpp>
@@ -15,9 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,24 +56,6 @@ void check_data(PointView points, PointView queries, DType found, std::uint64_t 
     throw UsageError(fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(),
                                  points.rows()));
   }
-}
-
-/// `sample` different numbers below `count`, ascending; all of them if `sample` is 0 or too large.
-std::vector<std::uint64_t> choose_queries(std::uint64_t count, std::uint64_t sample, std::uint64_t seed) {
-  std::vector<std::uint64_t> chosen;
-  if (sample == 0 || sample >= count) {
-    chosen.resize(count);
-    for (std::uint64_t i = 0; i < count; ++i) chosen[i] = i;
-    return chosen;
-  }
-  // Floyd's way: a draw that is taken already stands for the newest candidate, so every set is equally likely.
-  const Draws draws(seed, 0, 0);
-  std::set<std::uint64_t> taken;
-  for (std::uint64_t newest = count - sample; newest < count; ++newest) {
-    if (!taken.insert(draws.below(newest + 1, newest)).second) taken.insert(newest);
-  }
-  chosen.assign(taken.begin(), taken.end());
-  return chosen;
 }
 
 template <typename T>
@@ -252,28 +231,6 @@ class Checker {
   PointSet wrapped_queries_;
   PlainSearch<T> search_;
 };
-
-/// Runs `check(query)` on the chosen queries; the first violation is that of the lowest query, whatever the threads do.
-template <typename Check>
-Verdict check_queries(std::uint64_t count, const VerifyOptions& options, const Check& check) {
-  const std::vector<std::uint64_t> chosen = choose_queries(count, options.sample, options.seed);
-  Verdict verdict;
-  verdict.checked = chosen.size();
-  std::uint64_t first = count;
-  std::mutex lock;
-  const runtime::ParallelOptions parallel{
-      .threads = options.threads, .stage = "verifying", .progress = &options.progress};
-  runtime::parallel_for(chosen.size(), parallel, [&](std::uint64_t i) {
-    const std::string violation = check(chosen[i]);
-    if (violation.empty()) return;
-    const std::lock_guard guard(lock);
-    ++verdict.wrong;
-    if (chosen[i] >= first) return;
-    first = chosen[i];
-    verdict.first_violation = fmt::format("query {}, {}", first, violation);
-  });
-  return verdict;
-}
 
 template <typename T>
 Verdict verify_nearest(const Neighbors& found, PointView points, PointView queries, const VerifyOptions& options) {

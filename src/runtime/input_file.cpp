@@ -146,7 +146,9 @@ void InputFile::inflate_in_memory(const ProgressCallback& progress) {
       stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;
       stream.avail_out = static_cast<uInt>(room);
       const int result = inflate(&stream, Z_NO_FLUSH);
+      const std::size_t before = used;
       used += room - stream.avail_out;
+      if (before < kManyZeros && used >= kManyZeros) refuse_zeros(output, used, name_);
       if (result == Z_STREAM_END) {
         member_open = false;
       } else if (result != Z_OK && result != Z_BUF_ERROR) {

@@ -219,5 +219,30 @@ TEST_F(Sequences, DedupeOfStringsAndSets) {
   expect_failure(run_kith({"dedupe", names, "--metric", "edit", "--by", "x"}), 2, "--by and --carry");
 }
 
+TEST_F(Sequences, VerifyOfStringsAndSets) {
+  const auto search = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--out", path("r.npz"), "--quiet"});
+    ASSERT_EQ(run_kith(words).code, 0);
+  };
+  const auto verify = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"verify", path("r.npz")});
+    return run_kith(words);
+  };
+  search({"knn", path("words.txt"), "-k", "5", "--metric", "edit", "--exclude-self"});
+  const Outcome right = verify({path("words.txt"), "--metric", "edit", "--exclude-self"});
+  EXPECT_EQ(right.out, "right: 4 of 4 lists checked against 4 sequences (edit)\n") << right;
+  expect_failure(verify({path("words.txt"), "--metric", "edit"}), 3, "4 lists wrong");
+  expect_failure(verify({path("words.txt"), "--from", "lines"}), 2, "--metric edit, hamming or jaccard");
+  expect_failure(verify({path("words.txt"), path("asked.txt"), "--metric", "edit"}), 2, "the result has 4 queries");
+  search({"knn", path("words.txt"), path("asked.txt"), "-k", "2", "--metric", "edit"});
+  EXPECT_EQ(verify({path("words.txt"), path("asked.txt"), "--metric", "edit"}).code, 0);
+  search({"radius", path("sets.txt"), "-r", "0.5", "--metric", "jaccard"});
+  EXPECT_EQ(verify({path("sets.txt"), "--metric", "jaccard", "--radius", "0.5"}).code, 0);
+  expect_failure(verify({path("sets.txt"), "--metric", "jaccard", "--radius", "0.1"}), 3, "wrong");
+  expect_failure(verify({path("sets.txt"), "--metric", "jaccard"}), 2, "give its radius with --radius");
+  search({"knn", path("dna.fa"), "-k", "2", "--metric", "hamming"});
+  EXPECT_EQ(verify({path("dna.phy"), "--metric", "hamming"}).code, 0);
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -133,6 +133,38 @@ TEST(SetsOfNumbers, BlanksAndCommas) {
   }
 }
 
+TEST(TextColumn, HoldsTheStringsOfATable) {
+  const auto column = [](const std::string& text, const std::string& name) {
+    return strings_of(io::read_sequences(memory_file(text), {.text_column = name}));
+  };
+  const std::string table = "\xEF\xBB\xBF# made\nid,name\n1,\"a, \"\"b\"\"\"\n\n2,#N/A\n3,\n4,na\xC3\xAFve\n";
+  EXPECT_EQ(column(table, "name"), (Strings{"a, \"b\"", "#N/A", "", "na\xC3\xAFve"}));
+  EXPECT_EQ(column(table, "2"), column(table, "last"));
+  EXPECT_EQ(column("a\tb\nc\td\n", "2"), (Strings{"b", "d"}));
+  EXPECT_EQ(message_of<BadData>([&] { column("a,b\n1,x\n2\n", "b"); }),
+            "points.csv: line 3: 1 field, but the header in line 1 has 2");
+  EXPECT_PRED2(holds, message_of<BadData>([&] { column("a,b\n1,\xE9\n", "b"); }), "line 2: byte 1 of the string");
+  EXPECT_PRED2(holds, message_of<UsageError>([&] { column("a,b\n1,2\n", "c"); }), "there is no column");
+}
+
+TEST(Shingles, AreSetsOfLettersInARow) {
+  const SequenceSet strings = SequenceSet::from_text({"abcd", "bcd", "ab", "", "aaaa", "d\xC3\xA9j\xC3\xA0"});
+  const SequenceSet sets = io::shingles_of(strings, 3);
+  const auto size = [&](std::uint64_t i) { return sets.sequence(i).size(); };
+  EXPECT_EQ(sets.kind(), SequenceKind::sets);
+  EXPECT_EQ((std::vector<std::size_t>{size(0), size(1), size(2), size(3), size(4), size(5)}),
+            (std::vector<std::size_t>{2, 1, 1, 0, 1, 2}));
+  EXPECT_TRUE(std::ranges::includes(sets.sequence(0), sets.sequence(1)));
+  // The numbers are part of index files, so they never change.
+  EXPECT_EQ(io::shingles_of(SequenceSet::from_text({"abc"}), 3).sequence(0)[0], 1266282u);
+  const SequenceSet words = io::words_of(SequenceSet::from_text({" b  a\tb ", "a b", "ab"}));
+  EXPECT_TRUE(std::ranges::equal(words.sequence(0), words.sequence(1)));
+  EXPECT_EQ(words.sequence(0).size(), 2u);
+  EXPECT_EQ(words.sequence(2).size(), 1u);
+  EXPECT_THROW(io::shingles_of(strings, 0), UsageError);
+  EXPECT_THROW(io::shingles_of(sets, 3), UsageError);
+}
+
 TEST(SequenceFormats, NamesAndExtensions) {
   for (const SequenceFormat format : {SequenceFormat::automatic, SequenceFormat::lines, SequenceFormat::fasta,
                                       SequenceFormat::phylip, SequenceFormat::sets}) {
