@@ -81,6 +81,9 @@ class LasTable {
             "LAS files hold x, y and z, but there is no column \"{}\"; write .ply, .csv or .npz, or rename the columns",
             name));
       }
+    }
+    for (const char* name : {"x", "y", "z"}) {
+      Column* column = find(name);
       *column = rounded(*column, ColumnType::f64);
       for (const double value : column->values<double>()) {
         if (!std::isfinite(value)) {

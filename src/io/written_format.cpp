@@ -31,7 +31,7 @@ bool is_written(Format format) {
   }
 }
 
-std::string lower_case(std::string_view text) {
+std::string lower_case_name(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return lower;
@@ -41,7 +41,7 @@ std::string lower_case(std::string_view text) {
 
 Format format_to_write(const std::string& path, Format wanted) {
   if (wanted == Format::automatic && path == "-") return Format::text;
-  const std::string name = lower_case(runtime::without_gz(path));
+  const std::string name = lower_case_name(runtime::without_gz(path));
   const Format format = wanted == Format::automatic ? format_of_extension(name) : wanted;
   if (format == Format::automatic) {
     throw UsageError(fmt::format("{}: the extension does not say what to write; {}", path, kWritable));
@@ -57,7 +57,7 @@ Format format_to_write(const std::string& path, Format wanted) {
 }
 
 TextStyle text_style_of(const std::string& path) {
-  const std::string name = lower_case(runtime::without_gz(path));
+  const std::string name = lower_case_name(runtime::without_gz(path));
   if (name.ends_with(".tsv") || name.ends_with(".tab")) return {.delimiter = '\t', .header = true};
   if (name.ends_with(".xyz")) return {.delimiter = ' ', .header = false};
   return {};
