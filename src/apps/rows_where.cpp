@@ -233,7 +233,10 @@ class ConditionParser {
       needs(2);
       const bool least = name.text == "min";
       return {NumberOf([a = given[0], b = given[1], least](Row row) {
-                return least ? std::min(a(row), b(row)) : std::max(a(row), b(row));
+                const double x = a(row);
+                const double y = b(row);
+                if (std::isnan(x) || std::isnan(y)) return x + y;
+                return least ? std::min(x, y) : std::max(x, y);
               }),
               name.at, name.text};
     }
