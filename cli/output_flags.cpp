@@ -1,6 +1,7 @@
 // See output_flags.hpp.
 #include "output_flags.hpp"
 
+#include "printable.hpp"
 #include "standard_output.hpp"
 
 #include <kith/error.hpp>
@@ -28,11 +29,11 @@ bool has_extension(const std::string& path, std::initializer_list<std::string_vi
 }  // namespace
 
 void OutputFlags::note(std::string_view text) const {
-  if (!quiet) write_to_stderr(fmt::format("kith: note: {}\n", text));
+  if (!quiet) write_to_stderr(printable(fmt::format("kith: note: {}\n", text)));
 }
 
 void OutputFlags::summary(std::string_view text) const {
-  if (!quiet && !json) write_to_stderr(fmt::format("{}\n", text));
+  if (!quiet && !json) write_to_stderr(printable(fmt::format("{}\n", text)));
 }
 
 void OutputFlags::explanation(std::string_view text) const {
@@ -41,7 +42,7 @@ void OutputFlags::explanation(std::string_view text) const {
   for (const std::string& line : split(std::string(text), '\n')) {
     if (!line.empty()) out += fmt::format("explain: {}\n", line);
   }
-  write_to_stderr(out);
+  write_to_stderr(printable(out));
 }
 
 Flag json_flag(OutputFlags& flags, const std::string& text) {
@@ -60,6 +61,10 @@ Flag explain_flag(OutputFlags& flags, const std::string& text) {
 void check_output_path(const std::string& path) {
   if (path.empty()) throw UsageError("--out: the name of the file is empty");
   if (path == "-") return;
+  if (has_extension(path, {".zst"})) {
+    throw UsageError(
+        fmt::format("--out: {}: zstd is read but not written; leave out .zst and compress the file afterwards", path));
+  }
   struct stat status {};
   if (stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw IoError(fmt::format("{}: is a directory; name a file in it", path));

@@ -2,6 +2,7 @@
 #include "prepared_search.hpp"
 
 #include "allowed_points.hpp"
+#include "geographic_note.hpp"
 #include "interrupt.hpp"
 #include "query_radii.hpp"
 #include "readable.hpp"
@@ -127,6 +128,7 @@ void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& che
   points_file_ = read_input(flags_.points_path, read, flags_.output, progress.callback());
   if (flags_.wants_columns()) complete_columns(columns_.points, points_file_, flags_.read.columns);
   wrap_input(points_file_, flags_.points_path, flags_.axes, flags_.output);
+  if (flags_.columns_per_dim == 1) note_on_degrees(points_file_.columns, flags_.build.metric, flags_.output);
   PointView points = points_file_.view();
   query_count_ = points.rows();
   if (!flags_.self()) {

@@ -82,13 +82,15 @@ PreparedSequenceSearch::PreparedSequenceSearch(const SearchFlags& flags, Termina
 
 void PreparedSequenceSearch::read_and_build(TerminalProgress& progress, const PreparedSearch::Check& check) {
   if (!flags_.sequences.metric) {
-    throw UsageError("--from and --text are for strings and sets; say --metric edit, hamming or jaccard");
+    throw UsageError(
+        "--from, --text, --text-column, --shingle and --words are for strings and sets; say --metric edit, hamming or "
+        "jaccard");
   }
   const SequenceMetric metric = *flags_.sequences.metric;
   const Stopwatch read_watch;
   const io::SequenceFile file =
       read_sequence_file(flags_.points_path, metric, flags_.sequences, {}, flags_.output, progress.callback());
-  if (flags_.wants_columns()) columns_.points = columns_of(file.view(), file.names);
+  if (flags_.wants_columns()) columns_.points = columns_of(file.strings ? *file.strings : file.view(), file.names);
   read_others(metric, file.sequences.kind(), file.sequences.size(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
@@ -128,7 +130,8 @@ void PreparedSequenceSearch::read_others(SequenceMetric metric, SequenceKind kin
     queries_ =
         read_sequence_file(flags_.queries_path, metric, flags_.sequences, kind, flags_.output, progress.callback());
     query_count_ = queries_.sequences.size();
-    if (flags_.wants_columns()) columns_.queries = columns_of(queries_.view(), queries_.names);
+    const SequenceView shown = queries_.strings ? *queries_.strings : queries_.view();
+    if (flags_.wants_columns()) columns_.queries = columns_of(shown, queries_.names);
   }
   if (!flags_.allow_path.empty()) {
     allowed_ = read_allowed_points(flags_.allow_path, sequences, flags_.output, progress.callback());

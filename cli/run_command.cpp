@@ -4,6 +4,7 @@
 #include "commands/all_commands.hpp"
 #include "help_text.hpp"
 #include "parse_command_line.hpp"
+#include "printable.hpp"
 #include "standard_output.hpp"
 #include "suggestion.hpp"
 
@@ -62,8 +63,16 @@ int run(const std::vector<std::string>& words) {
 int complain(const std::string& message, int code) {
   std::string line = "kith: " + message;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  write_to_stderr(line + "\n");
+  write_to_stderr(printable(line) + "\n");
   return code;
+}
+
+/// What a command can be asked for less of.
+std::string advice_on_memory(const std::vector<std::string>& words) {
+  const std::string command = words.empty() ? "" : words[0];
+  if (command == "knn") return "try fewer points, fewer queries at a time or a smaller k";
+  if (command == "radius" || command == "box") return "try fewer points, fewer queries at a time or smaller ones";
+  return "try fewer points, fewer columns or --dtype f32";
 }
 
 }  // namespace
@@ -77,10 +86,9 @@ int run_command_line(const std::vector<std::string>& words) noexcept {
     } catch (const Error& error) {
       return complain(error.what(), error.exit_code());
     } catch (const std::bad_alloc&) {
-      return complain("not enough memory for this; try fewer points, fewer queries at a time or a smaller k",
-                      kNotEnoughMemory);
+      return complain("not enough memory for this; " + advice_on_memory(words), kNotEnoughMemory);
     } catch (const std::length_error&) {
-      return complain("the result would be larger than any memory; try fewer points or a smaller k", kNotEnoughMemory);
+      return complain("this would take more than any memory; " + advice_on_memory(words), kNotEnoughMemory);
     } catch (const std::system_error& error) {
       return complain(error.what(), kInputOutput);
     } catch (const std::exception& error) {

@@ -1,6 +1,7 @@
 // See sequence_flags.hpp.
 #include "sequence_flags.hpp"
 
+#include "number_arguments.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kLayouts = "auto|lines|fasta|phylip|sets";
 constexpr const char* kTexts = "utf8|bytes";
+constexpr std::uint32_t kLongestShingle = 1000;
 
 /// Whether a file under hamming holds an array, not strings.
 bool holds_bits(const std::string& path) {
@@ -28,6 +30,19 @@ bool holds_bits(const std::string& path) {
   std::string head(kMagic.size(), '\0');
   std::ifstream(path, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size()));
   return is_named_array || head == kMagic;
+}
+
+io::SequenceFile read_and_report(const std::string& path, const io::SequenceReadOptions& options,
+                                 const OutputFlags& output) {
+  io::SequenceFile file = io::read_sequences(path, options);
+  for (const std::string& note : file.notes) output.note(note);
+  output.explanation(fmt::format("read {}: {}, {} of {}, {}, {}", path == "-" ? "standard input" : path,
+                                 options.text_column.empty() ? std::string(io::name_of(file.format))
+                                                             : fmt::format("column {}", options.text_column),
+                                 counted(file.sequences.size(), "sequence"), name_of(file.sequences.kind()),
+                                 counted(file.view().item_count(), "item"),
+                                 readable_bytes(static_cast<double>(file.sequences.bytes()))));
+  return file;
 }
 
 }  // namespace
@@ -60,7 +75,18 @@ FlagGroup sequence_flags(SequenceFlags& flags) {
         [&flags](const std::string& value) {
           require_choice("--text", kTexts, value);
           flags.text = value == "bytes" ? SequenceKind::bytes : SequenceKind::text;
-        }}}};
+        }},
+       {"--text-column", "COLUMN", "the file is a table (CSV), and this column, by name or position, holds the strings",
+        [&flags](const std::string& value) {
+          if (value.empty()) throw UsageError("--text-column: the name of the column is empty");
+          flags.text_column = value;
+        }},
+       {"--shingle", "N", "jaccard: compare strings by the sets of their N letters in a row",
+        [&flags](const std::string& value) {
+          flags.shingle = static_cast<std::uint32_t>(parse_whole("--shingle", value, 1, kLongestShingle));
+        }},
+       {"--words", "", "jaccard: compare strings by the sets of their words",
+        [&flags](const std::string&) { flags.words = true; }}}};
 }
 
 IndexContent content_of(const std::string& path, const SequenceFlags& flags) {
@@ -72,8 +98,13 @@ IndexContent content_of(const std::string& path, const SequenceFlags& flags) {
 
 void refuse_sequence_flags(const SequenceFlags& flags, const std::string& what) {
   if (!flags.reading_given()) return;
-  throw UsageError(
-      fmt::format("{} is for strings and sets, not for {}; leave it out", flags.from ? "--from" : "--text", what));
+  const char* const flag = flags.from                   ? "--from"
+                           : flags.text                 ? "--text"
+                           : !flags.text_column.empty() ? "--text-column"
+                           : flags.shingle > 0          ? "--shingle"
+                                                        : "--words";
+  throw UsageError(fmt::format(
+      "{} is for strings and sets (--metric edit, hamming or jaccard), not for {}; leave it out", flag, what));
 }
 
 io::SequenceFile read_sequence_file(const std::string& path, SequenceMetric metric, const SequenceFlags& flags,
@@ -83,6 +114,22 @@ io::SequenceFile read_sequence_file(const std::string& path, SequenceMetric metr
   io::SequenceReadOptions options;
   options.progress = progress;
   options.format = flags.from.value_or(io::SequenceFormat::automatic);
+  options.text_column = flags.text_column;
+  options.shingle = flags.shingle;
+  options.words = flags.words;
+  if (flags.shingle > 0 && flags.words) throw UsageError("--shingle and --words are two ways to make sets; give one");
+  if (flags.from && !flags.text_column.empty()) throw UsageError("--text-column reads tables; leave --from out");
+  if (flags.makes_sets()) {
+    if (!are_sets) throw UsageError("--shingle and --words make sets of strings, which --metric jaccard compares");
+    if (options.format == io::SequenceFormat::sets) {
+      throw UsageError("--shingle and --words make sets of strings, but --from sets reads sets; use --from lines");
+    }
+    options.kind = flags.text.value_or(SequenceKind::text);
+    return read_and_report(path, options, output);
+  }
+  if (are_sets && !flags.text_column.empty()) {
+    throw UsageError("--metric jaccard compares sets; make them of the strings by --shingle N or --words");
+  }
   if (are_sets && options.format == io::SequenceFormat::automatic) options.format = io::SequenceFormat::sets;
   if (are_sets != (options.format == io::SequenceFormat::sets)) {
     throw UsageError(are_sets ? fmt::format("--metric jaccard compares sets, but --from {} reads strings; use --from "
@@ -97,13 +144,7 @@ io::SequenceFile read_sequence_file(const std::string& path, SequenceMetric metr
     throw UsageError("the index holds sequences of numbers, which no file of strings can ask");
   }
   if (!are_sets) options.kind = flags.text.value_or(kind.value_or(SequenceKind::text));
-  io::SequenceFile file = io::read_sequences(path, options);
-  for (const std::string& note : file.notes) output.note(note);
-  output.explanation(fmt::format("read {}: {}, {} of {}, {}, {}", path == "-" ? "standard input" : path,
-                                 io::name_of(file.format), counted(file.sequences.size(), "sequence"),
-                                 name_of(file.sequences.kind()), counted(file.view().item_count(), "item"),
-                                 readable_bytes(static_cast<double>(file.sequences.bytes()))));
-  return file;
+  return read_and_report(path, options, output);
 }
 
 }  // namespace kith::cli

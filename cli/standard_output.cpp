@@ -2,6 +2,7 @@
 #include "standard_output.hpp"
 
 #include "interrupt.hpp"
+#include "printable.hpp"
 
 #include <kith/error.hpp>
 
@@ -11,6 +12,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 namespace kith::cli {
 
@@ -23,7 +25,9 @@ void guard_standard_descriptors() {
   }
 }
 
-void write_to_stdout(std::string_view text) {
+void write_to_stdout(std::string_view raw) {
+  const std::string safe = printable(raw);
+  std::string_view text = safe;
   const ExitOnInterrupt leave(true);
   while (!text.empty()) {
     const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());

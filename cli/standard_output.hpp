@@ -9,7 +9,7 @@ namespace kith::cli {
 /// place and is overwritten by what was meant for standard output.
 void guard_standard_descriptors();
 
-/// Writes all of it, unbuffered. Throws IoError if standard output is closed or full.
+/// Writes all of it, made `printable`, unbuffered. Throws IoError if standard output is closed or full.
 void write_to_stdout(std::string_view text);
 
 /// A whole line "kith: …" or any text on standard error. Errors are ignored: there is nobody left to tell.

@@ -2,6 +2,7 @@
 #include "commands/all_commands.hpp"
 
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -133,7 +134,10 @@ Command box_command() {
   command.examples = {{"the points of a scan in each of some boxes", "kith box scan.ply boxes.csv --out inside.npz"},
                       {"how many lie in the unit cube", "echo 0,0,0,1,1,1 | kith box scan.npy - --count"},
                       {"everything below 2 along z", "echo -inf,-inf,-inf,inf,inf,2 | kith box scan.npy -"}};
-  command.run = [flags] { return run_box(*flags); };
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->search.points_path, flags->search.read}},
+                           [flags] { return run_box(*flags); });
+  };
   return command;
 }
 

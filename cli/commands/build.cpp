@@ -4,6 +4,7 @@
 #include "commands/build_objects.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
@@ -160,7 +161,9 @@ Command build_command() {
                       {"on the GPU, which writes the same file", "kith build scan.ply --device cuda --out scan.kith"},
                       {"of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
                       {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
-  command.run = [flags] { return run_build(*flags); };
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_build(*flags); });
+  };
   return command;
 }
 

@@ -101,7 +101,9 @@ int build_sequences(const BuildFlags& flags, TerminalProgress& progress) {
     throw UsageError(fmt::format("{} is an index of sequences already; give the file itself", flags.points_path));
   }
   if (!flags.sequences.metric) {
-    throw UsageError("--from and --text are for strings and sets; say --metric edit, hamming or jaccard");
+    throw UsageError(
+        "--from, --text, --text-column, --shingle and --words are for strings and sets; say --metric edit, hamming or "
+        "jaccard");
   }
   const SequenceMetric metric = *flags.sequences.metric;
   ObjectTimes times;

@@ -7,6 +7,7 @@
 #include "commands/classify_output.hpp"
 #include "commands/classify_report.hpp"
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "physical_memory.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
@@ -153,7 +154,10 @@ Command classify_command() {
       {"which k does best on the training points", "kith classify --train train.csv --label species --choose-k 1..50"},
       {"predict prices by distance",
        "kith classify --train sold.csv --test asked.csv --regress price --weights distance"}};
-  command.run = [flags] { return run_classify(*flags); };
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->train, flags->read}, {"queries", flags->test, flags->read}},
+                           [flags] { return run_classify(*flags); });
+  };
   return command;
 }
 

@@ -1,6 +1,7 @@
 // See classify_input.hpp.
 #include "commands/classify_input.hpp"
 
+#include "geographic_note.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
@@ -142,6 +143,7 @@ void read_tables(const ClassifyFlags& flags, TerminalProgress& progress, Classif
   io::ReadOptions options = flags.read;
   if (flags.is_regression()) options.extras = {flags.regress};
   io::PointFile train = read_input(flags.train, options, flags.output, progress.callback());
+  note_on_degrees(train.columns, flags.neighbors.metric, flags.output);
   if (!flags.test.empty()) input.test = read_test_file(flags, train, progress.callback());
   if (flags.is_regression()) {
     input.values = values_of(flags, flags.train, train);

@@ -1,9 +1,12 @@
 // kith dedupe: removes points that are equal to, or too near, one that is kept.
 #include "commands/all_commands.hpp"
 
+#include "commands/dedupe_sequences.hpp"
+
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "kept_columns.hpp"
+#include "named_rows.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
 #include "own_files.hpp"
@@ -38,6 +41,7 @@ struct DedupeFlags {
   bool metric_given = false;
   bool ascii = false;
   io::ReadOptions read;
+  SequenceFlags sequences;
   apps::DedupeOptions options;
   OutputFlags output;
 
@@ -57,7 +61,8 @@ struct Work {
 };
 
 void check_flags(const DedupeFlags& flags) {
-  if (flags.metric_given && !flags.options.tolerance) {
+  if (!flags.sequences.metric && !flags.sequences.reading_given()) check_points_path(flags.out);
+  if (flags.metric_given && !flags.sequences.metric && !flags.options.tolerance) {
     throw UsageError("--metric goes with --tolerance; without it only equal points are removed");
   }
   if (flags.options.prefer_low && flags.columns.by.empty()) {
@@ -131,6 +136,14 @@ void report(const DedupeFlags& flags, const io::PointFile& file, const Work& wor
 
 int run_dedupe(DedupeFlags flags) {
   check_flags(flags);
+  if (flags.sequences.metric || flags.sequences.reading_given()) {
+    if (!flags.columns.by.empty() || !flags.columns.carry.empty() || !flags.columns.drop.empty()) {
+      throw UsageError("--by, --carry and --drop are for columns of points, not for strings and sets; leave them out");
+    }
+    return dedupe_sequences(
+        {flags.points_path, flags.result_path(), flags.map_path, flags.options.tolerance, flags.options.threads},
+        flags.sequences, flags.output);
+  }
   TerminalProgress progress(flags.output.quiet);
   Work work;
   const Stopwatch read_watch;
@@ -163,9 +176,10 @@ int run_dedupe(DedupeFlags flags) {
 }
 
 FlagGroup rule_flags(DedupeFlags& flags) {
-  Flag metric = metric_flag(flags.options.metric);
-  metric.value = "l2|l1|linf|lp:P|cosine|angular";
-  metric.text = "with --tolerance: how distances are measured; l2 by default";
+  Flag metric = any_metric_flag(flags.options.metric, flags.sequences, nullptr);
+  metric.value = "l2|l1|linf|lp:P|cosine|angular|hamming|edit|jaccard";
+  metric.text =
+      "with --tolerance: how distances are measured; l2 by default. edit, hamming and jaccard: strings and sets";
   metric.take = [&flags, take = metric.take](const std::string& value) {
     flags.metric_given = true;
     take(value);
@@ -191,7 +205,7 @@ FlagGroup file_flags(DedupeFlags& flags) {
       "Result",
       {{"-o,--out", "FILE", "where the kept points go: .csv, .npy, .npz, .ply, .pcd or .las; without it CSV on stdout",
         [&flags](const std::string& path) {
-          check_points_path(path);
+          check_output_path(path);
           flags.out = path;
           flags.out_given = true;
         }},
@@ -228,13 +242,17 @@ Command dedupe_command() {
       "ties by the lower number. Every other column of the file stays with its point and keeps its type.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
-  command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read)};
+  command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read), sequence_flags(flags->sequences)};
   command.examples = {
       {"equal points only, and which row stands for which", "kith dedupe scan.ply --out clean.ply --map map.npy"},
       {"no two points within a centimetre", "kith dedupe scan.ply --tolerance 0.01 --out thin.ply"},
       {"the best of each pile of detections",
-       "kith dedupe found.csv --columns x,y --by score --tolerance 5 --out best.csv"}};
-  command.run = [flags] { return run_dedupe(*flags); };
+       "kith dedupe found.csv --columns x,y --by score --tolerance 5 --out best.csv"},
+      {"names that one edit does not tell apart",
+       "kith dedupe names.txt --metric edit --tolerance 1 --out different.txt"}};
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_dedupe(*flags); });
+  };
   return command;
 }
 

@@ -3,6 +3,7 @@
 
 #include "input_flags.hpp"
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
@@ -152,10 +153,14 @@ Command export_command() {
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "say on standard error what was read and what is built")}},
                     input_flags(flags->read)};
+  // Here --layout is that of the tree; plain numbers are converted first.
+  std::erase_if(command.groups.back().flags, [](const Flag& flag) { return flag.names == "--layout"; });
   command.examples = {{"a table of nodes with children", "kith export scan.ply --layout nodes --unique --out tree.npz"},
                       {"points in the order of the tree, no pointers",
                        "kith export scan.ply --layout inorder --split cycle --out tree.npz"}};
-  command.run = [flags] { return run_export(*flags); };
+  command.run = [flags] {
+    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_export(*flags); });
+  };
   return command;
 }
 

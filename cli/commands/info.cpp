@@ -1,6 +1,8 @@
 // kith info: what a file of points or an index file holds, and which devices there are.
 #include "commands/all_commands.hpp"
 
+#include "commands/info_sequences.hpp"
+
 #include "input_flags.hpp"
 #include "output_flags.hpp"
 #include "readable.hpp"
@@ -33,6 +35,8 @@ struct InfoFlags {
   std::string path;
   bool devices = false;
   io::ReadOptions read;
+  SequenceFlags sequences;
+  Metric metric = Metric::l2();  // only to tell points from strings and sets
   OutputFlags output;
 };
 
@@ -267,6 +271,9 @@ int run_info(const InfoFlags& flags) {
   }
   if (is_index_file(flags.path)) return show_index(flags);
   if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
+  if (flags.sequences.metric || flags.sequences.reading_given()) {
+    return show_sequences(flags.path, flags.sequences, flags.output);
+  }
   TerminalProgress progress(flags.output.quiet);
   const io::PointFile file = read_input(flags.path, flags.read, flags.output, progress.callback());
   apps::SummarizeOptions options;
@@ -291,7 +298,9 @@ Command info_command() {
   command.description =
       "Reads the file as the other commands would and tells how many points and dimensions it has, their type and "
       "bounds, "
-      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take. Of an index "
+      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take. With --from "
+      "or "
+      "--text-column the same of strings and sets. Of an index "
       "file it tells what the header says.";
   command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input",
                         [flags](const std::string& path) { flags->path = path; }}};
@@ -301,13 +310,16 @@ Command info_command() {
                       json_flag(flags->output, "print JSON"),
                       {"--skip-nonfinite", "", "count missing values as NaN instead of refusing the file",
                        [flags](const std::string&) { flags->read.missing_as_nan = true; }},
+                      any_metric_flag(flags->metric, flags->sequences, nullptr),
                       threads_flag([flags](int threads) { flags->read.threads = threads; }),
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "say on standard error what was read")}},
-                    input_flags(flags->read)};
+                    input_flags(flags->read),
+                    sequence_flags(flags->sequences)};
   command.examples = {{"what is in this file", "kith info scan.ply"},
                       {"the same for programs", "kith info scan.ply --json"},
                       {"a table with a column that is no coordinate", "kith info flowers.csv --label class"},
+                      {"words, one in each line", "kith info words.txt --from lines"},
                       {"what an index file says of itself", "kith info scan.kith"},
                       {"which GPUs can be used", "kith info --devices"}};
   command.run = [flags] { return run_info(*flags); };

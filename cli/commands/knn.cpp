@@ -2,6 +2,7 @@
 #include "commands/all_commands.hpp"
 
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
@@ -165,7 +166,11 @@ Command knn_command() {
        "kith knn scan.ply -k 8 --exclude-self --stats --out stats.ply"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
-  command.run = [flags] { return run_knn(*flags); };
+  command.run = [flags] {
+    const SearchFlags& search = flags->search;
+    return run_naming_rows({{"points", search.points_path, search.read}, {"queries", search.queries_path, search.read}},
+                           [flags] { return run_knn(*flags); });
+  };
   return command;
 }
 

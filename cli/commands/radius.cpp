@@ -2,6 +2,7 @@
 #include "commands/all_commands.hpp"
 
 #include "interrupt.hpp"
+#include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "prepared_bit_search.hpp"
@@ -215,7 +216,11 @@ Command radius_command() {
       {"all words that two edits turn into another", "kith radius words.txt -r 2 --metric edit --exclude-self"},
       {"each point as far as its own value says", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
-  command.run = [flags] { return run_radius(*flags); };
+  command.run = [flags] {
+    const SearchFlags& search = flags->search;
+    return run_naming_rows({{"points", search.points_path, search.read}, {"queries", search.queries_path, search.read}},
+                           [flags] { return run_radius(*flags); });
+  };
   return command;
 }
 

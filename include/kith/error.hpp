@@ -1,6 +1,8 @@
 // One exception type per exit code of the command. Every message says what was wrong, where, and what to do.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -27,6 +29,30 @@ class BadData : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 3; }
+};
+
+/// A row of points or queries that cannot be searched, and where it is, so that callers can name it as their users do.
+class BadRow : public BadData {
+ public:
+  /// `array` is "points" or "queries"; `problem` goes on after the place: "is NaN; 3 rows are bad in all".
+  BadRow(const std::string& array, std::uint64_t row, std::optional<std::uint32_t> column, const std::string& problem)
+      : BadData(array + ": row " + std::to_string(row) + (column ? ", column " + std::to_string(*column) : "") +
+                " (counted from 0) " + problem + "; remove them or skip non-finite rows"),
+        array_(array),
+        problem_(problem),
+        row_(row),
+        column_(column) {}
+
+  const std::string& array() const noexcept { return array_; }
+  const std::string& problem() const noexcept { return problem_; }
+  std::uint64_t row() const noexcept { return row_; }                       ///< counted from 0
+  std::optional<std::uint32_t> column() const noexcept { return column_; }  ///< counted from 0; none: the whole row
+
+ private:
+  std::string array_;
+  std::string problem_;
+  std::uint64_t row_;
+  std::optional<std::uint32_t> column_;
 };
 
 /// A file that is damaged, or of a format or version that kith does not read.

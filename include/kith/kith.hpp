@@ -5,6 +5,7 @@
 #include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
+#include <kith/apps/dedupe_sequences.hpp>
 #include <kith/apps/evaluate.hpp>
 #include <kith/apps/generate.hpp>
 #include <kith/apps/neighbor_options.hpp>
@@ -37,6 +38,7 @@
 #include <kith/io/text_header.hpp>
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>
+#include <kith/io/write_sequences.hpp>
 #include <kith/metric.hpp>
 #include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>

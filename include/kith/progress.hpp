@@ -14,7 +14,7 @@ struct Progress {
   std::uint64_t total = 0;  ///< 0 if unknown
 };
 
-/// Called now and then (at most every 20 ms, from one thread at a time) while work runs, and once at its end. Return
+/// Called about every 20 ms, from one thread at a time, while work runs, and once at the end of each stage. Return
 /// false to stop: the call that runs then throws Interrupted. An empty callback is never called.
 using ProgressCallback = std::function<bool(const Progress&)>;
 

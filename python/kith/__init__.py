@@ -14,7 +14,7 @@ whatever a function of yours measures. `kith.spatial` has the classes of
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._arrays import DataConversionNote
 from ._build_plan import BuildPlan, plan
@@ -49,8 +49,15 @@ __all__ = [
 # Imported when first used: they need packages that not everybody has.
 _SUBMODULES = frozenset({"neighbors", "plot", "spatial"})
 
+if TYPE_CHECKING:  # a function __getattr__ would let every misspelt name pass
+    from . import neighbors, plot, spatial
+else:
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in _SUBMODULES:
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_SUBMODULES, *(name for name in globals() if name.startswith("__"))})

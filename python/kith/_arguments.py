@@ -18,6 +18,7 @@ __all__ = [
     "as_text",
     "as_threads",
     "as_whole",
+    "flat_bytes",
 ]
 
 
@@ -25,6 +26,15 @@ def as_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, not {type(value).__name__}")
     return value
+
+
+def flat_bytes(content: Any) -> memoryview:
+    """The memory of bytes, or of anything that holds them, without a copy if it lies side by side."""
+    try:
+        view = memoryview(content)
+    except TypeError:
+        raise TypeError(f"content must be bytes, not {type(content).__name__}") from None
+    return view.cast("B") if view.c_contiguous else memoryview(view.tobytes())
 
 
 def as_whole(number: Any, name: str) -> int:

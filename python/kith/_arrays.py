@@ -5,15 +5,28 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["DataConversionNote", "as_queries", "as_rows", "library_name", "note", "numpy_dtype"]
+from ._float_types import F64, float_type, library_name, numpy_dtype
+from ._table_rows import rows_of_table
+from ._tables import table_of
 
-_F32 = np.dtype(np.float32)
-_F64 = np.dtype(np.float64)
+__all__ = [
+    "DataConversionNote",
+    "answers_like",
+    "as_queries",
+    "as_rows",
+    "float_type",
+    "library_name",
+    "note",
+    "numpy_dtype",
+    "unchanged",
+]
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -36,23 +49,15 @@ def note(message: str) -> None:
     warnings.warn(message, DataConversionNote, stacklevel=level)
 
 
-def library_name(dtype: np.dtype) -> str:
-    """The library's name of float32 or float64."""
-    return "f32" if dtype == _F32 else "f64"
+def unchanged(array: Any) -> Any:
+    return array
 
 
-def numpy_dtype(name: str) -> np.dtype:
-    """The reverse of `library_name`."""
-    return _F32 if name == "f32" else _F64
-
-
-def float_type(dtype: np.dtype) -> np.dtype | None:
-    """The type that holds the numbers of `dtype`, or None if they are no real numbers."""
-    if dtype.kind == "f":
-        return _F32 if dtype.itemsize <= 4 else _F64
-    if dtype.kind in "iub":
-        return _F32 if dtype.itemsize <= 2 else _F64
-    return None
+def answers_like(array: Any) -> Callable[[Any], Any]:
+    """What makes of NumPy's arrays such as the caller gave, for arrays on the host: PyTorch's, or NumPy's."""
+    if type(array).__module__.partition(".")[0] == "torch":
+        return sys.modules["torch"].from_numpy
+    return unchanged
 
 
 def _refuse(array: np.ndarray, name: str, given: Any) -> TypeError:
@@ -94,6 +99,9 @@ def _to_numpy(array: Any, name: str) -> np.ndarray:
         )
     if hasattr(array, "detach") and hasattr(array, "requires_grad"):
         array = array.detach()
+        if str(array.dtype) == "torch.bfloat16":  # which NumPy does not have
+            note(f"{name}: bfloat16 was converted to float32")
+            array = array.float()
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
         return np.from_dlpack(array)
     try:
@@ -104,17 +112,37 @@ def _to_numpy(array: Any, name: str) -> np.ndarray:
         ) from None
 
 
-def as_floats(array: Any, name: str, dtype: np.dtype | None = None) -> np.ndarray:
+def _without_missing(array: Any) -> Any:
+    """A column of one of pandas' nullable types, with NaN for what is missing; others as they are."""
+    dtype = getattr(array, "dtype", None)
+    numpy_type = getattr(dtype, "numpy_dtype", None)
+    if not hasattr(dtype, "na_value") or numpy_type is None:
+        return array
+    if array.isna().any() and float_type(numpy_type) is not None:
+        return array.to_numpy(dtype=float_type(numpy_type), na_value=np.nan)
+    return array.to_numpy(dtype=numpy_type)
+
+
+def as_floats(
+    array: Any, name: str, dtype: np.dtype | None = None, columns: Sequence[str] | None = None
+) -> np.ndarray:
     """A NumPy array of float32 or float64, of any shape.
 
-    Copies only what has another type; `dtype` says which of the two it must be.
+    Copies only what has another type; `dtype` says which of the two it must be. Of a table with
+    names `columns` are taken.
     """
+    table = table_of(array)
+    if table is not None:
+        rows, notes = rows_of_table(table, name, dtype, columns)
+        for each in notes:
+            note(each)
+        return rows
     was_array = hasattr(array, "dtype")
-    values = _to_numpy(array, name)
+    values = _to_numpy(_without_missing(array), name)
     wanted = float_type(values.dtype)
     if wanted is None:
         if values.size == 0 and not was_array:
-            return np.empty(values.shape, dtype or _F64)
+            return np.empty(values.shape, dtype or F64)
         raise _refuse(values, name, array)
     if dtype is not None:
         wanted = dtype
@@ -142,9 +170,14 @@ def _side_by_side(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
-def as_rows(array: Any, name: str = "points", dtype: np.dtype | None = None) -> np.ndarray:
+def as_rows(
+    array: Any,
+    name: str = "points",
+    dtype: np.dtype | None = None,
+    columns: Sequence[str] | None = None,
+) -> np.ndarray:
     """A NumPy array of shape (n, dims) that the extension takes without a copy."""
-    values = as_floats(array, name, dtype)
+    values = as_floats(array, name, dtype, columns)
     if values.ndim != 2:
         advice = ""
         if values.shape == (0,):
@@ -161,10 +194,14 @@ def as_rows(array: Any, name: str = "points", dtype: np.dtype | None = None) -> 
 
 
 def as_queries(
-    array: Any, dims: int, dtype: np.dtype, name: str = "queries"
+    array: Any,
+    dims: int,
+    dtype: np.dtype,
+    name: str = "queries",
+    columns: Sequence[str] | None = None,
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Queries of shape (..., dims) as rows, and the shape before the last axis."""
-    values = as_floats(array, name, dtype)
+    values = as_floats(array, name, dtype, columns)
     if values.ndim == 0 or values.shape[-1] != dims:
         raise ValueError(
             f"{name} must have the shape (..., {dims}), because the points have {dims} "

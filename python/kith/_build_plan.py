@@ -9,6 +9,7 @@ import numpy as np
 from . import _kith
 from ._arguments import as_count, as_period, as_text, as_threads
 from ._arrays import library_name
+from ._types import Builder, Engine, EngineInUse, Metric, Split
 
 __all__ = ["BuildPlan", "build_options", "plan"]
 
@@ -16,7 +17,7 @@ __all__ = ["BuildPlan", "build_options", "plan"]
 class BuildPlan(NamedTuple):
     """What a build will take."""
 
-    engine: str
+    engine: EngineInUse
     device: str
     index_bytes: int
     peak_bytes: int
@@ -50,12 +51,12 @@ def plan(
     dims: int,
     dtype: Any = np.float32,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     device: str = "auto",
-    metric: str = "l2",
+    metric: Metric = "l2",
     leaf_size: int = 0,
-    split: str = "widest",
-    builder: str = "batch",
+    split: Split = "widest",
+    builder: Builder = "batch",
     period: Any = None,
     expected_queries: int = 0,
     threads: int = 0,

@@ -14,6 +14,7 @@ from ._cover_tree_searches import CoverTreeSearches
 from ._index import Index
 from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
 from ._progress import Progress
+from ._types import Engine, EngineInUse
 
 __all__ = ["CoverTree"]
 
@@ -94,7 +95,7 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         objects: Any,
         metric: str | Callable[[Any, Any], float] = "l2",
         *,
-        engine: str = "covertree",
+        engine: Engine = "covertree",
         device: str = "auto",
         leaf_size: int = 0,
         rounding: tuple[float, float] | None = None,
@@ -181,7 +182,7 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         return self._searcher.metric
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineInUse:
         """The engine that was taken: "covertree", "brute", or for vectors also "kdtree"."""
         if isinstance(self._searcher, (Index, MetricSearcher)):
             return self._searcher.engine

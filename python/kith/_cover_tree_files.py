@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _kith
-from ._arguments import as_text, as_threads
+from ._arguments import as_text, as_threads, flat_bytes
 from ._cover_tree_searches import Searcher
 from ._index import Index
 from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
@@ -85,7 +86,7 @@ class CoverTreeFiles:
                 )
         return cls._wrap(searcher, device)
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
         searcher = self._searcher
         if isinstance(searcher, MetricSearcher):
             low = searcher.low
@@ -101,7 +102,9 @@ class CoverTreeFiles:
             )
         if isinstance(searcher, Index):
             return _from_index, (type(self), searcher, self._asked_device)
-        content = searcher.low.to_bytes()
+        content: Any = searcher.low.to_bytes()
+        if protocol >= 5:
+            content = pickle.PickleBuffer(content)  # out of band, if the pickler can do so
         return _from_bytes, (type(self), type(searcher), content, self._asked_device)
 
     def __copy__(self) -> CoverTree:
@@ -115,9 +118,9 @@ def _from_index(cls: type[CoverTree], index: Index, device: str) -> CoverTree:
     return cls._wrap(index, device)
 
 
-def _from_bytes(cls: type[CoverTree], kind: Any, content: bytes, device: str) -> CoverTree:
+def _from_bytes(cls: type[CoverTree], kind: Any, content: Any, device: str) -> CoverTree:
     low = _kith.BitIndex if kind is BitSearcher else _kith.SequenceIndex
-    return cls._wrap(kind(low.from_bytes(content, device=device)), device)
+    return cls._wrap(kind(low.from_bytes(flat_bytes(content), device=device)), device)
 
 
 def _from_objects(

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from ._index import Index
+from ._lists import NeighborLists
 from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
 from ._progress import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import CoverTreeKnnKeywords, CoverTreeRadiusKeywords, Distances, Indices
 
 __all__ = ["CoverTreeSearches", "Searcher"]
 
@@ -20,6 +26,33 @@ class CoverTreeSearches:
 
     _searcher: Searcher
 
+    @overload
+    def knn(
+        self,
+        queries: Any = None,
+        k: int = 8,
+        *,
+        return_exact: Literal[False] = False,
+        **options: Unpack[CoverTreeKnnKeywords],
+    ) -> tuple[Any, Any]: ...
+    @overload
+    def knn(
+        self,
+        queries: Any = None,
+        k: int = 8,
+        *,
+        return_exact: Literal[True],
+        **options: Unpack[CoverTreeKnnKeywords],
+    ) -> tuple[Any, Any, Any]: ...
+    @overload
+    def knn(
+        self,
+        queries: Any = None,
+        k: int = 8,
+        *,
+        return_exact: bool,
+        **options: Unpack[CoverTreeKnnKeywords],
+    ) -> Any: ...
     def knn(
         self,
         queries: Any = None,
@@ -92,6 +125,18 @@ class CoverTreeSearches:
             progress=progress,
         )
 
+    @overload
+    def radius(
+        self, queries: None, radius: Any, **options: Unpack[CoverTreeRadiusKeywords]
+    ) -> NeighborLists: ...
+    @overload
+    def radius(
+        self, queries: str | bytes, radius: float, **options: Unpack[CoverTreeRadiusKeywords]
+    ) -> tuple[Distances, Indices]: ...
+    @overload
+    def radius(
+        self, queries: Any, radius: Any, **options: Unpack[CoverTreeRadiusKeywords]
+    ) -> Any: ...
     def radius(
         self,
         queries: Any,

@@ -12,6 +12,8 @@ from ._arguments import as_count, as_text, as_threads
 from ._arrays import as_rows, library_name
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
+from ._table_rows import column_names
+from ._tables import table_of
 
 __all__ = ["PointFile", "generate", "read_points", "write_points"]
 
@@ -175,9 +177,9 @@ def write_points(
     path : str or path-like
         Its extension says the format, unless `format` does.
     points : array_like of shape (n, dims)
-        The coordinates.
+        The coordinates; also a table of pandas, polars or Arrow.
     columns : sequence of str, optional
-        A name for each; else x, y, z or c0, c1, …
+        A name for each; else those of a table, or x, y, z or c0, c1, …
     labels : array_like of shape (n,), optional
         CSV only: a last column "label".
     ascii : bool
@@ -195,6 +197,8 @@ def write_points(
     """
     codes = None
     names: list[str] = []
+    if columns is None and (table := table_of(points)) is not None:
+        columns = column_names(table)
     if labels is not None:
         texts, numbers = np.unique(np.asarray(labels).astype(str), return_inverse=True)
         codes = np.require(numbers.reshape(-1), np.uint32, ["C", "A"])

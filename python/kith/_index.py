@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _kith
-from ._arguments import as_count, as_number, as_text, as_threads
-from ._arrays import as_queries, as_rows, numpy_dtype
+from ._arguments import as_text, as_threads
+from ._arrays import answers_like, as_queries, as_rows, numpy_dtype, unchanged
 from ._build_plan import build_options
 from ._device_arrays import DeviceRows, Framework, framework_of
 from ._device_search import DeviceSearch, SharedSearch
 from ._index_boxes import IndexBoxes
 from ._index_files import IndexFiles
+from ._index_knn import IndexKnn
 from ._index_radius import IndexRadius
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+from ._table_rows import column_names
+from ._tables import table_of
+from ._types import Builder, Engine, Metric, Split
 
 __all__ = ["Index"]
 
 
-class Index(IndexRadius, IndexBoxes, IndexFiles):
+class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     """Points prepared for search. It never changes, and threads may share it.
 
     Answers are exact unless asked otherwise, and the same bytes on every engine, device and number
@@ -32,6 +36,8 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
     ----------
     points : array_like of shape (n, dims)
         float32 or float64; other real numbers are converted, with a note. The points are copied.
+        A table of pandas, polars or Arrow is taken by its columns; queries that are tables are then
+        matched by name.
         An array on a GPU (CuPy, PyTorch, or any with DLPack or ``__cuda_array_interface__``) is
         indexed there unless `device` says otherwise.
     engine : {"auto", "brute", "kdtree", "covertree"}
@@ -51,6 +57,8 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         The lengths of periodic axes, 0 for one that does not wrap. Points must lie in [0, length).
     expected_queries : int
         How many queries will come in all, if known: for a few, "auto" builds no tree.
+    columns : sequence of str, optional
+        Of a table: only these, in this order.
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError. Others keep their
         numbers.
@@ -71,21 +79,23 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
     array([2])
     """
 
+    _convert: Any
     _searched_on: int | None
     _searcher: SharedSearch | None
 
     def __init__(
         self,
         points: Any,
-        engine: str = "auto",
+        engine: Engine = "auto",
         device: str = "auto",
-        metric: str = "l2",
+        metric: Metric = "l2",
         *,
         leaf_size: int = 0,
-        split: str = "widest",
-        builder: str = "batch",
+        split: Split = "widest",
+        builder: Builder = "batch",
         period: Any = None,
         expected_queries: int = 0,
+        columns: Sequence[str] | None = None,
         skip_nonfinite: bool = False,
         threads: int = 0,
         progress: Progress = False,
@@ -94,10 +104,17 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         device = asked_device = as_text(device, "device")
         ordinal = 0
         rows: Any
+        names: list[str] | None = None
         if framework is None:
-            rows = as_rows(points)
+            table = table_of(points)
+            if columns is not None and (table is None or column_names(table) is None):
+                raise TypeError("columns chooses columns of a table by name; points have no names")
+            rows = as_rows(points, columns=columns)
             shape = rows.shape
+            names = None if table is None else column_names(table, columns)
         else:
+            if columns is not None:
+                raise TypeError("columns is for tables of pandas, polars and Arrow")
             on_device = DeviceRows(framework, points, "points")
             if on_device.ndim != 2:
                 shape = (*on_device.lead, on_device.shape[1])
@@ -118,7 +135,8 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
                 ),
                 threads=as_threads(threads),
             )
-        self._take(low, asked_device, framework, ordinal)
+        self._take(low, asked_device, framework, ordinal, names)
+        self._convert = answers_like(points)
 
     def _take(
         self,
@@ -126,11 +144,14 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         asked_device: str,
         framework: Framework | None = None,
         ordinal: int = 0,
+        columns: list[str] | None = None,
     ) -> None:
         self._low = low
         self._asked_device = asked_device
         self._framework = framework  # whose array the points were, and on which GPU
         self._ordinal = ordinal
+        self._columns = columns
+        self._convert = unchanged  # makes answers of the points' kind, if they are the queries
         self._dims = low.dims
         self._dtype = numpy_dtype(low.dtype)
         self._searcher = None
@@ -138,141 +159,15 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         is_whole = low.device.startswith("cuda") and low.skipped == 0
         self._searched_on = int(low.device.partition(":")[2]) if is_whole else None
 
-    def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        exclude_self: bool = False,
-        max_distance: float = math.inf,
-        eps: float = 0.0,
-        max_leaves: int = 0,
-        squared: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        return_exact: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
-    ) -> Any:
-        """The k nearest points of each query, by distance, then by number.
-
-        Parameters
-        ----------
-        queries : array_like of shape (..., dims), optional
-            None takes the points themselves. Arrays on a GPU stay there.
-        k : int
-            How many neighbours.
-        exclude_self : bool
-            With ``queries=None``: a point is not its own neighbour. Its duplicates still are.
-        max_distance : float
-            Neighbours farther than this are missing.
-        eps : float
-            Trees only: each distance may be up to (1 + eps) times the true one.
-        max_leaves : int
-            k-d tree only: a query looks at no more leaves than this; 0 sets no bound.
-        squared : bool
-            L2 only: squared distances.
-        allowed : array_like of bool, shape (n,), optional
-            Find only these points.
-        earlier_only : bool
-            With ``queries=None``: point i finds only points before i.
-        index_below : array_like of int, one for each query, optional
-            Query q finds only points before ``index_below[q]``.
-        skip_nonfinite : bool
-            Queries with NaN or infinity find nothing instead of raising ValueError. Queries on a
-            GPU, which are not looked at, always do so.
-        return_exact : bool
-            Also return for each query whether its answer is certainly exact.
-        threads : int
-            Threads on the CPU; 0 takes all cores.
-        progress : bool or callable
-            True shows a bar; a function is called with (stage, done, total).
-
-        Returns
-        -------
-        distances : ndarray of shape (..., k)
-            Of the type of the points; infinity where there is no neighbour.
-        indices : ndarray of int64, shape (..., k)
-            The number of points where there is no neighbour.
-        exact : ndarray of bool, shape (...)
-            If `return_exact`.
-
-        Examples
-        --------
-        >>> import numpy as np, kith
-        >>> index = kith.Index(np.array([[0.0], [1.0], [3.0]]))
-        >>> distances, indices = index.knn(k=1, exclude_self=True)
-        >>> indices.ravel()
-        array([1, 0, 1])
-        >>> index.knn([2.5], k=4)
-        (array([0.5, 1.5, 2.5, inf]), array([2, 1, 0, 3]))
-        """
-        options: dict[str, Any] = {}
-        if squared:
-            options["squared"] = True
-        if max_distance is not math.inf:
-            options["max_distance"] = as_number(max_distance, "max_distance")
-        if (type(eps) is not float or eps != 0.0) and (slack := as_number(eps, "eps")) != 0.0:
-            options["eps"] = slack
-        if type(max_leaves) is not int or max_leaves != 0:
-            options["max_leaves"] = as_count(max_leaves, "max_leaves")
-        # One query after another: as little as possible lies between the caller and the library.
-        if (
+    def _is_plain_query(self, queries: Any) -> bool:
+        """Whether this is one query that the extension takes as it is."""
+        return (
             type(queries) is np.ndarray
-            and queries.ndim == 1
+            and queries.shape == (self._dims,)
             and queries.dtype == self._dtype
             and (flags := queries.flags).c_contiguous
             and flags.aligned
-            and allowed is None
-            and index_below is None
-            and not (exclude_self or earlier_only or skip_nonfinite or return_exact)
-        ):
-            if queries.shape[0] != self._dims:
-                as_queries(queries, self._dims, self._dtype)  # raises
-            if threads != 0:
-                as_threads(threads)  # one query takes one thread; raises if this is no number of them
-            return self._low.knn_one(queries, as_count(k, "k"), **options)
-        if exclude_self:
-            options["exclude_self"] = True
-        return self._nearest(
-            queries,
-            as_count(k, "k"),
-            options,
-            return_exact,
-            SharedArguments(allowed, earlier_only, index_below, skip_nonfinite, threads, progress),
         )
-
-    def _nearest(
-        self,
-        queries: Any,
-        k: int,
-        options: dict[str, Any],
-        return_exact: bool,
-        rest: SharedArguments,
-    ) -> Any:
-        framework = self._framework_for(queries)
-        if framework is not None:
-            searcher = self._device_searcher(framework, queries, options, rest)
-            if searcher is not None:
-                found = searcher.knn(k)
-                if not return_exact:
-                    return found
-                ones = np.ones(searcher.lead, dtype=bool)
-                return (*found, framework.from_numpy(ones, searcher.ordinal))
-        rows, lead, convert = self._host_queries(queries, framework)
-        rest.add_to(options, len(self), lead)
-        with reporting(rest.progress) as report:
-            distances, indices, exact = self._low.knn(rows, k, progress=report, **options)
-        if len(lead) != 1:
-            distances = distances.reshape(*lead, k)
-            indices = indices.reshape(*lead, k)
-        if not return_exact:
-            return convert(distances), convert(indices)
-        if exact is None:
-            exact = np.ones(lead, dtype=bool)
-        return convert(distances), convert(indices), convert(exact.reshape(lead))
 
     # Queries on the host and on a GPU
 
@@ -288,9 +183,9 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         """Queries for the host's searches, their shape, what makes answers of NumPy's arrays."""
         if framework is None:
             if queries is None:
-                return None, (len(self),), _unchanged
-            rows, lead = as_queries(queries, self._dims, self._dtype, name)
-            return rows, lead, _unchanged
+                return None, (len(self),), self._convert
+            rows, lead = as_queries(queries, self._dims, self._dtype, name, self._columns)
+            return rows, lead, answers_like(queries)
         if queries is None:
             return None, (len(self),), lambda array: framework.from_numpy(array, self._ordinal)
         on_device = DeviceRows(framework, queries, name, self._dtype)
@@ -337,7 +232,3 @@ class Index(IndexRadius, IndexBoxes, IndexFiles):
         if self._searcher is None:
             self._searcher = SharedSearch(self._low, framework, ordinal)
         return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)
-
-
-def _unchanged(array: Any) -> Any:
-    return array

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
+from ._arrays import unchanged
 from ._device_arrays import framework_of
 from ._index_facts import IndexFacts
 from ._lists import PointLists, from_numpy
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import BoxKeywords, Indices
 
 __all__ = ["IndexBoxes"]
 
@@ -20,6 +27,19 @@ class IndexBoxes(IndexFacts):
     _host_queries: Any
     _device_searcher: Any
 
+    @overload
+    def box(
+        self, lower: Sequence[float], upper: Sequence[float], **options: Unpack[BoxKeywords]
+    ) -> Indices: ...
+    @overload
+    def box(
+        self,
+        lower: Sequence[Sequence[float]],
+        upper: Sequence[Sequence[float]],
+        **options: Unpack[BoxKeywords],
+    ) -> PointLists: ...
+    @overload
+    def box(self, lower: Any, upper: Any, **options: Unpack[BoxKeywords]) -> Any: ...
     def box(
         self,
         lower: Any,
@@ -56,6 +76,19 @@ class IndexBoxes(IndexFacts):
         rest = SharedArguments(allowed, False, index_below, skip_nonfinite, threads, progress)
         return self._in_boxes(lower, upper, rest, counted=False)
 
+    @overload
+    def box_count(
+        self, lower: Sequence[float], upper: Sequence[float], **options: Unpack[BoxKeywords]
+    ) -> int: ...
+    @overload
+    def box_count(
+        self,
+        lower: Sequence[Sequence[float]],
+        upper: Sequence[Sequence[float]],
+        **options: Unpack[BoxKeywords],
+    ) -> Indices: ...
+    @overload
+    def box_count(self, lower: Any, upper: Any, **options: Unpack[BoxKeywords]) -> Any: ...
     def box_count(
         self,
         lower: Any,
@@ -113,6 +146,6 @@ class IndexBoxes(IndexFacts):
                     return int(counts[0])
                 return convert(counts.reshape(lead))
             found = PointLists(*self._low.box(low, high, progress=report, **options))
-        if framework is not None:
+        if convert is not unchanged:
             found = from_numpy(found, convert)
         return found[0] if lead == () else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kith
+from ._types import EngineInUse
 
 __all__ = ["IndexFacts"]
 
@@ -13,6 +14,7 @@ class IndexFacts:
     """Its size, properties and text."""
 
     _low: _kith.Index
+    _columns: list[str] | None
     _dims: int
     _dtype: np.dtype
 
@@ -43,7 +45,7 @@ class IndexFacts:
         return self._low.metric
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineInUse:
         """The engine that was taken: "brute", "kdtree" or "covertree"."""
         return self._low.engine
 
@@ -61,6 +63,11 @@ class IndexFacts:
     def memory(self) -> int:
         """Bytes that the index holds, on the device and on the host."""
         return self._low.memory_bytes
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The names of the coordinates, if the points were a table that has some."""
+        return None if self._columns is None else list(self._columns)
 
     @property
     def points(self) -> np.ndarray:

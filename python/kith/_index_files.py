@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from . import _kith
-from ._arguments import as_text, as_threads
-from ._device_arrays import Framework
+from ._arguments import as_text, as_threads, flat_bytes
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
@@ -21,8 +21,7 @@ class IndexFiles:
 
     _low: _kith.Index
     _asked_device: str
-    _framework: Framework | None
-    _ordinal: int
+    _columns: list[str] | None
 
     @classmethod
     def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
@@ -92,26 +91,29 @@ class IndexFiles:
     @classmethod
     def from_bytes(cls, content: bytes, *, device: str = "cpu", threads: int = 0) -> Index:
         """An index from what `to_bytes` gave; checked as by `load`."""
-        try:
-            held = bytes(memoryview(content))
-        except TypeError:
-            raise TypeError(f"content must be bytes, not {type(content).__name__}") from None
         low = _kith.Index.from_bytes(
-            held, device=as_text(device, "device"), threads=as_threads(threads)
+            flat_bytes(content), device=as_text(device, "device"), threads=as_threads(threads)
         )
         return cls._wrap(low, device)
 
-    def __reduce__(self) -> Any:
-        return _from_bytes, (type(self), self.to_bytes(), self._asked_device)
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        content: Any = self.to_bytes()
+        if protocol >= 5:
+            content = pickle.PickleBuffer(content)  # out of band, if the pickler can do so
+        return _from_bytes, (type(self), content, self._asked_device, self._columns)
 
     def __copy__(self) -> Index:
         other: Any = type(self).__new__(type(self))
-        other._take(self._low, self._asked_device, self._framework, self._ordinal)
+        other.__dict__.update(self.__dict__)
         return other
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()  # it never changes
 
 
-def _from_bytes(cls: type[Index], content: bytes, device: str) -> Index:
-    return cls.from_bytes(content, device=device)
+def _from_bytes(
+    cls: type[Index], content: Any, device: str, columns: list[str] | None = None
+) -> Index:
+    index = cls.from_bytes(content, device=device)
+    index._columns = columns
+    return index

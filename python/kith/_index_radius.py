@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ._arguments import as_count, as_radii
+from ._arrays import unchanged
 from ._index_facts import IndexFacts
 from ._lists import NeighborLists, from_numpy
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import CountKeywords, Distances, Indices, RadiusKeywords
 
 __all__ = ["IndexRadius"]
 
@@ -22,7 +29,23 @@ class IndexRadius(IndexFacts):
     _framework_for: Any
     _host_queries: Any
     _device_searcher: Any
+    _is_plain_query: Any
 
+    # Of arrays only the shape tells whether they are one query.
+    @overload
+    def radius(
+        self, queries: None, radius: Any, **options: Unpack[RadiusKeywords]
+    ) -> NeighborLists: ...
+    @overload
+    def radius(
+        self, queries: Sequence[float], radius: float, **options: Unpack[RadiusKeywords]
+    ) -> tuple[Distances, Indices]: ...
+    @overload
+    def radius(
+        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[RadiusKeywords]
+    ) -> NeighborLists: ...
+    @overload
+    def radius(self, queries: Any, radius: Any, **options: Unpack[RadiusKeywords]) -> Any: ...
     def radius(
         self,
         queries: Any,
@@ -76,6 +99,14 @@ class IndexRadius(IndexFacts):
             options["exclude_self"] = True
         if max_neighbors != 0:
             options["max_neighbors"] = as_count(max_neighbors, "max_neighbors")
+        if (
+            self._is_plain_query(queries)
+            and isinstance(radius, (float, int))
+            and allowed is None
+            and index_below is None
+            and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
+        ):
+            return self._low.radius_one(queries, radius, **options)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )
@@ -90,10 +121,24 @@ class IndexRadius(IndexFacts):
         with reporting(progress) as report:
             found = self._low.radius(rows, as_radii(radius, lead), progress=report, **options)
         lists = NeighborLists(*found)
-        if framework is not None:
+        if convert is not unchanged:
             lists = from_numpy(lists, convert)
         return lists[0] if lead == () else lists
 
+    @overload
+    def count(
+        self, queries: None, radius: Any, **options: Unpack[CountKeywords]
+    ) -> Any: ...
+    @overload
+    def count(
+        self, queries: Sequence[float], radius: float, **options: Unpack[CountKeywords]
+    ) -> int: ...
+    @overload
+    def count(
+        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[CountKeywords]
+    ) -> Indices: ...
+    @overload
+    def count(self, queries: Any, radius: Any, **options: Unpack[CountKeywords]) -> Any: ...
     def count(
         self,
         queries: Any,
@@ -130,6 +175,14 @@ class IndexRadius(IndexFacts):
         options: dict[str, Any] = {}
         if exclude_self:
             options["exclude_self"] = True
+        if (
+            self._is_plain_query(queries)
+            and isinstance(radius, (float, int))
+            and allowed is None
+            and index_below is None
+            and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
+        ):
+            return self._low.count_one(queries, radius)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )

@@ -1,12 +1,14 @@
 """The extension module. The Python code of the package is written on it; users see the package."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 __version__: str
+
+_Engine = Literal["brute", "kdtree", "covertree"]
 
 # Called with (stage, done, total) at most every 50 ms, with the GIL; what it raises stops the work
 # and comes out of the call. Ctrl-C does the same, whether there is one or not.
@@ -69,7 +71,7 @@ class Index:
     ) -> Index: ...
     @staticmethod
     def from_bytes(
-        content: bytes, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
+        content: bytes | memoryview, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
     ) -> Index: ...
     def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
     def to_bytes(self, *, threads: int = 0, progress: _Progress = None) -> bytes: ...
@@ -92,6 +94,12 @@ class Index:
         """The same for one query of shape (dims,), contiguous and of the type of the points, with
         low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""
 
+    def radius_one(
+        self, query: npt.NDArray[Any], radius: float, **options: Any
+    ) -> tuple[_Distances, _Int64]:
+        """The distances and indices of `radius` for one query of shape (dims,), as in `knn_one`."""
+
+    def count_one(self, query: npt.NDArray[Any], radius: float, **options: Any) -> int: ...
     def radius(
         self, queries: _Rows | None, radius: _Radii, **options: Any
     ) -> tuple[_Distances, _Int64, _Int64]:
@@ -115,7 +123,7 @@ class Index:
     @property
     def metric(self) -> str: ...
     @property
-    def engine(self) -> str: ...
+    def engine(self) -> _Engine: ...
     @property
     def device(self) -> str: ...
     @property
@@ -137,7 +145,7 @@ def plan(
     period: Sequence[float] = [],
     expected_queries: int = 0,
     threads: int = 0,
-) -> tuple[str, str, int, int, str]:
+) -> tuple[_Engine, str, int, int, str]:
     """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
 
 class DeviceSearch:
@@ -179,6 +187,11 @@ def ball_lists(
     index: Index, queries: npt.NDArray[np.float64], radii: _Radii, ascending: bool, threads: int
 ) -> list[list[int]]:
     """For each query the points within the radius, by number or by (distance, number)."""
+
+def ball_list(
+    index: Index, query: npt.NDArray[np.float64], radius: float, ascending: bool
+) -> list[int]:
+    """The same for one query of shape (dims,), contiguous, with low latency."""
 
 def pairs(
     index: Index, radius: float, as_set: bool
@@ -333,7 +346,7 @@ class _ObjectIndex:
     @property
     def size(self) -> int: ...
     @property
-    def engine(self) -> str: ...
+    def engine(self) -> _Engine: ...
     @property
     def device(self) -> str: ...
     @property
@@ -355,7 +368,7 @@ class BitIndex(_ObjectIndex):
         path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
     ) -> BitIndex: ...
     @staticmethod
-    def from_bytes(content: bytes, *, device: str = "cpu", threads: int = 0) -> BitIndex: ...
+    def from_bytes(content: bytes | memoryview, *, device: str = "cpu", threads: int = 0) -> BitIndex: ...
     def packed_rows(self) -> npt.NDArray[np.uint8]: ...
     @property
     def bits(self) -> int: ...
@@ -377,7 +390,7 @@ class SequenceIndex(_ObjectIndex):
         path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
     ) -> SequenceIndex: ...
     @staticmethod
-    def from_bytes(content: bytes, *, device: str = "cpu", threads: int = 0) -> SequenceIndex: ...
+    def from_bytes(content: bytes | memoryview, *, device: str = "cpu", threads: int = 0) -> SequenceIndex: ...
     def objects(self) -> list[Any]: ...
     @property
     def kind(self) -> str: ...

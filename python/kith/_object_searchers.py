@@ -13,6 +13,7 @@ from . import _kith
 from ._arguments import as_allowed, as_count, as_number, as_radii, as_threads
 from ._lists import NeighborLists
 from ._progress import Progress, reporting
+from ._types import EngineInUse
 
 __all__ = ["BitSearcher", "MetricSearcher", "SequenceSearcher"]
 
@@ -167,7 +168,7 @@ class SequenceSearcher(_LowSearcher):
 class MetricSearcher:
     """Objects of any type, measured by a function of Python."""
 
-    engine = "covertree"
+    engine: EngineInUse = "covertree"
     device = "cpu"
 
     def __init__(self, low: _kith.MetricTree) -> None:

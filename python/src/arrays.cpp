@@ -81,6 +81,17 @@ Rows::Rows(nb::handle array, std::string_view what) {
   view_ = PointView(array_.data(), dtype, rows, static_cast<std::uint32_t>(dims), stride);
 }
 
+Buffer::Buffer(nb::handle content) {
+  if (PyObject_GetBuffer(content.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+}
+
+PointView view_of(const OneQuery& query) {
+  const DType dtype = dtype_from(query.dtype(), "a query");
+  const std::size_t dims = query.shape(0);
+  if (dims > UINT32_MAX) throw nb::value_error(fmt::format("a query of {} numbers is too long", dims).c_str());
+  return PointView(query.data(), dtype, 1, static_cast<std::uint32_t>(dims), static_cast<std::int64_t>(dims));
+}
+
 void require_answer_memory(std::uint64_t queries, std::uint64_t k, std::uint64_t bytes_each) {
   constexpr std::uint64_t kAlwaysThere = std::uint64_t{1} << 28;
   if (queries == 0 || k <= kAlwaysThere / bytes_each / queries) return;

@@ -35,6 +35,12 @@ class Rows {
   PointView view_;
 };
 
+/// One query: its numbers side by side.
+using OneQuery = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Throws TypeError of Python's unless it is of float32 or float64.
+PointView view_of(const OneQuery& query);
+
 /// One-dimensional NumPy arrays side by side in memory.
 template <typename T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -68,9 +74,25 @@ nb::capsule keep(Value value, Value** kept) {
   return nb::capsule(*kept, [](void* held) noexcept { delete static_cast<Value*>(held); });
 }
 
-/// Throws OutOfMemory if `queries` rows of `k` neighbours, of so many bytes each, exceed the memory of the machine. NumPy
-/// reserves memory without looking whether it is there, so the system would end the process later.
+/// Throws OutOfMemory if `queries` rows of `k` neighbours, of so many bytes each, exceed the memory of the machine.
+/// NumPy reserves memory without looking whether it is there, so the system would end the process later.
 void require_answer_memory(std::uint64_t queries, std::uint64_t k, std::uint64_t bytes_each);
+
+/// The memory of bytes or of anything else of Python's that holds them side by side; held until this goes.
+class Buffer {
+ public:
+  /// Throws TypeError of Python's.
+  explicit Buffer(nb::handle content);
+  ~Buffer() { PyBuffer_Release(&buffer_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
+  }
+
+ private:
+  Py_buffer buffer_;
+};
 
 /// Distances as an array of their own type.
 nb::object numpy_of(Distances distances, std::initializer_list<std::size_t> shape);

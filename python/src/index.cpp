@@ -75,11 +75,11 @@ Index load(const std::string& path, const std::string& device, int threads, bool
   return watch.run([&] { return Index::load(path, options); });
 }
 
-Index from_bytes(const nb::bytes& bytes, const std::string& device, int threads, nb::object progress) {
+Index from_bytes(const nb::object& content, const std::string& device, int threads, nb::object progress) {
   Watch watch(std::move(progress));
   const LoadOptions options = load_options(device, threads, false, watch);
-  const std::span<const std::byte> content(static_cast<const std::byte*>(bytes.data()), bytes.size());
-  return watch.run([&] { return Index::from_bytes(content, options); });
+  const Buffer buffer(content);
+  return watch.run([&] { return Index::from_bytes(buffer.bytes(), options); });
 }
 
 void save(const Index& index, const std::string& path, int threads, nb::object progress) {

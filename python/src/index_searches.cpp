@@ -59,8 +59,7 @@ nb::tuple nearest_of_one(const Index& index, const T* query, std::size_t dims, s
 }
 
 /// Keeps the GIL: a query takes about as long as giving it away and taking it back.
-nb::tuple knn_one(const Index& index, const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& query,
-                  std::uint32_t k, const nb::kwargs& keywords) {
+nb::tuple knn_one(const Index& index, const OneQuery& query, std::uint32_t k, const nb::kwargs& keywords) {
   const SearchRequest request(keywords);
   const std::size_t dims = query.shape(0);
   if (query.dtype() == nb::dtype<float>()) {
@@ -70,6 +69,33 @@ nb::tuple knn_one(const Index& index, const nb::ndarray<nb::ro, nb::ndim<1>, nb:
     return nearest_of_one(index, static_cast<const double*>(query.data()), dims, k, request.options());
   }
   throw nb::type_error("a query must be float32 or float64");
+}
+
+template <typename T>
+nb::object copy_of(std::span<const T> values) {
+  const FreshArray<T> copy({values.size()});
+  std::copy(values.begin(), values.end(), copy.values);
+  return copy.array;
+}
+
+nb::tuple radius_one(const Index& index, const OneQuery& query, double radius, const nb::kwargs& keywords) {
+  SearchRequest request(keywords);
+  request.use_one_thread();
+  const PointView row = view_of(query);
+  const NeighborLists found = request.run([&] { return index.radius(row, radius, request.options()); });
+  const FreshArray<std::int64_t> indices({found.indices().size()});
+  std::copy(found.indices().begin(), found.indices().end(), indices.values);
+  const Distances& distances = found.distances();
+  return nb::make_tuple(
+      distances.dtype() == DType::f32 ? copy_of(distances.values<float>()) : copy_of(distances.values<double>()),
+      indices.array);
+}
+
+std::uint32_t count_one(const Index& index, const OneQuery& query, double radius, const nb::kwargs& keywords) {
+  SearchRequest request(keywords);
+  request.use_one_thread();
+  const PointView row = view_of(query);
+  return request.run([&] { return index.count(row, radius, request.options()); }).front();
 }
 
 nb::tuple radius(const Index& index, const nb::object& queries, const Radii& radii, const nb::kwargs& keywords) {
@@ -124,6 +150,8 @@ nb::object box_count(const Index& index, const nb::object& lower, const nb::obje
 void bind_searches(nb::class_<Index>& index) {
   index.def("knn", &knn, "queries"_a.none(), "k"_a, "options"_a);
   index.def("knn_one", &knn_one, "query"_a, "k"_a, "options"_a);
+  index.def("radius_one", &radius_one, "query"_a, "radius"_a, "options"_a);
+  index.def("count_one", &count_one, "query"_a, "radius"_a, "options"_a);
   index.def("radius", &radius, "queries"_a.none(), "radius"_a, "options"_a);
   index.def("count", &count, "queries"_a.none(), "radius"_a, "options"_a);
   index.def("box", &box, "lower"_a, "upper"_a, "options"_a);

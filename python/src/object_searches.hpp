@@ -99,11 +99,11 @@ struct ObjectStorage {
     return watch.run([&] { return ObjectIndex::load(path, options); });
   }
 
-  static ObjectIndex from_bytes(const nb::bytes& bytes, const std::string& device, int threads) {
+  static ObjectIndex from_bytes(const nb::object& content, const std::string& device, int threads) {
     Watch watch;
     const LoadOptions options = load_options(device, threads, watch);
-    const std::span<const std::byte> content(static_cast<const std::byte*>(bytes.data()), bytes.size());
-    return watch.run([&] { return ObjectIndex::from_bytes(content, options); });
+    const Buffer buffer(content);
+    return watch.run([&] { return ObjectIndex::from_bytes(buffer.bytes(), options); });
   }
 
   static void save(const ObjectIndex& index, const std::string& path, int threads, nb::object progress) {

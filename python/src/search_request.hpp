@@ -18,6 +18,8 @@ class SearchRequest {
   explicit SearchRequest(const nb::kwargs& keywords);
 
   const SearchOptions& options() const { return options_; }
+  /// For one query: other threads would only be waited for.
+  void use_one_thread() { options_.threads = 1; }
   template <typename Work>
   auto run(Work&& work) {
     return watch_.run(work);

@@ -97,6 +97,20 @@ nb::object list_of(std::span<const std::uint32_t> numbers, SharedNumbers& shared
   return list;
 }
 
+/// The points within the radius of one query.
+nb::object ball_list(const Index& index, const OneQuery& query, double radius, bool ascending) {
+  const PointView row = view_of(query);
+  Watch watch;
+  SearchOptions options;
+  options.threads = 1;
+  options.progress = watch.callback();
+  const NeighborLists found = watch.run([&] { return index.radius(row, radius, options); });
+  std::vector<std::uint32_t> numbers;
+  copy_lists(found, ascending, 1, numbers);
+  SharedNumbers shared(0);
+  return list_of(numbers, shared);
+}
+
 /// A list of the points within the radius for each query.
 nb::object ball_lists(const Index& index, const nb::object& queries, const Radii& radii, bool ascending, int threads) {
   const Rows rows = f64_rows(queries);
@@ -185,6 +199,7 @@ nb::object pairs(const Index& index, double radius, bool as_set) {
 
 void bind_spatial_searches(nb::module_& module) {
   module.def("ball_lists", &ball_lists, "index"_a, "queries"_a, "radii"_a, "ascending"_a, "threads"_a);
+  module.def("ball_list", &ball_list, "index"_a, "query"_a, "radius"_a, "ascending"_a);
   module.def("pairs", &pairs, "index"_a, "radius"_a, "as_set"_a);
 }
 

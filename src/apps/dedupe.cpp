@@ -4,6 +4,7 @@
 #include "apps/equal_rows.hpp"
 #include "apps/thin_out.hpp"
 #include "apps/usable_rows.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 
@@ -73,6 +74,7 @@ Deduped remove_near(PointView points, const std::vector<std::uint32_t>& rows, co
 
 Deduped dedupe(PointView points, const DedupeOptions& options) {
   check_options(points, options);
+  const runtime::Watched watched(&options.progress, "checking");
   try {
     const bool needs_direction = options.tolerance && options.metric.is_of_directions();
     const std::vector<std::uint32_t> rows =

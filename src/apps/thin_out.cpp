@@ -147,8 +147,7 @@ class ThinOut {
       if (states[i] == State::kept) kept.push_back(places[i]);
       if (states[i] == State::open) open.push_back(places[i]);
     }
-    // For the report: everything before the first open place is decided.
-    decided_ = std::max<std::uint64_t>(decided_, open.empty() ? places.back() : open[0]);
+    decided_ += count - open.size();
     return open;
   }
 
@@ -180,6 +179,7 @@ class ThinOut {
         if (!is_cut(lists, i)) rest.push_back(part[i]);
       }
     }
+    decided_ += places.size() - rest.size();
     return rest;
   }
 
@@ -187,8 +187,8 @@ class ThinOut {
   Places rows_;  // row of each place
   const ThinOutOptions& options_;
   mutable runtime::ProgressMeter meter_;
-  ProgressCallback watch_;  // what the searches report to
-  std::uint64_t decided_ = 0;
+  ProgressCallback watch_;     // what the searches report to
+  std::uint64_t decided_ = 0;  // places that are kept or removed for good; in the end all
 };
 
 }  // namespace
@@ -225,7 +225,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
 
   // Kept points are apart, so few of them are within the radius of a point; but in many dimensions that may be many
   // after all, so they are counted before lists are asked for.
-  constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 17;
   for (std::uint64_t first = 0; first < removed.size(); first += kRowsAtOnce) {
     const auto part = removed.subspan(first, std::min<std::uint64_t>(kRowsAtOnce, removed.size() - first));
     const PointSet queries = take_rows(points, part, options.threads);

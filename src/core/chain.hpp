@@ -40,6 +40,7 @@ struct LpChain {
   template <typename T>
   KITH_HOST_DEVICE T step(T sum, T difference) const {
     using std::pow;
+    if (difference == T(0)) return sum;  // as in most dimensions of most boxes
     return sum + pow(absolute(difference), static_cast<T>(p));
   }
 };

@@ -41,7 +41,10 @@ Metric Metric::parse(std::string_view text) {
   for (const std::string_view prefix : {"lp:", "minkowski:"}) {
     if (text.starts_with(prefix)) return lp(parse_exponent(text.substr(prefix.size()), text));
   }
-  throw UsageError(fmt::format("unknown metric \"{}\"; choose l2, l1, linf, lp:P, cosine, angular or ip", text));
+  throw UsageError(fmt::format(
+      "unknown metric \"{}\"; choose l2, l1, linf, lp:P, cosine, angular or ip for points, hamming for bits or "
+      "strings, edit for strings, jaccard for sets",
+      text));
 }
 
 std::string Metric::name() const {

@@ -9,6 +9,7 @@
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 
@@ -67,7 +68,7 @@ engine::RunOptions run_options(const BitSearchOptions& options) {
 class Search {
  public:
   Search(const BitIndexState& state, const BitView* queries, SearchKind kind, const BitSearchOptions& options)
-      : total_(options.times) {
+      : total_(options.times), watched_(&options.progress, "searching") {
     if (queries != nullptr) require_queries(*queries, state.bits);
     SearchOptions general;  // what all indexes check alike
     general.exclude_self = options.exclude_self;
@@ -97,6 +98,7 @@ class Search {
 
  private:
   engine::TotalTime total_;
+  runtime::Watched watched_;
   std::optional<engine::BitWords> words_;
   BitQueries queries_;
 };
@@ -161,6 +163,7 @@ BitIndex BitIndex::build(BitView rows, const BitIndexOptions& options) {
   engine::require_leaf_size(options.leaf_size);
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "building");
   auto state = std::make_shared<BitIndexState>();
   state->rows = rows.rows();
   state->bits = rows.bits();

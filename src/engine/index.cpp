@@ -11,6 +11,7 @@
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -252,6 +253,7 @@ auto checked_within(const IndexState& state, const PointView* queries, const Rad
   radii.require(queries == nullptr ? state.rows : queries->rows());
   require_options(state, queries, SearchKind::radius, options);
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "searching");
   const engine::HostView host(queries == nullptr ? PointView() : *queries, options.threads);
   const PointView view = host.view();
   return core::visit_dtype(state.dtype, [&](auto zero) { return search(zero, queries == nullptr ? nullptr : &view); });
@@ -279,6 +281,7 @@ Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& op
   engine::require_queries_view(queries, state_->dims, state_->dtype);
   require_options(*state_, &queries, SearchKind::knn, options);
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "searching");
   const engine::HostView host(queries, options.threads);
   const PointView view = host.view();
   return core::visit_dtype(state_->dtype,
@@ -288,6 +291,7 @@ Neighbors Index::knn(PointView queries, std::uint32_t k, const SearchOptions& op
 Neighbors Index::knn_self(std::uint32_t k, const SearchOptions& options) const {
   require_options(*state_, nullptr, SearchKind::knn, options);
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "searching");
   return core::visit_dtype(state_->dtype,
                            [&](auto zero) { return search_knn<decltype(zero)>(*state_, nullptr, k, options); });
 }

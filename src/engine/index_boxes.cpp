@@ -7,6 +7,7 @@
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/index.hpp>
 
@@ -38,6 +39,7 @@ engine::BoxBatch<T> batch_of(PointView lower, PointView upper, const engine::Poi
 
 PointLists Index::box(PointView given_lower, PointView given_upper, const SearchOptions& options) const {
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "searching");
   const IndexState& state = *state_;
   engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
   const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
@@ -68,6 +70,7 @@ PointLists Index::box(PointView given_lower, PointView given_upper, const Search
 std::vector<std::uint32_t> Index::box_count(PointView given_lower, PointView given_upper,
                                             const SearchOptions& options) const {
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "searching");
   const IndexState& state = *state_;
   engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
   const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);

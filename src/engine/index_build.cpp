@@ -11,6 +11,7 @@
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -195,6 +196,7 @@ Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_points_view(points);
   engine::require_build_options(options);
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "building");
   engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
     return choose(wish_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);

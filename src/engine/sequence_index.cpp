@@ -9,6 +9,7 @@
 #include "engine/validate.hpp"
 #include "engine/validate_sequences.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 
@@ -32,7 +33,7 @@ class Search {
  public:
   Search(const SequenceIndexState& state, const SequenceView* queries, SearchKind kind,
          const SequenceSearchOptions& options)
-      : total_(options.times) {
+      : total_(options.times), watched_(&options.progress, "searching") {
     const bool is_self = queries == nullptr;
     if (!is_self) require_queries(state, *queries);
     general_.exclude_self = options.exclude_self;
@@ -80,6 +81,7 @@ class Search {
   }
 
   engine::TotalTime total_;
+  runtime::Watched watched_;
   SearchOptions general_;  // what all indexes check alike
   SequenceQueries queries_;
 };
@@ -155,6 +157,7 @@ SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric
   engine::require_leaf_size(options.leaf_size);
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   const engine::TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "building");
   engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
     return engine::choose_object_engine({.engine = options.engine,

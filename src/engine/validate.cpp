@@ -41,13 +41,10 @@ std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "N
   for (std::uint32_t d = 0; d < points.dims(); ++d) {
     const double value = points.at(row, d);
     if (std::isfinite(value)) continue;
-    throw BadData(fmt::format("{}: row {}, column {} (counted from 0) is {}; {}; remove them or skip non-finite rows",
-                              what, row, d, name_of_bad_value(value), others));
+    throw BadRow(std::string(what), row, d, fmt::format("is {}; {}", name_of_bad_value(value), others));
   }
-  throw BadData(
-      fmt::format("{}: row {} (counted from 0) has no direction (its length is zero or overflows), which the "
-                  "metric needs; {}; remove them or skip such rows",
-                  what, row, others));
+  throw BadRow(std::string(what), row, std::nullopt,
+               fmt::format("has no direction (its length is zero or overflows), which the metric needs; {}", others));
 }
 
 /// An array lies somewhere: `automatic` is no place.

@@ -130,7 +130,7 @@ void append_columns(const std::string& in, const ReadOptions& options, const std
   refuse_what_is_read_once(in);
   const runtime::InputFile file(in, progress);
   require_text(file, options.format);
-  runtime::OutputFile output(out);
+  runtime::OutputFile output(out, runtime::Compression::by_name);
   ColumnAppender(file, options, output, columns, rows).run(progress);
   output.commit();
 }

@@ -83,7 +83,7 @@ void write_classified(const std::string& path, const ClassFile& file, std::span<
   const std::string_view first_line = text.substr(0, text.find('\n'));
   const std::string_view line_end = first_line.ends_with('\r') ? "\r\n" : "\n";
 
-  runtime::OutputFile out(path);
+  runtime::OutputFile out(path, runtime::Compression::by_name);
   out.write(first_line);
   out.write("\n");
   const std::uint64_t row_bytes = rows == 0 ? 0 : (text.size() + shares.size() * 8) / rows;
@@ -117,7 +117,7 @@ void write_class_file(const std::string& path, PointView points, std::span<const
   require_labels(labels.first(train), classes);
   const FixedDecimals numbers(decimals);
 
-  runtime::OutputFile out(path);
+  runtime::OutputFile out(path, runtime::Compression::by_name);
   out.write(fmt::format("{},{},{},{}\n", train, points.rows() - train, classes, points.dims()));
   const std::uint64_t row_bytes = std::uint64_t{points.dims()} * (static_cast<std::uint64_t>(decimals) + 5);
   write_rows_as_text(

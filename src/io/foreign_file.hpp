@@ -11,8 +11,9 @@ namespace kith::io {
 
 /// One such kind.
 struct ForeignKind {
-  std::string_view what;    ///< "a Parquet table"
-  std::string_view advice;  ///< what to do, with "{}" where the name of the file goes
+  std::string_view what;  ///< "a Parquet table"
+  std::string_view
+      advice;  ///< what to do, with "{}" where the name of the file goes; "$ " begins a command that converts it
 };
 
 /// By the first bytes of the file: images, archives, databases, tables of other programs.

@@ -3,6 +3,8 @@
 
 #include "io/record_header.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -12,9 +14,10 @@
 namespace kith::io {
 namespace {
 
+constexpr std::string_view kCommandMark = "$ ";
 constexpr std::string_view kBlanks = " \t\r\n";
 
-constexpr std::string_view kFlatten = "ogr2ogr -f CSV out.csv {} -lco GEOMETRY=AS_XY";
+constexpr std::string_view kFlatten = "$ ogr2ogr -f CSV out.csv {} -lco GEOMETRY=AS_XY";
 
 std::string_view from_first_word(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -118,14 +121,14 @@ std::optional<std::uint32_t> first_fortran_record(std::string_view head, const r
 
 std::optional<ForeignKind> foreign_zip(std::string_view head) {
   if (!head.starts_with("PK\x03\x04") && !head.starts_with("PK\x05\x06")) return std::nullopt;
-  constexpr std::string_view kSheetToCsv = "libreoffice --headless --convert-to csv {}";
+  constexpr std::string_view kSheetToCsv = "$ libreoffice --headless --convert-to csv {}";
   if (head.find("xl/") != std::string_view::npos) return ForeignKind{"an Excel workbook", kSheetToCsv};
   if (head.find("opendocument.spreadsheet") != std::string_view::npos)
     return ForeignKind{"an OpenDocument sheet", kSheetToCsv};
   if (head.find("[Content_Types].xml") != std::string_view::npos) return ForeignKind{"an Office document", kSheetToCsv};
   if (head.find("data.pkl") != std::string_view::npos) {
     return ForeignKind{"a PyTorch file",
-                       "python3 -c \"import numpy, torch; numpy.save('out.npy', torch.load('{}').numpy())\""};
+                       "$ python3 -c \"import numpy, torch; numpy.save('out.npy', torch.load('{}').numpy())\""};
   }
   return ForeignKind{"a zip archive without NumPy arrays", "unpack it first: unzip {}"};
 }
@@ -138,22 +141,22 @@ std::optional<ForeignKind> foreign_xml(std::string_view text) {
     return ForeignKind{"a web page, not data", "was the download a link to a page?"};
   }
   return ForeignKind{"an XML document",
-                     "python3 -c \"import pandas; pandas.read_xml('{}').to_csv('out.csv', index=False)\""};
+                     "$ python3 -c \"import pandas; pandas.read_xml('{}').to_csv('out.csv', index=False)\""};
 }
 
 std::optional<ForeignKind> foreign_binary(std::string_view head, const runtime::InputFile& file) {
   if (head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) {
     return ForeignKind{"a Python pickle",
-                       "python3 -c \"import numpy, pickle; numpy.save('out.npy', "
+                       "$ python3 -c \"import numpy, pickle; numpy.save('out.npy', "
                        "numpy.asarray(pickle.load(open('{}', 'rb'))))\" if you trust who made it"};
   }
   if (head.find('\0') == std::string_view::npos) return std::nullopt;
   if (head.size() > 9 && head[8] == '{' && head[9] == '"' && number_at(head, 4) == 0) {
     return ForeignKind{"a safetensors file",
-                       "python3 -c \"import numpy; from safetensors.numpy import load_file; numpy.save('out.npy', "
+                       "$ python3 -c \"import numpy; from safetensors.numpy import load_file; numpy.save('out.npy', "
                        "load_file('{}')['NAME'])\""};
   }
-  if (is_binary_stl(head, file.size())) return ForeignKind{"an STL mesh", "meshio convert {} out.ply"};
+  if (is_binary_stl(head, file.size())) return ForeignKind{"an STL mesh", "$ meshio convert {} out.ply"};
   const std::optional<std::uint32_t> record = first_fortran_record(head, file);
   if (record == 256) {
     return ForeignKind{"a GADGET snapshot",
@@ -180,25 +183,32 @@ std::optional<ForeignKind> foreign_by_structure(std::string_view head, const run
   if (const auto binary = foreign_binary(head, file)) return binary;
   if (is_json(text, file)) {
     if (text.find("\"FeatureCollection\"") != std::string_view::npos) return ForeignKind{"a GeoJSON map", kFlatten};
-    return ForeignKind{"JSON", "python3 -c \"import pandas; pandas.read_json('{}').to_csv('out.csv', index=False)\""};
+    const std::size_t second_line = text.find('\n') + 1;
+    if (text.front() == '{' && text.substr(second_line).starts_with('{')) {
+      return ForeignKind{
+          "JSON, an object per line",
+          "$ python3 -c \"import pandas; pandas.read_json('{}', lines=True).to_csv('out.csv', index=False)\""};
+    }
+    return ForeignKind{"JSON", "$ python3 -c \"import pandas; pandas.read_json('{}').to_csv('out.csv', index=False)\""};
   }
   if (is_fasta(text))
     return ForeignKind{"FASTA: strings, not points", "compare them with --metric edit or --metric hamming"};
   if (is_fastq(text)) {
     return ForeignKind{"FASTQ: strings, not points",
-                       "awk 'NR % 4 == 2' {} > out.txt makes lines of them, for --metric edit or --metric hamming"};
+                       "$ awk 'NR % 4 == 2' {} > out.txt makes lines of them, for --metric edit or --metric hamming"};
   }
   if (text.starts_with("solid ") && head.find("facet normal") != std::string_view::npos) {
-    return ForeignKind{"an STL mesh", "meshio convert {} out.ply"};
+    return ForeignKind{"an STL mesh", "$ meshio convert {} out.ply"};
   }
-  if (is_off(text)) return ForeignKind{"an OFF mesh", "meshio convert {} out.ply"};
-  if (is_obj(head, file.name())) return ForeignKind{"an OBJ mesh", "awk '$1 == \"v\" {print $2, $3, $4}' {} > out.xyz"};
-  if (is_mol(text)) return ForeignKind{"a MOL or SDF molecule", "obabel {} -O out.xyz"};
+  if (is_off(text)) return ForeignKind{"an OFF mesh", "$ meshio convert {} out.ply"};
+  if (is_obj(head, file.name()))
+    return ForeignKind{"an OBJ mesh", "$ awk '$1 == \"v\" {print $2, $3, $4}' {} > out.xyz"};
+  if (is_mol(text)) return ForeignKind{"a MOL or SDF molecule", "$ obabel {} -O out.xyz"};
   if (text.starts_with("data_") && head.find("\n_") != std::string_view::npos) {
-    return ForeignKind{"a CIF file", "gemmi convert {} out.pdb"};
+    return ForeignKind{"a CIF file", "$ gemmi convert {} out.pdb"};
   }
   if (text.starts_with("@relation") || text.starts_with("@RELATION")) {
-    return ForeignKind{"an ARFF table", "sed '1,/^@data/Id' {} > out.csv"};
+    return ForeignKind{"an ARFF table", "$ sed '1,/^@data/Id' {} > out.csv"};
   }
   return std::nullopt;
 }
@@ -213,9 +223,9 @@ std::string refusal_of(const ForeignKind& kind, const std::string& file_name) {
   for (std::size_t at = advice.find("{}"); at != std::string::npos; at = advice.find("{}", at + name.size())) {
     advice.replace(at, 2, name);
   }
-  const bool is_command = advice.starts_with("python3") || advice.find(" out.") != std::string::npos;
-  return file_name + ": is " + std::string(kind.what) +
-         (is_command ? ", which kith does not read; convert it: " : "; ") + advice;
+  if (!advice.starts_with(kCommandMark)) return fmt::format("{}: is {}; {}", file_name, kind.what, advice);
+  return fmt::format("{}: is {}, which kith does not read; convert it: {}", file_name, kind.what,
+                     advice.substr(kCommandMark.size()));
 }
 
 }  // namespace kith::io

@@ -3,11 +3,13 @@
 #include "io/npy_array.hpp"
 #include "io/npy_header.hpp"
 #include "io/zip_read.hpp"
+#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io/table.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -100,11 +102,28 @@ std::vector<Column> read_other_vectors(const ZipArchive& archive, const ZipEntry
   return columns;
 }
 
+/// Before anything is inflated: a shape that does not fit the bytes of the member is wrong, and one that does not fit
+/// the memory never will.
+void require_true_shape(const ZipArchive& archive, const ZipEntry& entry) {
+  const auto head = archive.head(entry, kHeadBytes);
+  const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
+  std::uint64_t bytes = size_of(header.type);
+  for (const std::uint64_t extent : header.shape) bytes *= extent;  // backed by the member, so no overflow
+  if (bytes != entry.bytes - header.data_offset) {
+    throw CorruptFile(
+        fmt::format("{}: the shape ({}) of {} takes {} bytes, but {} follow the header; the header is wrong",
+                    archive.describe(entry), fmt::join(header.shape, ", "), name_of(header.type), bytes,
+                    entry.bytes - header.data_offset));
+  }
+  if (entry.method != 0) runtime::require_memory(entry.bytes, fmt::format("inflating {}", archive.describe(entry)));
+}
+
 }  // namespace
 
 PointFile read_npz(const runtime::InputFile& file, const ReadOptions& options) {
   const ZipArchive archive(file);
   const ZipEntry& entry = choose_array(archive, file, options.array);
+  require_true_shape(archive, entry);
   const ZipMember member = archive.open(entry, options);
   PointFile result =
       read_npy_points(*member.file, member.begin, member.bytes, archive.describe(entry), options, Format::npz);

@@ -94,6 +94,7 @@ class FortranRecords {
   }
 
   void append(std::vector<char>& bytes, std::uint64_t at, std::uint64_t length) {
+    if (length == 0) return;
     const std::size_t size = bytes.size();
     bytes.resize(size + static_cast<std::size_t>(length));  // the marker behind it has been seen: the file has as much
     if (at >= begin_ && at + length <= begin_ + window_.size()) {

@@ -36,17 +36,12 @@ PointFile read_as(Format format, const runtime::InputFile& file, const ReadOptio
     case Format::idx:
       return read_idx(file, options);
     case Format::pdb:
-      return read_source(find_pdb(file, options), file, options, format);
     case Format::gro:
-      return read_source(find_gro(file, options), file, options, format);
     case Format::extxyz:
-      return read_source(find_extxyz(file, options), file, options, format);
     case Format::lammps:
-      return read_source(find_lammps(file, options), file, options, format);
     case Format::vtk:
-      return read_source(find_vtk(file, options), file, options, format);
     case Format::raw:
-      return read_source(find_raw(file, options), file, options, format);
+      return read_source(find_source(file, options, format), file, options, format);
     case Format::automatic:
     case Format::text:
       break;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -102,6 +103,17 @@ bool has_magic(Format format) {
 
 bool begins_as_utf16(std::string_view head) { return head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"); }
 
+/// A NUL, or the first of many control characters: text has few.
+std::optional<std::size_t> first_byte_of_no_text(std::string_view head) {
+  constexpr std::size_t kBytesPerControl = 20;
+  const std::size_t nul = head.find('\0');
+  if (nul != std::string_view::npos) return nul;
+  const auto is_odd = [](unsigned char c) { return c < '\t' || (c > '\r' && c < ' ' && c != 0x1a && c != 0x1b); };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(head, is_odd));
+  if (count == 0 || count < head.size() / kBytesPerControl) return std::nullopt;
+  return static_cast<std::size_t>(std::ranges::find_if(head, is_odd) - head.begin());
+}
+
 }  // namespace
 
 Format recognize(const runtime::InputFile& file) {
@@ -119,10 +131,9 @@ Format recognize(const runtime::InputFile& file) {
                     file.name(), name_of(extension)));
   }
   if (extension != Format::automatic) return extension;
-  const std::size_t nul = head.find('\0');
-  if (nul != std::string::npos) {
-    throw CorruptFile(fmt::format("{}: is a binary file of a kind that is not known (byte {} is NUL); {}", file.name(),
-                                  nul, kReadable));
+  if (const auto odd = first_byte_of_no_text(head)) {
+    throw CorruptFile(fmt::format("{}: is a binary file of a kind that is not known (byte {} is {}); {}", file.name(),
+                                  *odd, head[*odd] == '\0' ? "NUL" : "a control character", kReadable));
   }
   return Format::text;
 }

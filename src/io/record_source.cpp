@@ -7,6 +7,23 @@
 
 namespace kith::io {
 
+RecordSource find_source(const runtime::InputFile& file, const ReadOptions& options, Format format) {
+  switch (format) {
+    case Format::pdb:
+      return find_pdb(file, options);
+    case Format::gro:
+      return find_gro(file, options);
+    case Format::extxyz:
+      return find_extxyz(file, options);
+    case Format::lammps:
+      return find_lammps(file, options);
+    case Format::vtk:
+      return find_vtk(file, options);
+    default:
+      return find_raw(file, options);
+  }
+}
+
 PointFile read_source(const RecordSource& source, const runtime::InputFile& file, const ReadOptions& options,
                       Format format) {
   const runtime::InputFile& bytes = source.decoded ? *source.decoded : file;

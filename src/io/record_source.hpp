@@ -36,6 +36,9 @@ RecordSource find_vtk(const runtime::InputFile& file, const ReadOptions& options
 /// Plain bytes and Fortran records, as `options.layout` says.
 RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options);
 
+/// By one of the functions above; `format` is one of theirs.
+RecordSource find_source(const runtime::InputFile& file, const ReadOptions& options, Format format);
+
 /// The columns that `options` choose.
 PointFile read_source(const RecordSource& source, const runtime::InputFile& file, const ReadOptions& options,
                       Format format);

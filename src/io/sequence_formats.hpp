@@ -22,6 +22,8 @@ SequenceFile read_lines(const SequenceText& file);
 SequenceFile read_fasta(const SequenceText& file);
 SequenceFile read_phylip(const SequenceText& file);
 SequenceFile read_sets(const SequenceText& file);
+/// The column `options.text_column` of a table.
+SequenceFile read_text_column(const runtime::InputFile& file, const SequenceReadOptions& options);
 
 /// The format by extension or first line. Never `automatic` or `sets`.
 SequenceFormat recognize_sequences(const SequenceText& file);

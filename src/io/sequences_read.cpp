@@ -107,7 +107,9 @@ SequenceFormat sequence_format_of_extension(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   std::string name(slash == std::string_view::npos ? path : path.substr(slash + 1));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0) return SequenceFormat::automatic;
   for (const auto& [extension, format] : kExtensions) {
@@ -164,7 +166,16 @@ SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOp
   if (options.kind != SequenceKind::text && options.kind != SequenceKind::bytes) {
     throw UsageError("strings are read as text or as bytes");
   }
+  if (options.shingle > 0 && options.words) throw UsageError("a set holds shingles or words, not both");
+  const auto as_asked = [&](SequenceFile read) {
+    if (options.shingle > 0 || options.words) {
+      read.strings = std::move(read.sequences);
+      read.sequences = options.words ? words_of(*read.strings) : shingles_of(*read.strings, options.shingle);
+    }
+    return read;
+  };
   try {
+    if (!options.text_column.empty()) return as_asked(read_text_column(file, options));
     const std::string content = text_of(file, options.progress);
     SequenceText text{file.name(), content, options.kind};
     if (text.text.starts_with("\xEF\xBB\xBF")) text.text.remove_prefix(3);  // UTF-8 with a mark of the byte order
@@ -173,7 +184,7 @@ SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOp
         options.format == SequenceFormat::automatic ? recognize_sequences(text) : options.format;
     SequenceFile result = read_as(format, text);
     result.format = format;
-    return result;
+    return as_asked(std::move(result));
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("{}: not enough memory to read its {} bytes", file.name(), file.size()));
   } catch (const std::length_error&) {

@@ -116,7 +116,7 @@ std::vector<std::string> find_text_columns(std::span<const Row> rows, std::size_
   if (rows.empty()) return examples;
   for (std::size_t field = 0; field < std::min(fields, rows.front().size()); ++field) {
     const bool all_text = std::ranges::all_of(
-        rows, [&](const Row& row) { return field < row.size() && kind_of_field(row[field]) == FieldKind::text; });
+        rows, [&](const Row& row) { return field >= row.size() || kind_of_field(row[field]) == FieldKind::text; });
     if (all_text) examples[field] = rows.front()[field];
   }
   return examples;
@@ -185,10 +185,19 @@ TextLayout find_layout(const runtime::InputFile& file, const ReadOptions& option
     if (layout.names[field].empty()) layout.names[field] = fmt::format("{}", field + 1);
   }
   layout.text_examples = find_text_columns(rows, layout.fields);
+  for (std::size_t i = 0; i < rows.size() && !layout.ragged; ++i) {
+    if (rows[i].size() != layout.fields) layout.ragged = {lines[i].number, rows[i].size()};
+  }
   layout.rows_begin = lines.empty() ? file.size() : lines.front().offset;
   layout.first_line = lines.empty() ? layout.model_line + 1 : lines.front().number;
   layout.comments = lines.empty() ? sample.comments : lines.front().comments_above;
   return layout;
+}
+
+std::string ragged_message(const TextLayout& layout, std::uint64_t fields) {
+  return fmt::format("{} field{}, but {} {} has {}{}", fields, fields == 1 ? "" : "s",
+                     layout.has_header ? "the header in line" : "line", layout.model_line, layout.fields,
+                     layout.promised_rows ? "; files with several frames or scans are not read" : "");
 }
 
 std::string column_name(const TextLayout& layout, std::uint64_t field) {

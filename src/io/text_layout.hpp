@@ -33,6 +33,12 @@ struct TextLayout {
   std::vector<std::string> names;  ///< one per field, or empty
   /// Per field, a value where the first rows hold text and no number, else empty.
   std::vector<std::string> text_examples;
+  /// The first of the first rows that has another number of fields.
+  struct RaggedRow {
+    std::uint64_t line = 0;
+    std::uint64_t fields = 0;
+  };
+  std::optional<RaggedRow> ragged = {};
   /// The number of rows that a count in the first line promises (PTS and molecule files).
   std::optional<std::uint64_t> promised_rows = {};
   bool is_molecule = false;  ///< an XYZ file of atoms: element, x, y, z
@@ -55,6 +61,13 @@ struct ColumnPlan {
 /// Finds the columns that the options ask for. Throws UsageError if one is not there, BadData if a coordinate column
 /// holds text or there are too many.
 ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, const std::string& file_name);
+
+/// The field of a column by name, else by position from 1, else "last". What is both the name of several columns and a
+/// position is a position. Throws UsageError if there is no such column.
+std::size_t find_column(const TextLayout& layout, const std::string& wanted, const std::string& file_name);
+
+/// What is wrong with a row that has another number of fields: "2 fields, but line 1 has 3".
+std::string ragged_message(const TextLayout& layout, std::uint64_t fields);
 
 /// A field's column as a message names it: "column 3 (z)".
 std::string column_name(const TextLayout& layout, std::uint64_t field);

@@ -193,12 +193,8 @@ class RowParser {
     const char* const next_line = line_end + (*line_end == '\r' ? 2 : 1);
     if (result_.error && (result_.error->line != line_ || !result_.error->is_about_value)) return next_line;
     result_.error.reset();
-    const TextLayout& layout = *format_.layout;
-    const std::uint64_t count = count_fields(row, line_end, delimiter_);
-    std::string what = fmt::format("{} field{}, but {} {} has {}", count, count == 1 ? "" : "s",
-                                   layout.has_header ? "the header in line" : "line", layout.model_line, fields_);
-    if (layout.promised_rows) what += "; files with several frames or scans are not read";
-    fail(RowError::Kind::bad_data, fmt::format("line {}", line_), std::move(what));
+    fail(RowError::Kind::bad_data, fmt::format("line {}", line_),
+         ragged_message(*format_.layout, count_fields(row, line_end, delimiter_)));
     return next_line;
   }
 

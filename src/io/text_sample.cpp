@@ -96,13 +96,13 @@ TextSample sample_rows(const runtime::InputFile& file) {
   std::uint64_t number = 0;
   while (reader.next(line)) {
     ++number;
+    const std::uint64_t line_offset = offset;
+    const std::size_t nul = sample.rows.empty() ? line.find('\0') : std::string::npos;
+    if (nul != std::string::npos) throw CorruptFile(nul_byte_message(file, line_offset + nul));
     if (line.size() > kLineLimit) {
       throw BadData(fmt::format("{}: line {} is longer than {} MiB; is this a text file with line breaks?", file.name(),
                                 number, kLineLimit >> 20));
     }
-    const std::uint64_t line_offset = offset;
-    const std::size_t nul = sample.rows.empty() ? line.find('\0') : std::string::npos;
-    if (nul != std::string::npos) throw CorruptFile(nul_byte_message(file, line_offset + nul));
     offset += line.size();
     const LineKind kind = kind_of_line(line.data());
     if (kind == LineKind::row || (kind == LineKind::marked && starts_with_spreadsheet_error(line))) {

@@ -4,6 +4,7 @@
 #include "io/record_layout.hpp"
 #include "io/record_values.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/physical_memory.hpp"
 
 #include <kith/error.hpp>
 
@@ -84,6 +85,10 @@ PointFile read_vecs(const runtime::InputFile& file, const ReadOptions& options, 
     layout.fields[d].type = type;
     layout.fields[d].offset = 4 + d * std::uint64_t{size_of(type)};
   }
+  // The memory first: all of a huge file would be read to check its records.
+  const std::uint64_t columns = options.columns.empty() ? dims : options.columns.size();
+  const DType dtype = options.dtype.value_or(format == Format::ivecs ? DType::f64 : DType::f32);
+  runtime::require_memory(layout.rows * columns * size_of(dtype), fmt::format("reading {}", file.name()));
   const std::uint64_t odd = first_odd_record(file, layout, dims, options);
   if (odd != kNone) {
     char bytes[4];

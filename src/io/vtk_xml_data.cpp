@@ -33,7 +33,8 @@ int base64_digit(char c) {
 }
 
 /// Lengths and data are encoded as one stream or as two, each with its own padding.
-std::vector<char> decode_base64(std::string_view text, const std::string& where) {
+std::vector<char> decode_base64(std::string_view text, const std::string& where, runtime::ProgressMeter& meter,
+                                std::uint64_t done) {
   std::vector<char> bytes;
   bytes.reserve(text.size() / 4 * 3 + 3);
   std::uint32_t group = 0;
@@ -51,6 +52,7 @@ std::vector<char> decode_base64(std::string_view text, const std::string& where)
     if (padding > 2) refuse_array(where, "the base64 has too much padding");
     group = 0;
     digits = padding = 0;
+    if ((bytes.size() & 0xffff) < 3) meter.report(done);
   }
   if (digits != 0) refuse_array(where, "the base64 ends within a group of four characters");
   return bytes;
@@ -89,7 +91,7 @@ class StoredBytes {
 
 /// Blocks of equal size, the last one shorter: number, size, size of the last, then the compressed size of each.
 void append_blocks(StoredBytes& stored, std::uint64_t bytes, const VtkEncoding& encoding, const std::string& where,
-                   std::vector<char>& out) {
+                   runtime::ProgressMeter& meter, std::vector<char>& out) {
   const std::uint64_t blocks = stored.length();
   const std::uint64_t block_bytes = stored.length();
   const std::uint64_t last_bytes = stored.length();
@@ -115,14 +117,15 @@ void append_blocks(StoredBytes& stored, std::uint64_t bytes, const VtkEncoding& 
       refuse_array(where, fmt::format("the compressed block {} is damaged", i + 1));
     }
     total += size;
+    meter.report(out.size());
   }
   if (total != bytes) refuse_array(where, fmt::format("{} bytes are needed, and its blocks hold {}", bytes, total));
 }
 
 void append_stored(StoredBytes& stored, std::uint64_t bytes, const VtkEncoding& encoding, const std::string& where,
-                   std::vector<char>& out) {
+                   runtime::ProgressMeter& meter, std::vector<char>& out) {
   if (bytes == 0) return;
-  if (encoding.is_compressed) return append_blocks(stored, bytes, encoding, where, out);
+  if (encoding.is_compressed) return append_blocks(stored, bytes, encoding, where, meter, out);
   const std::uint64_t length = stored.length();
   if (length != bytes || bytes > stored.left()) {
     refuse_array(where, fmt::format("{} bytes are needed, it says {}, and {} follow", bytes, length, stored.left()));
@@ -135,7 +138,7 @@ void append_stored(StoredBytes& stored, std::uint64_t bytes, const VtkEncoding& 
 }  // namespace
 
 void append_vtk_text(std::string_view text, NumberType type, std::uint64_t values, const VtkEncoding& encoding,
-                     const std::string& where, std::vector<char>& out) {
+                     const std::string& where, runtime::ProgressMeter& meter, std::vector<char>& out) {
   constexpr std::string_view kBetween = " \t\r\n";
   const std::size_t size = size_of(type);
   std::array<char, 8> value{};
@@ -151,6 +154,7 @@ void append_vtk_text(std::string_view text, NumberType type, std::uint64_t value
     }
     if (needs_swap(encoding)) std::reverse(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
     out.insert(out.end(), value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
+    if ((values & 0xfff) == 0) meter.report(out.size());
     at = text.find_first_not_of(kBetween, static_cast<std::size_t>(stop - text.data()));
   }
   if (values > 0) refuse_array(where, fmt::format("{} values are missing", values));
@@ -158,16 +162,17 @@ void append_vtk_text(std::string_view text, NumberType type, std::uint64_t value
 }
 
 void append_vtk_base64(std::string_view text, std::uint64_t bytes, const VtkEncoding& encoding,
-                       const std::string& where, std::vector<char>& out) {
-  const runtime::InputFile decoded(where, decode_base64(text, where));
+                       const std::string& where, runtime::ProgressMeter& meter, std::vector<char>& out) {
+  const runtime::InputFile decoded(where, decode_base64(text, where, meter, out.size()));
   StoredBytes stored(decoded, 0, encoding, where);
-  append_stored(stored, bytes, encoding, where, out);
+  append_stored(stored, bytes, encoding, where, meter, out);
 }
 
 void append_vtk_raw(const runtime::InputFile& file, std::uint64_t offset, std::uint64_t bytes,
-                    const VtkEncoding& encoding, const std::string& where, std::vector<char>& out) {
+                    const VtkEncoding& encoding, const std::string& where, runtime::ProgressMeter& meter,
+                    std::vector<char>& out) {
   StoredBytes stored(file, offset, encoding, where);
-  append_stored(stored, bytes, encoding, where, out);
+  append_stored(stored, bytes, encoding, where, meter, out);
 }
 
 }  // namespace kith::io

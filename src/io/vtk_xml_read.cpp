@@ -79,7 +79,8 @@ std::string markup_of(const runtime::InputFile& file, const ReadOptions& options
 
 class XmlVtk {
  public:
-  XmlVtk(const runtime::InputFile& file, const ReadOptions& options) : file_(file), text_(markup_of(file, options)) {}
+  XmlVtk(const runtime::InputFile& file, const ReadOptions& options)
+      : file_(file), meter_(&options.progress, "decoding", 0), text_(markup_of(file, options)) {}
 
   RecordSource read() {
     find_pieces();
@@ -241,7 +242,7 @@ class XmlVtk {
     return at + mark + 1;
   }
 
-  void append(const XmlArray& array, std::uint64_t points, std::vector<char>& out) const {
+  void append(const XmlArray& array, std::uint64_t points, std::vector<char>& out) {
     const std::string where = fmt::format("{}: the array {}", file_.name(), shown(array.name));
     std::uint64_t values = 0;
     std::uint64_t bytes = 0;
@@ -249,24 +250,25 @@ class XmlVtk {
         __builtin_mul_overflow(values, static_cast<std::uint64_t>(size_of(*array.type)), &bytes)) {
       fail(fmt::format("{} points are more than any file holds", points));
     }
-    if (array.format == "ascii") return append_vtk_text(array.text, *array.type, values, encoding_, where, out);
-    if (array.format == "binary") return append_vtk_base64(array.text, bytes, encoding_, where, out);
+    if (array.format == "ascii") return append_vtk_text(array.text, *array.type, values, encoding_, where, meter_, out);
+    if (array.format == "binary") return append_vtk_base64(array.text, bytes, encoding_, where, meter_, out);
     if (array.format != "appended") fail(fmt::format("{}: the format {} is not known", where, shown(array.format)));
     if (!appended_at_)
       fail(fmt::format("{} is appended, but there is no <AppendedData>; the file is cut short", where));
     if (array.offset > file_.size() - *appended_at_) fail(fmt::format("{} begins behind the end of the file", where));
     const std::uint64_t begin = *appended_at_ + array.offset;
-    if (appended_is_raw_) return append_vtk_raw(file_, begin, bytes, encoding_, where, out);
+    if (appended_is_raw_) return append_vtk_raw(file_, begin, bytes, encoding_, where, meter_, out);
     const auto next = std::ranges::upper_bound(offsets_, array.offset);
     const bool is_last = next == offsets_.end() || *next > file_.size() - *appended_at_;
     const std::uint64_t end = is_last ? file_.size() : *appended_at_ + *next;
     runtime::require_memory(end - begin, "the array " + array.name);
     std::string text(static_cast<std::size_t>(end - begin), '\0');
     file_.read_exact(begin, text.data(), text.size());
-    append_vtk_base64(std::string_view(text).substr(0, text.find('<')), bytes, encoding_, where, out);
+    append_vtk_base64(std::string_view(text).substr(0, text.find('<')), bytes, encoding_, where, meter_, out);
   }
 
   const runtime::InputFile& file_;
+  runtime::ProgressMeter meter_;
   std::string text_;  // up to the appended data
   VtkEncoding encoding_;
   std::vector<XmlPiece> pieces_;

@@ -42,6 +42,10 @@ std::string lower_case_name(std::string_view text) {
 Format format_to_write(const std::string& path, Format wanted) {
   if (wanted == Format::automatic && path == "-") return Format::text;
   const std::string name = lower_case_name(runtime::without_gz(path));
+  if (name.ends_with(".zst")) {
+    throw UsageError(
+        fmt::format("{}: zstd is read but not written; leave out .zst and compress the file afterwards", path));
+  }
   const Format format = wanted == Format::automatic ? format_of_extension(name) : wanted;
   if (format == Format::automatic) {
     throw UsageError(fmt::format("{}: the extension does not say what to write; {}", path, kWritable));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace kith::io {
@@ -209,7 +210,12 @@ std::vector<char> ZipArchive::inflate_member(const ZipEntry& entry, std::uint64_
     }
     if (used == output.size()) {  // grows with what really comes out, never by what the directory says
       const std::uint64_t grown = std::max<std::uint64_t>(std::uint64_t{1} << 16, output.size() * std::uint64_t{2});
-      output.resize(static_cast<std::size_t>(std::min(wanted, grown)));
+      try {
+        output.resize(static_cast<std::size_t>(std::min(wanted, grown)));
+      } catch (const std::bad_alloc&) {
+        throw OutOfMemory(
+            fmt::format("{}: not enough memory for the {} bytes that it inflates to", describe(entry), wanted));
+      }
     }
     const std::size_t room = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;

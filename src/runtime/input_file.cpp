@@ -1,6 +1,7 @@
 // See input_file.hpp.
 #include "runtime/input_file.hpp"
 
+#include "runtime/physical_memory.hpp"
 #include "runtime/progress_meter.hpp"
 #include "runtime/zstd_stream.hpp"
 
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -16,14 +18,42 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace kith::runtime {
 namespace {
 
 constexpr std::size_t kReadStep = std::size_t{1} << 20;
+constexpr std::size_t kManyZeros = std::size_t{16} << 20;
 
 std::string reason() { return std::strerror(errno); }
+
+/// Makes room for more bytes of a file whose size nobody knows before its end.
+void grow(std::vector<char>& memory, std::size_t used, const std::string& name) {
+  if (memory.size() >= used + kReadStep) return;
+  const std::size_t wanted = std::max(used + kReadStep, memory.size() * 2);
+  try {
+    // What is copied is there twice for a moment, but the half that is not yet used takes no memory.
+    if (used > physical_memory()) throw std::bad_alloc();
+    memory.resize(wanted);
+  } catch (const std::exception&) {
+    throw OutOfMemory(fmt::format("{}: not enough memory: {} bytes of it were read, and there are more", name, used));
+  }
+}
+
+/// An endless source of zeros is no file of anything.
+void refuse_zeros(const std::vector<char>& memory, std::size_t used, const std::string& name) {
+  if (std::all_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(used), [](char c) { return c == 0; })) {
+    throw CorruptFile(fmt::format("{}: its first {} bytes are all NUL; it holds nothing that kith reads", name, used));
+  }
+}
+
+/// Terminals can be read, and the empty device; the other devices of that kind never end.
+bool is_endless_device(int descriptor, const struct stat& status) {
+  const bool is_null = major(status.st_rdev) == 1 && minor(status.st_rdev) == 3;
+  return S_ISCHR(status.st_mode) && isatty(descriptor) == 0 && !is_null;
+}
 
 }  // namespace
 
@@ -38,6 +68,9 @@ InputFile::InputFile(const std::string& path, const ProgressCallback& progress)
     struct stat status {};
     if (fstat(descriptor_, &status) != 0) throw IoError(fmt::format("{}: {}", name_, reason()));
     if (S_ISDIR(status.st_mode)) throw IoError(fmt::format("{}: is a directory, not a file", name_));
+    if (is_endless_device(descriptor_, status)) {
+      throw IoError(fmt::format("{}: is a device, not a file; kith reads files and pipes", name_));
+    }
     if (S_ISREG(status.st_mode)) {
       size_ = static_cast<std::uint64_t>(status.st_size);
     } else {
@@ -64,7 +97,7 @@ void InputFile::take_into_memory(const ProgressCallback& progress) {
   ProgressMeter meter(&progress, "reading", 0);
   std::size_t used = 0;
   for (;;) {
-    if (memory_.size() < used + kReadStep) memory_.resize(std::max(used + kReadStep, memory_.size() * 2));
+    grow(memory_, used, name_);
     const ssize_t got = read(descriptor_, memory_.data() + used, memory_.size() - used);
     if (got < 0 && errno == EINTR) {
       if (progress && !progress({"reading", used, 0})) throw Interrupted();
@@ -73,7 +106,9 @@ void InputFile::take_into_memory(const ProgressCallback& progress) {
     if (got < 0) throw IoError(fmt::format("{}: cannot be read: {}", name_, reason()));
     if (got == 0) break;
     meter.report(used);
+    const std::size_t before = used;
     used += static_cast<std::size_t>(got);
+    if (before < kManyZeros && used >= kManyZeros) refuse_zeros(memory_, used, name_);
   }
   memory_.resize(used);
   in_memory_ = true;
@@ -106,7 +141,7 @@ void InputFile::inflate_in_memory(const ProgressCallback& progress) {
         inflateReset(&stream);
         member_open = true;
       }
-      if (output.size() < used + kReadStep) output.resize(std::max(used + kReadStep, output.size() * 2));
+      grow(output, used, name_);
       const std::size_t room = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
       stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;
       stream.avail_out = static_cast<uInt>(room);

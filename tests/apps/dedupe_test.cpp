@@ -15,10 +15,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::apps {
@@ -304,6 +307,43 @@ TEST(Dedupe, ReportsAndStops) {
     EXPECT_GT(reports, 0);
     options.progress = [](const Progress&) { return false; };
     EXPECT_THROW(dedupe(points.view(), options), Interrupted);
+  }
+}
+
+TEST(Dedupe, TheProgressBarTellsTheTruth) {
+  std::mt19937_64 random(6);
+  const PointSet points = test::nasty_points(test::NastyShape::uniform, DType::f32, 60000, 3, random);
+  for (const double tolerance : {0.01, 0.1, 0.4}) {  // sparse, crowded, very crowded
+    std::vector<std::pair<std::string, std::uint64_t>> reports;
+    std::map<std::string, std::uint64_t> totals;
+    DedupeOptions options;
+    options.tolerance = tolerance;
+    options.want_map = true;
+    options.progress = [&](const Progress& progress) {
+      const std::string stage(progress.stage);
+      if (progress.total != 0) {
+        EXPECT_LE(progress.done, progress.total);
+        const bool is_new = totals.emplace(stage, progress.total).second;
+        EXPECT_TRUE(is_new || totals[stage] == progress.total) << stage;
+      }
+      if (!reports.empty() && reports.back().first == stage) {
+        EXPECT_GE(progress.done, reports.back().second) << stage;
+      }
+      reports.emplace_back(stage, progress.done);
+      return true;
+    };
+    const Deduped result = dedupe(points.view(), options);
+    ASSERT_EQ(totals["thinning out"], 60000u);
+    ASSERT_EQ(totals["mapping"], 60000u - result.kept.size());
+    std::set<std::string> ended;  // no stage comes back after the next one has begun
+    for (std::size_t i = 0; i + 1 < reports.size(); ++i) {
+      if (reports[i].first == reports[i + 1].first) continue;
+      EXPECT_TRUE(ended.insert(reports[i].first).second) << reports[i].first;
+      if (totals.contains(reports[i].first)) {
+        EXPECT_EQ(reports[i].second, totals[reports[i].first]) << reports[i].first;
+      }
+    }
+    EXPECT_EQ(reports.back(), std::pair(std::string("mapping"), totals["mapping"]));
   }
 }
 

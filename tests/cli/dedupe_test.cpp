@@ -146,7 +146,7 @@ TEST_F(DedupeCommand, BadRowsAreNamedOrLeftOut) {
   expect_failure(dedupe("gaps.csv", {"--out", path("o.csv")}), 3, "gaps.csv");
   EXPECT_EQ(files(), (std::vector<std::string>{"found.csv", "gaps.csv"}));
   write("nan.csv", "x,y\n0,0\nnan,1\n0,0\n5,5\n");
-  expect_failure(dedupe("nan.csv", {"--out", path("o.csv")}), 3, "row 1, column 0");
+  expect_failure(dedupe("nan.csv", {"--out", path("o.csv")}), 3, "line 3, column 1 (x) is NaN");
   const Outcome outcome = dedupe("gaps.csv", {"--skip-nonfinite", "--map", path("m.csv")});
   EXPECT_EQ(outcome.out, "x,y\n0,0\n5,5\n");
   EXPECT_PRED2(has, outcome.err, "1 point with NaN or infinity");

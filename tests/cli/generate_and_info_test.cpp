@@ -259,5 +259,12 @@ TEST_F(InfoCommand, TellsHeaderAndComments) {
   expect_failure(run_kith({"info", write("r.csv", "1,2\n#N/A,3\n")}), 3, "line 2, column 1: \"#N/A\" is not a number");
 }
 
+TEST_F(InfoCommand, ZeroThreadsObeysTheEnvironmentOfOpenMp) {
+  RunningCommand::Settings limited;
+  limited.words = {"info", "--devices", "--json"};
+  limited.environment = {"OMP_NUM_THREADS=1"};
+  EXPECT_EQ(json::parse(RunningCommand(limited).finish().out)["devices"][0]["threads"], 1);
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -71,6 +71,14 @@ TEST_F(ResultColumns, OfWordsAndNamedSequences) {
       "query,rank,index,distance,query_name,neighbor_name\n0,0,1,1,one,two\n1,0,0,1,two,one\n");
 }
 
+TEST_F(ResultColumns, OfStringsThatSetsAreMadeOf) {
+  write("titles.csv", "id,title\n1,red car\n2,blue car\n3,old red car\n");
+  const Outcome outcome = run_kith({"knn", path("titles.csv"), "-k", "1", "--metric", "jaccard", "--words",
+                                    "--text-column", "title", "--exclude-self", "--with", "names", "-q"});
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_PRED2(has, outcome.out, ",red car,old red car\n");
+}
+
 TEST_F(ResultColumns, StatsStandBesideTheQueries) {
   EXPECT_EQ(run_kith({"knn", path("towns.csv"), "-k", "2", "--exclude-self", "--columns", "x,y", "--stats", "-q"}).out,
             "town,x,y,people,nearest_distance,mean_distance,kth_distance,neighbors\n"

@@ -327,5 +327,36 @@ TEST(BenchCommand, TimesTheQuickSuite) {
   expect_failure(run_kith({"bench", "--quick", "--json", "--engine", "fastest"}), 2, "fastest");
 }
 
+TEST_F(KnnCommand, DegreesInAPlaneGetANote) {
+  const std::string places = write("places.csv", "name,Lon,Latitude\na,179.9,60\nb,-179.9,60\nc,170,60\n");
+  const std::vector<std::string> words = {"knn",       places,         "-k",    "1",
+                                          "--columns", "Lon,Latitude", "--out", path("o.csv")};
+  EXPECT_PRED2(has, run_kith(words).err, "kith: note: Lon and Latitude are compared by l2 as in a plane");
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run_kith(more).err;
+  };
+  EXPECT_PRED2(has, with({"--metric", "l1"}), "unit vectors");
+  EXPECT_FALSE(has(with({"--metric", "cosine"}), "as in a plane"));
+  EXPECT_FALSE(has(with({"--quiet"}), "as in a plane"));
+  EXPECT_FALSE(has(run_kith({"knn", write("xy.csv", "x,lat\n1,2\n3,4\n"), "-k", "1"}).err, "as in a plane"));
+  EXPECT_PRED2(has, run_kith({"radius", places, "-r", "1", "--columns", "2,3"}).err, "as in a plane");
+  const Outcome classified =
+      run_kith({"classify", "--train", places, "--test", places, "--label", "name", "-k", "1", "--out", path("c.csv")});
+  EXPECT_PRED2(has, classified.err, "as in a plane");
+}
+
+TEST_F(KnnCommand, AnUnknownMetricListsAllThereAre) {
+  const std::string file = write("p.csv", "1,2\n");
+  for (const std::string command : {"knn", "radius", "build", "dedupe"}) {
+    const Outcome outcome = run_kith({command, file, "--metric", "euclid"});
+    EXPECT_EQ(outcome.code, 2) << outcome;
+    for (const std::string metric :
+         {"l2", "l1", "linf", "lp:P", "cosine", "angular", "ip", "hamming", "edit", "jaccard"}) {
+      EXPECT_PRED2(has, outcome.err, metric);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kith::test

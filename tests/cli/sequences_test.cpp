@@ -135,8 +135,9 @@ TEST_F(Sequences, WhatMakesNoSenseIsRefused) {
   expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--metric", "jaccard"}), 3,
                  "line 1: \"cat\" is no whole");
   expect_failure(run_kith({"knn", path("none.txt"), "-k", "1", "--metric", "edit"}), 5, "cannot be opened");
-  expect_failure(run_kith({"dedupe", path("words.txt"), "--metric", "edit", "--out", path("x.csv")}), 2,
-                 "--metric: edit");
+  expect_failure(
+      run_kith({"export", path("words.txt"), "--layout", "nodes", "--metric", "edit", "--out", path("x.npz")}), 2,
+      "--metric");
   const std::string index = path("words.kith");
   ASSERT_EQ(run_kith({"build", path("words.txt"), "--metric", "edit", "--out", index, "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", index, "-k", "1", "--metric", "hamming"}), 2, "is an index for edit");
@@ -148,6 +149,74 @@ TEST_F(Sequences, WhatMakesNoSenseIsRefused) {
   ASSERT_EQ(run_kith({"build", path("points.csv"), "--out", path("p.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--metric", "edit"}), 2, "is an index of points");
   expect_failure(run_kith({"knn", path("points.csv"), "-k", "1", "--from", "lines", "--metric", "l2"}), 2, "");
+}
+
+TEST_F(Sequences, AColumnOfATableHoldsStrings) {
+  const std::string table = write("t.csv", "# made\nid,name,x\n1,cat,5\n2,\"cart\",6\n3,dog,7\n");
+  const std::string expected = kSequenceHead + "0,0,1,1\n1,0,0,1\n2,0,0,3\n";
+  for (const std::string column : {"name", "2"}) {
+    EXPECT_EQ(
+        run_kith({"knn", table, "-k", "1", "--metric", "edit", "--text-column", column, "--exclude-self", "--quiet"})
+            .out,
+        expected);
+  }
+  expect_failure(run_kith({"knn", table, "-k", "1", "--metric", "edit", "--text-column", "nom"}), 2,
+                 "there is no column \"nom\"");
+  expect_failure(
+      run_kith({"knn", write("r.csv", "a,b\n1,x\n2\n"), "-k", "1", "--metric", "edit", "--text-column", "b"}), 3,
+      "line 3: 1 field, but the header in line 1 has 2");
+  expect_failure(run_kith({"knn", table, "-k", "1", "--text-column", "name"}), 2, "--metric edit, hamming or jaccard");
+  expect_failure(run_kith({"knn", table, "-k", "1", "--metric", "l2", "--text-column", "name"}), 2, "--metric edit");
+}
+
+TEST_F(Sequences, ShinglesAndWordsMakeSets) {
+  const std::string lines = write("l.txt", "abcd\nbcde\nxyz\nab\n\n");
+  // abcd: abc bcd; bcde: bcd cde: one of three is shared.
+  EXPECT_EQ(
+      run_kith({"radius", lines, "-r", "0.7", "--metric", "jaccard", "--shingle", "3", "--exclude-self", "--quiet"})
+          .out,
+      kSequenceHead + "0,0,1,0.6666667\n1,0,0,0.6666667\n");
+  const std::string texts = write("w.txt", "the quick  fox\nfox the\tquick\nlazy dog\n");
+  EXPECT_EQ(run_kith({"knn", texts, "-k", "1", "--metric", "jaccard", "--words", "--exclude-self", "--quiet"}).out,
+            kSequenceHead + "0,0,1,0\n1,0,0,0\n2,0,0,1\n");
+  ASSERT_EQ(run_kith({"build", texts, "--metric", "jaccard", "--words", "--out", path("w.kith"), "--quiet"}).code, 0);
+  EXPECT_EQ(run_kith({"knn", path("w.kith"), texts, "-k", "1", "--words", "--quiet"}).out,
+            kSequenceHead + "0,0,0,0\n1,0,0,0\n2,0,2,0\n");
+  expect_failure(run_kith({"knn", lines, "-k", "1", "--metric", "edit", "--shingle", "3"}), 2, "--metric jaccard");
+  expect_failure(run_kith({"knn", lines, "-k", "1", "--metric", "jaccard", "--shingle", "3", "--words"}), 2,
+                 "give one");
+  expect_failure(run_kith({"knn", lines, "-k", "1", "--metric", "jaccard", "--shingle", "0"}), 2, "--shingle");
+}
+
+TEST_F(Sequences, InfoOfStringsAndSets) {
+  const json words =
+      json::parse(run_kith({"info", write("d.txt", "cat\ndog\ncat\n\n"), "--from", "lines", "--json", "--quiet"}).out);
+  EXPECT_EQ(words["sequences"], 4);
+  EXPECT_EQ(words["kind"], "text");
+  EXPECT_EQ(words["duplicates"], 1);
+  EXPECT_EQ(words["empty"], 1);
+  EXPECT_EQ(words["longest"], 3);
+  EXPECT_EQ(words["different_items"], 6);
+  EXPECT_PRED2(has, run_kith({"info", path("sets.txt"), "--metric", "jaccard"}).out,
+               "sequences     3\nkind          sets\n");
+  EXPECT_PRED2(has, run_kith({"info", path("dna.fa"), "--from", "fasta"}).out,
+               "format        fasta\nsequences     3\n");
+}
+
+TEST_F(Sequences, DedupeOfStringsAndSets) {
+  const std::string names = write("n.txt", "Anna\nAna\nBert\nAnne\nBert\nAnnes\n");
+  EXPECT_EQ(run_kith({"dedupe", names, "--from", "lines", "--quiet"}).out, "Anna\nAna\nBert\nAnne\nAnnes\n");
+  const Outcome near = run_kith(
+      {"dedupe", names, "--metric", "edit", "--tolerance", "1", "--map", path("m.csv"), "--out", path("o.txt")});
+  EXPECT_EQ(near.code, 0) << near;
+  EXPECT_EQ(content(path("o.txt")), "Anna\nBert\nAnnes\n");
+  EXPECT_EQ(content(path("m.csv")), "row,kept,kept_row\n0,0,0\n1,0,0\n2,1,2\n3,0,0\n4,1,2\n5,2,5\n");
+  EXPECT_EQ(run_kith({"dedupe", write("s.txt", "1 2\n2 1\n3\n"), "--metric", "jaccard", "--quiet"}).out, "1 2\n3\n");
+  EXPECT_EQ(run_kith({"dedupe", write("f.fa", ">a x\nAC\n>b\nAC\n>c\nGG\n"), "--metric", "edit", "--quiet"}).out,
+            ">a x\nAC\n>c\nGG\n");
+  EXPECT_EQ(run_kith({"dedupe", write("w2.txt", "b a\na b\nc\n"), "--metric", "jaccard", "--words", "--quiet"}).out,
+            "b a\nc\n");
+  expect_failure(run_kith({"dedupe", names, "--metric", "edit", "--by", "x"}), 2, "--by and --carry");
 }
 
 }  // namespace

@@ -56,6 +56,67 @@ TEST_F(Trouble, EveryExitCode) {
   expect_failure(run_kith({"knn", write("many.csv", many), "-k", "4e9"}), 6, "memory");
 }
 
+TEST_F(Trouble, ARowWithNanIsNamedByFileLineAndFlag) {
+  const std::string bad = write("bad.csv", "# made\nx,name,y\n1,a,2\n\n3,b,nan\n4,c,inf\n");
+  const std::string good = write("good.csv", "x,name,y\n1,a,2\n3,b,4\n");
+  const std::string expected =
+      bad +
+      ": line 5, column 3 (y) is NaN; 2 rows are bad in all; correct it, or leave such rows out (--skip-nonfinite)";
+  const std::vector<std::string> columns = {"--columns", "x,y"};
+  for (std::vector<std::string> words : {std::vector<std::string>{"knn", bad, "-k", "1"},
+                                         {"knn", good, bad, "-k", "1"},
+                                         {"radius", bad, "--radius", "1"},
+                                         {"build", bad, "--out", path("i.kith")},
+                                         {"dedupe", bad},
+                                         {"export", bad, "--layout", "nodes", "--out", path("t.npz")}}) {
+    words.insert(words.end(), columns.begin(), columns.end());
+    SCOPED_TRACE(words[0]);
+    expect_failure(run_kith(words), 3, expected);
+  }
+  expect_failure(run_kith({"classify", "--train", bad, "--label", "name", "--test", good, "-k", "1"}), 3,
+                 bad + ": line 5, column 3 (y)");
+  // What can be read only once, and files without lines.
+  expect_failure(run_kith({"knn", "-", "-k", "1"}, "1,2\n3,nan\n"), 3,
+                 "standard input: row 1, column 1 (counted from 0) is NaN");
+}
+
+TEST_F(Trouble, ControlCharactersAreNeverPrintedRaw) {
+  const std::string title = "\x1b]0;owned\x07";
+  const std::string file = write("a\x1b[31m.csv", "x," + title + ",class\n1,2,\x1b[2J\n3,4,\x7f\xc2\x9b\xe2\x80\xae\n");
+  const auto expect_clean = [](const std::string& text) {
+    for (const char* raw : {"\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae"}) EXPECT_FALSE(has(text, raw)) << text;
+  };
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"info", file, "--label", "class", "--explain"},
+                                                {"info", file, "--label", "class", "--json"},
+                                                {"info", file},
+                                                {"info", file, "--columns", "none"},
+                                                {"knn", file, "-k", "1", "--label", title},
+                                                {"knn", path(title), "-k", "1"},
+                                                {title},
+                                                {"knn", "--" + title},
+                                                {"classify", "--train", file, "--test", file, "--label", "class", "-k",
+                                                 "1", "--out", path("c.csv"), "--explain"}}) {
+    SCOPED_TRACE(words[0]);
+    const Outcome outcome = run_kith(words);
+    expect_clean(outcome.out);
+    expect_clean(outcome.err);
+  }
+  EXPECT_PRED2(has, run_kith({"info", file, "--label", "class"}).out, "\\u001b[2J");
+}
+
+TEST_F(Trouble, EndlessAndHugeFilesEndAtOnce) {
+  expect_failure(run_kith({"info", "/dev/zero"}), 5, "/dev/zero: is a device, not a file");
+  expect_failure(run_kith({"info", "-"}, std::string()), 3, "the file is empty");
+  for (const std::string name : {"huge.fvecs", "huge.csv"}) {
+    const std::string huge = write(name, std::string("\x80\0\0\0", 4));
+    std::filesystem::resize_file(huge, std::uintmax_t{1} << 40);
+    const Outcome outcome = run_kith({"info", huge});
+    EXPECT_TRUE(outcome.code == 4 || outcome.code == 6) << outcome;
+    EXPECT_PRED2(has, outcome.err, huge);
+    EXPECT_FALSE(has(outcome.err, "smaller k")) << outcome;
+  }
+}
+
 TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
   write("p.csv", "1,2\n3,4\n");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--device", "cuda:99"}), 7, "cuda:99");

@@ -1,4 +1,4 @@
-// One query at a time gives what the batch gives.
+// One query at a time gives what the batch gives: kNN, radius and count.
 #include "support/engines.hpp"
 #include "support/random_case.hpp"
 #include "support/thrown_message.hpp"
@@ -48,6 +48,35 @@ TEST_P(KnnOne, EqualsTheBatchOnRandomCases) {
     const Neighbors all = index.knn(c.queries.view(), c.k, c.options);
     c.points.dtype() == DType::f32 ? expect_rows_of<float>(all, c, index) : expect_rows_of<double>(all, c, index);
     if (HasFailure()) return;
+  }
+}
+
+TEST_P(KnnOne, RadiusAndCountOfOneQueryEqualTheBatch) {
+  const bool with_periods = knows_periods(GetParam());
+  for (std::uint64_t seed = 42000; seed < 42500; ++seed) {
+    const SearchCase c = random_case(seed);
+    if (c.is_self || (!c.period.empty() && !with_periods) || !knows_metric(GetParam(), c.metric)) continue;
+    if (c.metric.kind() == Metric::Kind::inner_product) continue;
+    SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
+    const Index index = Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device));
+    const std::vector<std::uint32_t> counts = index.count(c.queries.view(), c.radius, c.options);
+    SearchOptions capped = c.options;
+    capped.max_neighbors = c.most;
+    const NeighborLists all = index.radius(c.queries.view(), c.radius, capped);
+    for (std::uint64_t q = 0; q < c.queries.rows(); ++q) {
+      SearchOptions options = c.options;
+      if (!options.index_below.empty()) options.index_below = options.index_below.subspan(q, 1);
+      const PointView query = c.queries.view().slice(q, 1);
+      ASSERT_EQ(index.count(query, c.radius, options), std::vector{counts[q]}) << "query " << q;
+      options.max_neighbors = c.most;
+      const NeighborLists one = index.radius(query, c.radius, options);
+      ASSERT_EQ(one.count(0), all.count(q)) << "query " << q;
+      for (std::uint64_t j = 0; j < one.count(0); ++j) {
+        const std::uint64_t at = all.offsets()[q] + j;
+        ASSERT_EQ(one.indices()[j], all.indices()[at]) << "query " << q << ", rank " << j;
+        ASSERT_EQ(one.distances().at(j), all.distances().at(at)) << "query " << q << ", rank " << j;
+      }
+    }
   }
 }
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes a few small valid files of every format, one folder per fuzzer: make_seeds.py FOLDER."""
+import base64
 import io
 import pathlib
 import struct
 import sys
 import zipfile
+import zlib
 
 
 def npy(descr, shape, data, fortran=False, version=1):
@@ -59,6 +61,48 @@ def las(minor, point_format, record_bytes):
     return header + bytes(54) + bytes(range(record_bytes)) * 2
 
 
+def fitted(content, remainder):
+    """The size of an input chooses the reader: blank lines make it so."""
+    while len(content) % 4 != remainder:
+        content += b"\n"
+    return content
+
+
+def vtk_xml(encoding, arrays, appended=b""):
+    """`arrays` are (attributes, text) of an array of point data and of the points."""
+    text = '<?xml version="1.0"?>\n<VTKFile type="PolyData" byte_order="LittleEndian"%s>\n<PolyData>' % encoding
+    text += '<Piece NumberOfPoints="2"><PointData><DataArray type="Int16" Name="a" %s>%s</DataArray></PointData>' % arrays[0]
+    text += '<Points><DataArray type="Float32" NumberOfComponents="3" %s>%s</DataArray></Points></Piece></PolyData>' % arrays[1]
+    return text.encode() + appended + b"</VTKFile>\n"
+
+
+def vtk_files():
+    header = "# vtk DataFile Version %s\nseed\n%s\nDATASET POLYDATA\nPOINTS 2 float\n"
+    shorts = struct.pack("<2h", 1, 2)
+    floats = struct.pack("<6f", 1, 2, 3, 4, 5, 6)
+    plain = [struct.pack("<I", len(data)) + data for data in (shorts, floats)]
+    packed = [zlib.compress(data) for data in (shorts, floats)]
+    sizes = [struct.pack("<4I", 1, len(data), 0, len(part)) for data, part in zip((shorts, floats), packed)]
+    coded = [base64.b64encode(data).decode() for data in plain]
+    blocks = [(base64.b64encode(size) + base64.b64encode(part)).decode() for size, part in zip(sizes, packed)]
+    compressor = ' compressor="vtkZLibDataCompressor"'
+    offsets = ('format="appended" offset="0"', 'format="appended" offset="%d"')
+    raw = [size + part for size, part in zip(sizes, packed)]
+    return [
+        (header % ("3.0", "ASCII")).encode() + b"1 2 3\n4 5 6\nVERTICES 1 2\n1 0\nPOINT_DATA 2\nSCALARS s int\nLOOKUP_TABLE d\n1 2\n"
+        b"FIELD f 1\nq 2 2 double\n1 2 3 4\nMETADATA\nINFORMATION 0\n\nNORMALS n float\n0 0 1 0 1 0\n",
+        (header % ("5.1", "BINARY")).encode() + struct.pack(">6f", 1, 2, 3, 4, 5, 6) + b"\nPOLYGONS 2 1\nOFFSETS vtktypeint64\n"
+        + bytes(16) + b"\nCONNECTIVITY vtktypeint64\n" + bytes(8) + b"\nPOINT_DATA 2\nVECTORS v short\n" + bytes(12) + b"\n",
+        vtk_xml("", [('format="ascii"', "1 2"), ('format="ascii"', "1 2 3\n4 5 6")]),
+        vtk_xml("", [('format="binary"', coded[0]), ('format="binary"', coded[1])]),
+        vtk_xml(compressor, [('format="binary"', blocks[0]), ('format="binary"', blocks[1])]),
+        vtk_xml(compressor, [(offsets[0], ""), (offsets[1] % len(raw[0]), "")],
+                b'<AppendedData encoding="raw">_' + raw[0] + raw[1] + b"</AppendedData>"),
+        vtk_xml("", [(offsets[0], ""), (offsets[1] % len(coded[0]), "")],
+                b'<AppendedData encoding="base64">_' + (coded[0] + coded[1]).encode() + b"</AppendedData>"),
+    ]
+
+
 def seeds():
     floats = struct.pack("<6f", 1, 2, 3, 4, 5, 6)
     doubles = struct.pack("<4d", 0, 1, 0, float("inf"))
@@ -96,6 +140,22 @@ def seeds():
         pcd("ascii", b"1 2 3 0 0 4 5\nnan 7 8 0 0 9 10\n"),
         pcd("binary", record * 2),
         pcd("binary_compressed", pcd_compressed(bytes(range(len(record) * 2)))),
+    ]
+    yield "molecules", [
+        fitted(b"MODEL        1\nATOM      1  N   MET A   1      27.340  24.430   2.614  1.00  9.67           N  \nENDMDL\n", 0),
+        fitted(b"title\n1\n    1SOL     OW    1   0.230   0.628   0.113  0.1  0.2  0.3\n 1.8 1.8 1.8\n", 1),
+        fitted(b'1\nLattice="1 0 0 0 1 0 0 0 1" Properties=species:S:1:pos:R:3:q:I:1\nNa 1 2 3 4\n1\n\nH 0 0 0 1\n', 2),
+        fitted(b"seed\n\n1 atoms\n0 1 xlo xhi\n0 1 ylo yhi\n0 1 zlo zhi\n\nAtoms # full\n\n1 1 1 0.5 1 2 3 0 0 0\n", 3),
+        fitted(b"ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n0 1\n0 1\n0 1\nITEM: ATOMS id x y z\n"
+               b"1 2 3 4\n", 3),
+    ]
+    yield "vtk", vtk_files()
+    record = struct.pack("<i3fi", 12, 1, 2, 3, 12)
+    yield "raw", [
+        b"f32 x,y,z,i\n" + floats[:16],
+        b"be skip=2 rows=1 f64 x; u8 _; pad 1\n" + bytes(12),
+        b"fortran skip=1 records=1 f32 x,y,z\n" + record * 3,
+        b"fortran arrays i16 2\n" + record,
     ]
     yield "las", [las(2, 3, 34), las(2, 0, 20), las(4, 7, 40)]
     yield "vecs", [

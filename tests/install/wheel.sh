@@ -57,6 +57,10 @@ PYTHON
     [[ $(wc -l <near.csv) -ge 2000 ]]
     "$kith" knn scan.npy -k 3 --out near.npz --quiet
     "$kith" verify near.npz scan.npy --sample 100 --quiet
+    if [[ $("$kith" info --devices --quiet) == *cuda:0* ]]; then  # a wheel with CUDA, and a GPU
+      "$kith" knn scan.npy -k 3 --device cuda --out near-gpu.npz --quiet
+      cmp near.npz near-gpu.npz
+    fi
     if "$kith" knn nowhere.npy -k 3 2>/dev/null; then exit 1; else [[ $? == 5 ]]; fi
   )
   rm -rf "$folder"

@@ -115,6 +115,12 @@ TEST(Recognize, UnknownBinaryFiles) {
             "file: is a binary file of a kind that is not known (byte 5 is NUL); CSV and other text, NPY, NPZ, PLY, "
             "PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, and plain numbers if you say "
             "which: --layout \"f32 x,y,z\"");
+  EXPECT_NE(message_of<CorruptFile>([] {
+              recognized("\x9a\x99\x99\x3f\x01\x04\x33\xbf"s);
+            }).find("(byte 4 is a control character)"),
+            std::string::npos);
+  EXPECT_EQ(recognized("1,2,\x1b[31mred\x1b[0m\x01 and much more text that is longer than twenty characters\n"),
+            Format::text);
   // IDX whose sizes do not fit the file is no IDX, and a named text file is the text reader's to refuse.
   EXPECT_THROW(recognized("\0\0\x08\x01\0\0\0\x63\x07"s), CorruptFile);
   EXPECT_EQ(recognized("1,\0\n"s, "a.csv"), Format::text);

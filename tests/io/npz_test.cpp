@@ -100,5 +100,16 @@ TEST(Npz, WhatIsWrittenReadsBackBitForBit) {
             std::string(static_cast<const char*>(copy.view().data()), copy.bytes()));
 }
 
+TEST(Npz, AFalseShapeIsNoticedBeforeInflating) {
+  // Damaged behind the header, so whoever inflates all of it says something else.
+  const std::string data(1 << 20, '\0');
+  for (const std::string shape : {"(1, 2)", "(262144, 2)", "(99999999999, 2)"}) {
+    std::string bytes = zip({{"points.npy", npy("<f4", shape, data), 8, 0, false, 1}});
+    expect_error<CorruptFile>(read_npz, bytes, shape);
+  }
+  expect_error<CorruptFile>(read_npz, zip({{"points.npy", npy("<f4", "(131072, 2)", data), 8, 0, false, 1}}),
+                            "checksum");
+}
+
 }  // namespace
 }  // namespace kith::io::test

@@ -78,6 +78,12 @@ TEST(RawLayout, FortranRecords) {
   }
 }
 
+TEST(RawLayout, EmptyFortranRecordsAddNothing) {
+  EXPECT_EQ(values_of(read_layout(record("") + record(floats({1, 2})) + record(""), "fortran f32 x,y")),
+            (Values{1, 2}));
+  EXPECT_EQ(read_layout(record(""), "fortran f32 x,y").points.rows(), 0u);
+}
+
 TEST(RawLayout, LongFortranRecordsComeInParts) {
   Bytes bytes;
   bytes.le(std::int32_t{-8}).text(floats({1, 2})).le(std::int32_t{8});

@@ -24,13 +24,28 @@ TEST(TextColumns, TextInEveryRowIsNoHeader) {
 }
 
 TEST(TextColumns, TextColumnIsNamedWithAdvice) {
-  const std::string message = failure_of<BadData>(kFlowers);
   EXPECT_EQ(
-      message,
-      "points.csv: line 1, column 3 holds text (\"setosa\"), not numbers; read it as the label (--label 3) or choose "
-      "other columns (--columns)");
-  EXPECT_NE(failure_of<BadData>("name,x\nann,1\nbob,2\n").find("line 2, column 1 (name) holds text (\"ann\")"),
+      failure_of<BadData>(kFlowers),
+      "points.csv: line 1, column 3 holds text (\"setosa\"), not numbers; read it as the label (--label 3) or take the "
+      "others (--columns 1,2)");
+  EXPECT_NE(failure_of<BadData>("name,x\nann,1\nbob,2\n")
+                .find("line 2, column 1 (name) holds text (\"ann\"), not numbers; read it as the label (--label name)"),
             std::string::npos);
+}
+
+TEST(TextColumns, SeveralTextColumnsAreListedWithOneFlagThatWorks) {
+  const std::string text = "id,city,x,y,y,kind\na1,rome,1,2,3,k\na2,oslo,4,5,6,l\n";
+  EXPECT_EQ(failure_of<BadData>(text),
+            "points.csv: line 2, column 1 (id), column 2 (city), column 6 (kind) hold text (\"a1\", \"rome\", \"k\"), "
+            "not numbers; "
+            "take the others (--columns x,4,5)");
+  EXPECT_EQ(values_of(read(text, {.columns = {"x", "4", "5"}})), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_NE(failure_of<BadData>("a,b\nc,d\ne,f\n").find("strings are searched with --metric edit"), std::string::npos);
+}
+
+TEST(TextColumns, APositionIsNoNameOfSeveralColumns) {
+  EXPECT_EQ(values_of(read("1,1,x\n10,20,30\n", {.columns = {"1"}, .header = true})), (Values{10}));
+  EXPECT_EQ(values_of(read("x,1,1\n10,20,30\n", {.columns = {"1", "3"}, .header = true})), (Values{10, 30}));
 }
 
 TEST(TextColumns, HeaderAboveTextColumn) {

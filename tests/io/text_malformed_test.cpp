@@ -28,6 +28,12 @@ TEST(TextMalformed, RaggedRows) {
             "points.csv: line 5: 1 field, but the header in line 1 has 2");
   EXPECT_EQ(failure_of<BadData>("1 2 3\n4 5\n"), "points.csv: line 2: 2 fields, but line 1 has 3");
   EXPECT_EQ(failure_of<BadData>("1,2\n3,4,\n"), "points.csv: line 2: 3 fields, but line 1 has 2");
+  // Not what is wrong with its fields, nor with the columns that text seems to stand in.
+  EXPECT_EQ(failure_of<BadData>("1,2,3\n4,abc\n"), "points.csv: line 2: 2 fields, but line 1 has 3");
+  EXPECT_EQ(failure_of<BadData>("1,2,3\n?,5\n"), "points.csv: line 2: 2 fields, but line 1 has 3");
+  EXPECT_EQ(failure_of<BadData>("1, 2,3\n4, 5\n6, 7,8\n"), "points.csv: line 2: 2 fields, but line 1 has 3");
+  EXPECT_EQ(failure_of<BadData>("1,2,a\n3,4\n"), "points.csv: line 2: 2 fields, but line 1 has 3");
+  EXPECT_EQ(failure_of<BadData>("ann 1 2\nbob jr 3 4\n"), "points.csv: line 2: 4 fields, but line 1 has 3");
   // Also where all columns but one are left out, and behind a quoted separator.
   EXPECT_EQ(failure_of<BadData>("1,2,3\n4,5\n", {.columns = {"1"}}), "points.csv: line 2: 2 fields, but line 1 has 3");
   EXPECT_EQ(failure_of<BadData>("1,a\n2,\"b,c\",d\n", {.label = "2"}),

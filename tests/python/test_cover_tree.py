@@ -184,7 +184,7 @@ class _Picklable:
     """A lambda does not pickle; its tree does by what it says of itself."""
 
     def __init__(self, tree):
-        self.parts = tree.__reduce__()[1][2:]
+        self.parts = tree.__reduce_ex__(4)[1][2:]
 
     def tree(self):
         from kith._cover_tree_files import _from_objects

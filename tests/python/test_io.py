@@ -106,3 +106,29 @@ def test_decimal_commas_are_read(tmp_path):
         kith.read_points(path, decimal=".", delimiter="\t")
     with pytest.raises(ValueError, match="decimal must be"):
         kith.read_points(path, decimal=";")
+
+
+def test_plain_numbers_by_a_layout(tmp_path, rng):
+    path = tmp_path / "scan.bin"
+    rows = rng.standard_normal((20, 4)).astype("<f4")
+    rows[0] = 0  # bytes that no text has
+    path.write_bytes(rows.tobytes())
+    file = kith.read_points(path, layout="f32 x,y,z,i", extras=["i"])
+    np.testing.assert_array_equal(file.points, rows[:, :3])
+    np.testing.assert_array_equal(file.extras[:, 0], rows[:, 3])
+    assert file.format == "raw" and file.columns == ["x", "y", "z"]
+    with pytest.raises(ValueError, match="is no type"):
+        kith.read_points(path, layout="f33 x")
+    with pytest.raises(ValueError, match="--layout"):
+        kith.read_points(path)
+
+
+def test_molecules_and_files_of_other_programs(tmp_path):
+    path = tmp_path / "water.xyz"
+    path.write_text("1\nProperties=species:S:1:pos:R:3\nO 1 2 3\n")
+    file = kith.read_points(path, label="element")
+    assert file.points.tolist() == [[1, 2, 3]] and file.labels.tolist() == ["O"] and file.format == "extxyz"
+    other = tmp_path / "table.parquet"
+    other.write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match="is a Parquet table.*read_parquet"):
+        kith.read_points(other)

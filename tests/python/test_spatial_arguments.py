@@ -103,8 +103,8 @@ def test_ranks_below_one_are_refused(k):
         kith.spatial.KDTree(D).query([0, 0], k)
 
 
-@pytest.mark.parametrize("other", [None, D, scipy.spatial.KDTree(D)])
-def test_other_must_be_a_tree_of_kith(other):
+@pytest.mark.parametrize("other", [None, D])
+def test_other_must_be_a_tree(other):
     tree = kith.spatial.KDTree(D)
     given = "NoneType" if other is None else f"{type(other).__module__}.{type(other).__name__}"
     for method in (tree.query_ball_tree, tree.count_neighbors, tree.sparse_distance_matrix):

@@ -5,6 +5,7 @@
 #include <kith/sequence_set.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,13 +31,23 @@ struct SequenceReadOptions {
   SequenceFormat format = SequenceFormat::automatic;
   /// What an item of a string is: a code point of UTF-8 (`text`) or a byte (`bytes`). Sets are sets.
   SequenceKind kind = SequenceKind::text;
+  /// Not empty: the file is a table of text (CSV, TSV), and this column, by name or position from 1, holds the strings.
+  std::string text_column = {};
+  /// Of such a table: the character between fields, 0 finds out; whether the first row names the columns.
+  char delimiter = 0;
+  std::optional<bool> header = {};
+  /// Above 0: each string becomes the set of its shingles of so many letters, see `shingles_of`.
+  std::uint32_t shingle = 0;
+  /// Each string becomes the set of its words, see `words_of`.
+  bool words = false;
   ProgressCallback progress = {};
 };
 
 /// What a file held.
 struct SequenceFile {
   SequenceSet sequences;
-  std::vector<std::string> names;  ///< one for each sequence of FASTA and PHYLIP; empty for the others
+  std::optional<SequenceSet> strings;  ///< those that sets of shingles or words were made of
+  std::vector<std::string> names;      ///< one for each sequence of FASTA and PHYLIP; empty for the others
   SequenceFormat format = SequenceFormat::lines;
   std::vector<std::string> notes;  ///< what a person should know, e.g. that empty lines are empty strings
 
@@ -49,5 +60,13 @@ struct SequenceFile {
 /// does not read, BadData that names the line if it is not as its format wants it or no UTF-8, OutOfMemory,
 /// Interrupted.
 SequenceFile read_sequences(const std::string& path, const SequenceReadOptions& options = {});
+
+/// For the Jaccard distance of strings: the set of all `length` letters in a row of each string. A shorter string is
+/// one shingle. A number of 32 bits stands for each shingle, the same on every machine; two different shingles have the
+/// same number once in 4 billion pairs. Throws UsageError unless these are strings and `length` is at least 1.
+SequenceSet shingles_of(SequenceView strings, std::uint32_t length);
+
+/// The same for words: what stands between blanks, tabs and line breaks.
+SequenceSet words_of(SequenceView strings);
 
 }  // namespace kith::io

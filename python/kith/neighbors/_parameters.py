@@ -10,6 +10,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import StrOptions
 
+from .._types import Engine
+
 # Of our parameters, for scikit-learn's check of parameters.
 CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [StrOptions({"auto", "brute", "kdtree", "covertree"})],
@@ -26,7 +28,7 @@ _METRICS = {
     "infinity": "linf",
     "cosine": "cosine",
 }
-_ENGINES = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
+_ENGINES: dict[str, Engine] = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
 
 
 def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) -> str | None:
@@ -45,7 +47,7 @@ def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) ->
     return {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(exponent) or f"lp:{exponent!r}"
 
 
-def engine_for(engine: str, algorithm: str) -> str:
+def engine_for(engine: Engine, algorithm: str) -> Engine:
     """The engine, by its own name or by that of scikit-learn's algorithm."""
     return _ENGINES[algorithm] if engine == "auto" else engine
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from .._index import Index
+from .._types import Engine
 from . import _originals as originals
 from ._parameters import library_metric
 from ._radius_lists import as_objects, emptied, radii_of
@@ -18,7 +19,7 @@ __all__ = ["BallTree", "KDTree", "SearchTree"]
 class SearchTree:
     """What `KDTree` and `BallTree` share. Other metrics and densities are left to scikit-learn's tree."""
 
-    _engine = "auto"
+    _engine: Engine = "auto"
     _original: Any = None
     valid_metrics: list[str] = []
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import as_count
+from .._arguments import as_count, as_whole
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,7 +51,8 @@ def as_ranks(k: Any) -> int | npt.NDArray[np.int64]:
         raise TypeError("k must be an integer or a sequence of integers")
     if np.isscalar(k):
         # SciPy counts 2.5 as 3 neighbours, because numpy.arange(1, 3.5) has as many.
-        ranks = int(np.ceil(k)) if isinstance(k, (float, np.floating)) else operator.index(k)
+        number: Any = k
+        ranks = int(np.ceil(number)) if isinstance(k, (float, np.floating)) else as_whole(number, "k")
         if ranks < 1:
             raise ValueError("k must be an integer of at least 1 or a flat sequence of such")
         return as_count(ranks, "k")
@@ -113,6 +114,14 @@ def broadcast(values: Any, shape: tuple[int, ...]) -> Floats:
     spread = np.empty(shape, dtype=np.float64)
     spread[...] = values
     return spread
+
+
+def is_far_from_overflow(p: float, largest: float, dims: int) -> bool:
+    """Whether no two points with coordinates up to `largest` can be infinitely far apart."""
+    try:
+        return dims * (2 * largest) ** p < sys.float_info.max
+    except OverflowError:
+        return False
 
 
 def require_no_overflow(p: float, *corners: Floats) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,11 @@ class TreeArrays:
     def __init__(self, low: _kith.SpatialTree, data: npt.NDArray[np.float64]) -> None:
         self.data = data
         self.indices = low.indices()
-        self.fields = low.nodes()
+        self._low = low
+
+    @cached_property
+    def fields(self) -> dict[str, npt.NDArray[Any]]:
+        return self._low.nodes()
 
 
 class cKDTreeNode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The tree whose points are found; the periodic axes of this tree count.
         r : float
             The distance.
@@ -48,11 +48,19 @@ class PairQueries(Tree):
         partner = self._partner(other, "query_ball_tree")
         radius, exponent = as_float(r), as_exponent(p)
         as_eps(eps)
-        require_no_overflow(exponent, self._mins, self._maxes, partner._mins, partner._maxes)
+        require_no_overflow(exponent, self.mins, self.maxes, partner.mins, partner.maxes)
         if not radius >= 0:
             return [[] for _ in range(self.n)]
         return partner._searches(exponent).balls(self._data, radius, True, 0)
 
+    @overload
+    def query_pairs(
+        self, r: float, p: float = 2.0, eps: float = 0.0, output_type: Literal["set"] = "set"
+    ) -> set[tuple[int, int]]: ...
+    @overload
+    def query_pairs(
+        self, r: float, p: float = 2.0, eps: float = 0.0, *, output_type: Literal["ndarray"]
+    ) -> npt.NDArray[np.intp]: ...
     def query_pairs(
         self, r: float, p: float = 2.0, eps: float = 0.0, output_type: str = "set"
     ) -> Any:
@@ -85,7 +93,7 @@ class PairQueries(Tree):
         as_eps(eps)
         if output_type not in ("set", "ndarray"):
             raise ValueError("Invalid output type")
-        require_no_overflow(exponent, self._mins, self._maxes)
+        require_no_overflow(exponent, self.mins, self.maxes)
         if not radius >= 0:
             return set() if output_type == "set" else np.empty((0, 2), dtype=np.intp)
         return self._searches(exponent).pairs(radius, output_type == "set")
@@ -105,7 +113,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The other tree, or this one; the periodic axes of this tree count.
         r : float or array_like of shape (radii,)
             The distances. Nothing lies within a negative one or NaN.
@@ -143,7 +151,7 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree
+        other : KDTree, of kith.spatial or of SciPy
             The other tree, or this one; the periodic axes of this tree count.
         max_distance : float
             Larger distances are left out.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -18,12 +19,16 @@ from ._arguments import (
     as_ranks,
     as_threads,
     broadcast,
+    is_far_from_overflow,
     require_no_overflow,
 )
+from ._searches import IndexSearches
 from ._tree import Tree
 
 __all__ = ["PointQueries"]
 
+_PLAIN_NORMS = (2.0, 1.0, math.inf)  # under which nothing overflows
+_FEW_NUMBERS = 32  # NumPy takes longer to begin than they take
 _BYTES_PER_NEIGHBOR = 24  # its distance, its number, and the number as the library has it, rounded up
 
 
@@ -101,9 +106,24 @@ class PointQueries(Tree):
         shape = points.shape[:-1] + (() if is_nearest else (width,))
         return distances.reshape(shape), numbers.reshape(shape)
 
+    def _is_plain_query(self, x: npt.NDArray[Any]) -> bool:
+        """Whether this is one query that the extension takes as it is."""
+        return (
+            x.shape == (self.m,)
+            and x.dtype == np.float64
+            and (flags := x.flags).c_contiguous
+            and flags.aligned
+        )
+
     def _require_no_overflow(self, rows: Floats, p: float) -> None:
-        if p not in (1.0, 2.0, math.inf) and len(rows):
-            require_no_overflow(p, self._mins, self._maxes, rows.min(axis=0), rows.max(axis=0))
+        if p in _PLAIN_NORMS or not len(rows):
+            return
+        if rows.size <= _FEW_NUMBERS:
+            largest = max(self._largest, *map(abs, rows.ravel().tolist()))
+        else:
+            largest = max(self._largest, float(rows.max()), -float(rows.min()))
+        if not is_far_from_overflow(p, largest, self.m):
+            require_no_overflow(p, self.mins, self.maxes, rows.min(axis=0), rows.max(axis=0))
 
     def query_ball_point(
         self,
@@ -153,6 +173,19 @@ class PointQueries(Tree):
         >>> tree.query_ball_point([[2, 0], [3, 3]], 1, return_length=True)
         array([4, 3])
         """
+        if (
+            type(x) is np.ndarray
+            and self._is_plain_query(x)
+            and isinstance(r, (float, int))
+            and r >= 0
+            and p in _PLAIN_NORMS
+            and type(searches := self._by_norm.get(p)) is IndexSearches
+            and eps == 0
+            and (workers == 1 or workers is None)
+        ):
+            # One query after another: as little as possible lies between the caller and the library.
+            with contextlib.suppress(ValueError):  # raised below, in SciPy's words
+                return searches.ball(x, r, bool(return_sorted), return_length)
         points = as_query_points(x, self.m)
         threads = as_threads(workers)
         exponent = as_exponent(p)

@@ -44,7 +44,11 @@ class IndexSearches:
 
     def __init__(self, data: Floats, p: float, period: list[float]) -> None:
         self.data = data
-        self.low = _kith.Index.build(data, device="cpu", metric=metric_of(p), period=period)
+        metric = metric_of(p)
+        engine = "kdtree" if metric.startswith("lp:") else "auto"  # powers are dear: none to spare
+        self.low = _kith.Index.build(
+            data, engine=engine, device="cpu", metric=metric, period=period
+        )
 
     def nearest(
         self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
@@ -79,6 +83,12 @@ class IndexSearches:
 
     def balls(self, rows: Floats, radii: Radii, ascending: bool, threads: int) -> list[list[int]]:
         return _kith.ball_lists(self.low, rows, radii, ascending, threads)
+
+    def ball(self, query: Floats, radius: float, ascending: bool, counted: bool) -> Any:
+        """Of one query."""
+        if counted:
+            return np.intp(self.low.count_one(query, radius))
+        return _kith.ball_list(self.low, query, radius, ascending)
 
     def counts(self, rows: Floats, radii: Radii, threads: int) -> Ints:
         return self.low.count(rows, radii, threads=threads)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,9 +40,14 @@ class Tree:
             raise ValueError("data must be of shape (n, m) with at least one dimension m")
         if copy_data and np.may_share_memory(points, data):
             points = points.copy()
-        if not np.isfinite(points).all():
-            raise ValueError("data must be finite, check for nan or inf values")
-        self._take(points, as_leafsize(leafsize), bool(compact_nodes), bool(balanced_tree), boxsize)
+        try:
+            self._take(
+                points, as_leafsize(leafsize), bool(compact_nodes), bool(balanced_tree), boxsize
+            )
+        except ValueError:
+            if not np.isfinite(points).all():  # the build finds them, too, and says so in other words
+                raise ValueError("data must be finite, check for nan or inf values") from None
+            raise
 
     def _take(
         self, points: Floats, leafsize: int, compact: bool, balanced: bool, boxsize: Any
@@ -51,9 +58,6 @@ class Tree:
         if boxsize is not None:
             self._boxsize = broadcast(boxsize, (self.m,))
             self._period = _period(self._boxsize, self._data)
-        empty = np.zeros(self.m)
-        self._maxes = points.max(axis=0) if self.n else empty
-        self._mins = points.min(axis=0) if self.n else empty.copy()
         self._arrays: _nodes.TreeArrays | None = None
         self._low_tree: _kith.SpatialTree | None = None
         self._by_norm: dict[float, Searches] = {}
@@ -62,12 +66,24 @@ class Tree:
     n = property(lambda self: self._data.shape[0], doc="The number of points.")
     m = property(lambda self: self._data.shape[1], doc="The number of dimensions.")
     data = property(lambda self: self._data, doc="The points, of shape (n, m).")
-    maxes = property(lambda self: self._maxes, doc="The largest value in each dimension.")
-    mins = property(lambda self: self._mins, doc="The least value in each dimension.")
     leafsize = property(lambda self: self._leafsize, doc="The most points in a leaf of `tree`.")
     boxsize = property(lambda self: self._boxsize, doc="The lengths of periodic axes, or None.")
     size = property(lambda self: self._spatial_tree().size, doc="The number of nodes of `tree`.")
     indices = property(lambda self: self._nodes().indices, doc="The points in the order of `tree`.")
+
+    mins = property(lambda self: self._bounds[0], doc="The least value in each dimension.")
+    maxes = property(lambda self: self._bounds[1], doc="The largest value in each dimension.")
+
+    @cached_property
+    def _bounds(self) -> tuple[Floats, Floats]:
+        if self.n == 0:
+            return np.zeros(self.m), np.zeros(self.m)
+        return self._data.min(axis=0), self._data.max(axis=0)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest value without its sign."""
+        return float(max(self.maxes.max(), -self.mins.min()))
 
     @property
     def tree(self) -> Any:
@@ -98,6 +114,8 @@ class Tree:
 
     def _partner(self, other: Any, method: str) -> Tree:
         """The other tree, with the periodic axes of this one."""
+        if _is_of_scipy(other):
+            other = Tree(other.data, other.leafsize, boxsize=other.boxsize)
         if not isinstance(other, Tree):
             given = f"{type(other).__module__}.{type(other).__qualname__}"
             raise TypeError(
@@ -128,6 +146,11 @@ class Tree:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._take(*state)
+
+
+def _is_of_scipy(tree: Any) -> bool:
+    module = sys.modules.get("scipy.spatial._ckdtree")  # whoever made one has imported it
+    return module is not None and isinstance(tree, module.cKDTree)
 
 
 def _period(boxsize: Floats, data: Floats) -> Floats:

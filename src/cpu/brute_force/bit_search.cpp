@@ -138,7 +138,8 @@ class BitSearch final : public engine::BitSearcher {
                                    .stage = "searching",
                                    .progress = run.progress,
                                    .units_per_task = plan.queries_per_block,
-                                   .total_units = plan.queries * plan.ranges},
+                                   .total_units = plan.queries * plan.ranges,
+                                   .nanoseconds_per_task = plan.nanoseconds_per_task},
                                   task);
   }
 

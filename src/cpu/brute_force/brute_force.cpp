@@ -97,7 +97,8 @@ class BruteForce final : public engine::Searcher<T> {
             .stage = "searching",
             .progress = run.progress,
             .units_per_task = plan.queries_per_block,
-            .total_units = plan.queries * plan.ranges};
+            .total_units = plan.queries * plan.ranges,
+            .nanoseconds_per_task = plan.nanoseconds_per_task};
   }
 
   Metric metric_;

@@ -3,6 +3,7 @@
 
 #include "cpu/brute_force/scan.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/worth_threads.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,7 @@ struct ScanPlan {
   std::uint64_t blocks = 0;
   std::uint64_t panels = 0;
   std::uint64_t ranges = 1;
+  double nanoseconds_per_task = 0;  ///< about
 
   std::uint64_t tasks() const { return blocks * ranges; }
   std::uint64_t first_query(std::uint64_t block) const { return block * queries_per_block; }
@@ -24,6 +26,9 @@ struct ScanPlan {
   }
   std::uint64_t first_panel(std::uint64_t range) const { return range * panels / ranges; }
 };
+
+/// About what it takes to compare one query with one panel, for each dimension.
+inline constexpr double kScanNanoseconds = 1;
 
 /// `bytes_per_query` is the scratch that a query keeps while its block is scanned.
 inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint32_t dims, std::size_t value_bytes,
@@ -39,7 +44,10 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
   ScanPlan plan;
   plan.queries = queries;
   plan.panels = panels;
-  const std::uint64_t wanted = kTasksPerThread * static_cast<std::uint64_t>(runtime::resolve_threads(threads));
+  const double per_query = static_cast<double>(panels) * dims * kScanNanoseconds;
+  const int useful =
+      runtime::threads_worth(runtime::resolve_threads(threads), queries * panels, dims * kScanNanoseconds);
+  const std::uint64_t wanted = kTasksPerThread * static_cast<std::uint64_t>(useful);
   const std::uint64_t by_cache = kQueryCache / (std::uint64_t{dims} * value_bytes + 1);
   const std::uint64_t by_scratch = kScratch / (bytes_per_query + 1);
   const std::uint64_t by_threads = std::max(kFewestQueries, queries / wanted);
@@ -54,6 +62,7 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
     const std::uint64_t by_memory = kMostPartialBytes / (queries * bytes_per_query + 1);
     plan.ranges = std::max<std::uint64_t>(1, std::min({by_tasks, by_panels, by_memory}));
   }
+  plan.nanoseconds_per_task = per_query * plan.queries_per_block / static_cast<double>(plan.ranges);
   return plan;
 }
 

@@ -92,7 +92,7 @@ class CoverBuilder {
     state_.cell_at.assign(objects, 0);
     state_.values.resize(objects);
     state_.distances.resize(objects);
-    constexpr std::uint32_t kBlock = 1 << 12;
+    constexpr std::uint32_t kBlock = 1 << 10;
     runtime::parallel_for((objects + kBlock - 1) / kBlock, {.threads = threads_}, [&](std::uint64_t block) {
       const auto first = static_cast<std::uint32_t>(block * kBlock);
       const std::uint32_t count = std::min(kBlock, objects - first);

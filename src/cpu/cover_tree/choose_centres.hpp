@@ -5,6 +5,7 @@
 #include "cpu/cover_tree/contest.hpp"
 #include "cpu/cover_tree/neighbor_cells.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ class CentreChoice {
     std::uint64_t evaluations = 0;
     for (std::uint32_t i = 0; i < size; ++i) {
       if (is_covered[slot[i]]) continue;
+      runtime::look_for_stop();
       const std::uint32_t at = batch_[i], cell = state_.cell_at[at];
       centres.push_back({state_.numbers[at], cell, state_.distances[at], at});
       space_.ask(query, state_.numbers[at]);
@@ -160,6 +162,7 @@ class CentreChoice {
       std::vector<Value> values;
       std::vector<std::uint32_t> near_cells;
       for (std::size_t c = before + block * kBlock; c < end; ++c) {
+        runtime::look_for_stop();
         near_cells.clear();
         const double in_radii = neighbors_.in_radii(centres[c].distance);
         for (const auto& near : neighbors_.of(centres[c].cell)) {

@@ -131,6 +131,7 @@ class FarthestObjects {
     for (std::uint32_t c = of.first_child + 1; c < of.first_child + of.children; ++c) add(c, nodes[c].to_parent);
     bool asked = false;
     while (!walk.steps.empty() && walk.steps.front().most > best) {
+      runtime::look_for_stop();
       const Step step = walk.steps.front();
       std::pop_heap(walk.steps.begin(), walk.steps.end());
       walk.steps.pop_back();

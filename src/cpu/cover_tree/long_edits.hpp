@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/edit_pattern.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -57,7 +58,14 @@ std::uint32_t long_edit_distance(const EditPattern& pattern, const Code* text, s
 
   std::int64_t last = -1;   // words up to here are computed
   std::int64_t bottom = 0;  // D in their last row
+  constexpr std::int64_t kWordsPerLook = 1 << 16;
+  std::int64_t words = 0;  // since a stop was looked for
   for (std::int64_t j = 1; j <= columns; ++j) {
+    words += last + 1;
+    if (words > kWordsPerLook) {
+      words = 0;
+      runtime::look_for_stop();
+    }
     const std::int64_t last_wanted = (std::min(rows, j + below) - 1) / kWord;
     for (; last < last_wanted; ++last) {
       column[static_cast<std::size_t>(last + 1)] = {};

@@ -57,6 +57,7 @@ class NeighborCells {
       for (std::uint64_t a = block * kBlock; a < end; ++a) {
         const CoverCell& cell = cells[a];
         if (!cell.open) continue;
+        runtime::look_for_stop();
         list.clear();
         space.ask(query, cell.centre);
         for (const Neighbor& near : above.of(cell.parent)) {

@@ -10,6 +10,7 @@
 #include "cpu/nearest_row.hpp"
 #include "engine/searcher.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -61,7 +62,10 @@ void for_each_query(const PreparedTree<S>& tree, const CoverQueries<S>& queries,
       const typename ScratchPool<S>::Lease lease(tree.scratch());
       std::uint64_t measured = 0;
       const std::uint64_t end = std::min(count, (task + 1) * kQueriesPerTask);
-      for (std::uint64_t i = task * kQueriesPerTask; i < end; ++i) measured += ask(i, *lease);
+      for (std::uint64_t i = task * kQueriesPerTask; i < end; ++i) {
+        runtime::look_for_stop();
+        measured += ask(i, *lease);
+      }
       evaluations += measured;
     });
   };

@@ -33,6 +33,7 @@ void close_where_splits_do_not_pay(const S& space, CoverState<S>& state, double 
     std::vector<typename S::Value> values(sample);
     std::uint64_t close = 0;
     for (std::uint32_t a = 1; a < sample; ++a) {
+      runtime::look_for_stop();
       space.ask(query, samples[i][a]);
       rows.measure(query, 0, a, within, values.data());
       for (std::uint32_t b = 0; b < a; ++b) close += values[b] <= within;

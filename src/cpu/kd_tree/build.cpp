@@ -8,6 +8,7 @@
 #include "cpu/kd_tree/split_records.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -89,8 +90,12 @@ class Builder {
     std::vector<std::vector<T>> boxes = split_top(level);
     allocate_boxes();
     const std::uint32_t below = geometry.levels - level;
+    const double points_each = static_cast<double>(geometry.points) / static_cast<double>(boxes.size());
     runtime::parallel_for(boxes.size(),
-                          {.threads = options_.threads, .stage = "building", .progress = options_.progress},
+                          {.threads = options_.threads,
+                           .stage = "building",
+                           .progress = options_.progress,
+                           .nanoseconds_per_task = points_each * (below + 1) * kSplitNanoseconds},
                           [&](std::uint64_t j) {
                             Subtree task(tree_, below, geometry.first(level, j + 1) - geometry.first(level, j));
                             build_subtree(level, j, boxes[j].data(), task.boxes.data(), task);
@@ -102,6 +107,7 @@ class Builder {
 
  private:
   static constexpr std::uint32_t kTopLevels = 6;
+  static constexpr std::uint32_t kLevelsPerLook = 10;  ///< a subtree of so many levels takes some milliseconds
 
   /// What a thread needs to build a subtree.
   struct Subtree {
@@ -135,7 +141,10 @@ class Builder {
       if (boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
         for (std::uint64_t j = 0; j < boxes.size(); ++j) split(j, threads);
       } else {
-        runtime::parallel_for(boxes.size(), {.threads = threads}, [&](std::uint64_t j) { split(j, 1); });
+        const double points_each = static_cast<double>(geometry.points) / static_cast<double>(boxes.size());
+        runtime::parallel_for(boxes.size(),
+                              {.threads = threads, .nanoseconds_per_task = points_each * kSplitNanoseconds},
+                              [&](std::uint64_t j) { split(j, 1); });
       }
       boxes = std::move(next);
     }
@@ -195,6 +204,18 @@ class Builder {
     const std::uint32_t dims = access_.dims();
     std::fill_n(box, dims, std::numeric_limits<T>::infinity());
     std::fill_n(box + dims, dims, -std::numeric_limits<T>::infinity());
+    while (last - first > kRecordsPerLook) {
+      extend(first, first + kRecordsPerLook, box);
+      first += kRecordsPerLook;
+      runtime::look_for_stop();
+    }
+    extend(first, last, box);
+    for (std::uint32_t i = 0; i < 2 * dims; ++i) box[i] = without_sign_of_zero(box[i]);
+  }
+
+  /// Makes the box hold these records, too.
+  void extend(const Record* first, const Record* last, T* box) const {
+    const std::uint32_t dims = access_.dims();
     if constexpr (Access::kDims != core::kRuntimeDims) {  // in registers, without branches
       std::array<T, Access::kDims> low, high;
       std::copy_n(box, Access::kDims, low.begin());
@@ -216,7 +237,6 @@ class Builder {
         }
       }
     }
-    for (std::uint32_t i = 0; i < 2 * dims; ++i) box[i] = without_sign_of_zero(box[i]);
   }
 
   /// `scratch` holds two boxes for this level and each one below.
@@ -225,6 +245,7 @@ class Builder {
       write_leaf(j, task.order, task.records.data());
       return;
     }
+    if (tree_.geometry.levels - level == kLevelsPerLook) runtime::look_for_stop();
     const std::uint32_t values = 2 * tree_.dims;
     T* left = scratch;
     T* right = scratch + values;

@@ -44,6 +44,7 @@ class Walk {
     std::uint64_t node;
     T distance;
   };
+  static constexpr bool kIsLp = std::is_same_v<Chain, core::LpChain>;
   static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   static constexpr std::uint32_t kVectors = kGroupQueries / kLanes;
   static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
@@ -73,12 +74,22 @@ class Walk {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
+    if constexpr (kIsLp) reach_ = LpReach<T>(chain_.p, dims_, limit_.chain);
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
   HWY_INLINE T distance_to(std::uint64_t node) const {
     const T* low = tree_.lower(node);
     const T* high = tree_.upper(node);
+    if constexpr (kIsLp) {
+      T largest = 0, squares = 0;
+      for (std::uint32_t d = 0; d < dims_; ++d) {
+        const T between = axes_.between(d, lower_[d], upper_[d], low[d], high[d]);
+        largest = core::larger(largest, between);
+        squares += between * between;
+      }
+      if (reach_.is_beyond(largest, squares)) return std::numeric_limits<T>::infinity();
+    }
     T sum = 0;
     for (std::uint32_t d = 0; d < dims_; ++d) {
       sum = chain_.step(sum, axes_.between(d, lower_[d], upper_[d], low[d], high[d]));
@@ -114,11 +125,23 @@ class Walk {
     }
   }
 
-  /// Which queries of the group may have a neighbour in the box of a leaf, one bit each.
+  /// Which queries of the group may have a neighbour in the box of a leaf, one bit each. Under Lp by cheap sums and the
+  /// largest limit: powers are for the points.
   HWY_INLINE std::uint32_t queries_near(std::uint64_t node) const {
     const Lanes<T> lanes;
     const T* low = tree_.lower(node);
     const T* high = tree_.upper(node);
+    if constexpr (kIsLp) {
+      hn::Mask<Lanes<T>> near[kVectors];
+      for (std::uint32_t v = 0; v < kVectors; ++v) {
+        near[v] = within_reach(lanes, reach_, dims_, [&](std::uint32_t d) HWY_ATTR {
+          const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
+          return axes_.apart(lanes, d, query, hn::Set(lanes, low[d]), hn::Set(lanes, high[d]));
+        });
+        near[v] = hn::And(near[v], hn::Ge(hn::LoadU(lanes, search_.limits + v * kLanes), hn::Zero(lanes)));
+      }
+      return static_cast<std::uint32_t>(bits_of(lanes, near));
+    }
     hn::Vec<Lanes<T>> sums[kVectors];
     for (auto& sum : sums) sum = hn::Zero(lanes);
     for (std::uint32_t d = 0; d < dims_; ++d) {
@@ -131,9 +154,6 @@ class Walk {
     }
     hn::Mask<Lanes<T>> near[kVectors];
     for (std::uint32_t v = 0; v < kVectors; ++v) {
-      if constexpr (kBoundFactor<T, Chain> != T(1)) {
-        sums[v] = hn::Mul(sums[v], hn::Set(lanes, kBoundFactor<T, Chain>));
-      }
       near[v] = hn::Le(sums[v], hn::LoadU(lanes, search_.limits + v * kLanes));
     }
     return static_cast<std::uint32_t>(bits_of(lanes, near));
@@ -167,6 +187,7 @@ class Walk {
   T lower_[kBoxDims];
   T upper_[kBoxDims];
   Limit<T> limit_{};
+  LpReach<T> reach_;  ///< under Lp, of the limit
   bool is_filtered_ = search_.filter.end != NodeFilter{}.end || search_.filter.alive != nullptr;
 };
 

@@ -75,6 +75,7 @@ class KdSearch final : public engine::Searcher<T> {
   template <typename Collector>
   void knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
                      std::uint32_t* indices, T* chains) const;
+  ChainLists<T> radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const;
   bool knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
                  const KnnRules<T>& rules, std::uint32_t* indices, T* chains) const;
 
@@ -113,6 +114,21 @@ class KdSearch final : public engine::Searcher<T> {
                                        .on_hit = collector.function(),
                                        .context = collector.context()});
   }
+
+  /// The same for the one query of a batch, without a group.
+  template <typename Collector>
+  void walk_alone(const QueryBatch<T>& queries, T reach, Collector& collector) const {
+    constexpr std::uint64_t kQuery = 0;
+    collector.scope.queries = &kQuery;
+    search_single(tree_, SingleSearch<T>{.metric = metric_,
+                                         .lengths = lengths(),
+                                         .query = queries.row(kQuery),
+                                         .limit = {reach, kNoPoint},
+                                         .filter = {.end = queries.filter.end(kQuery)},
+                                         .on_hit = collector.function(),
+                                         .context = collector.context()});
+  }
+  static bool is_alone(const QueryBatch<T>& queries) { return queries.count == 1 && !queries.is_self(); }
 
   /// Runs `task(number, first group, end)` over all groups.
   template <typename Task>
@@ -209,7 +225,7 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
     const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, chains + query * k);
     if (exact != nullptr) exact[query] = is_certain ? 1 : 0;
   };
-  if (queries.count == 1 && !queries.is_self()) {
+  if (is_alone(queries)) {
     alone(0, queries.row(0));
   } else if (!rules.is_exact()) {  // one by one, in the order of the leaves
     const QueryGroups<T> groups(tree_, queries, run.threads);
@@ -237,8 +253,25 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
 }
 
 template <typename T>
+ChainLists<T> KdSearch<T>::radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const {
+  ListCollector<T> collector(queries.filter, queries.reach(bound));
+  walk_alone(queries, queries.reach(bound).of(0), collector);
+  auto& found = collector.list(0);
+  ListEntry<T>::sort(found.data(), found.size());
+  if (most > 0 && found.size() > most) found.resize(most);
+  ChainLists<T> lists{{0, found.size()}, std::vector<std::uint32_t>(found.size()), std::vector<T>(found.size())};
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    const Candidate<T> candidate = ListEntry<T>::candidate(found[j]);
+    lists.indices[j] = candidate.index;
+    lists.chains[j] = candidate.distance;
+  }
+  return lists;
+}
+
+template <typename T>
 ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                   const RunOptions& run) const {
+  if (is_alone(queries)) return radius_alone(queries, bound, most);
   /// What one task found: lists one after the other.
   using Entry = typename ListEntry<T>::Type;
   struct Found {
@@ -293,6 +326,12 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
 
 template <typename T>
 void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
+  if (is_alone(queries)) {
+    CountCollector<T> collector(queries.filter, queries.reach(bound));
+    walk_alone(queries, queries.reach(bound).of(0), collector);
+    counts[0] = collector.count(0);
+    return;
+  }
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {

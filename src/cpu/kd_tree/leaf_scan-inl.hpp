@@ -10,6 +10,7 @@
 
 #include "cpu/kd_tree/kd_tree.hpp"
 #include "cpu/kd_tree/leaf_hits.hpp"
+#include "cpu/kd_tree/lp_filter.hpp"
 #include "cpu/simd_chain-inl.hpp"
 
 #include <limits>
@@ -64,6 +65,49 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
     within[v] = hn::Le(sums[v], most);
   }
   return bits_of(lanes, within);
+}
+
+/// Which lanes cheap sums do not dismiss. `difference(d)` gives the differences in dimension d.
+template <class D, typename T, class Difference>
+HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint32_t dims,
+                                    const Difference& difference) {
+  auto largest = hn::Zero(lanes), squares = hn::Zero(lanes);
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const auto e = difference(d);
+    largest = hn::Max(largest, hn::Abs(e));
+    squares = hn::Add(squares, hn::Mul(e, e));
+  }
+  return hn::And(hn::Le(largest, hn::Set(lanes, reach.largest)), hn::Le(squares, hn::Set(lanes, reach.squares)));
+}
+
+/// `compare_points` under Lp, where powers take nearly all the time: only points that cheap sums do not dismiss get
+/// them.
+template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
+HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
+                                        std::uint32_t dims, const core::LpChain& chain, const PlainAxes<T>&, T limit,
+                                        T* chains) {
+  const Lanes<T> lanes;
+  constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
+  const LpReach<T> reach(chain.p, dims, limit);
+  const T* points = leaf.values + first;
+  hn::Mask<Lanes<T>> within[kVectors];
+  for (std::uint32_t v = 0; v < kVectors; ++v) {
+    within[v] = within_reach(lanes, reach, dims, [&](std::uint32_t d) HWY_ATTR {
+      const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
+      return hn::Sub(hn::Set(lanes, query[std::size_t{d} * kStride]), point);
+    });
+  }
+  std::uint64_t hits = 0;
+  for (std::uint64_t rest = bits_of(lanes, within); rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::uint32_t>(__builtin_ctzll(rest));
+    T sum = 0;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      sum = chain.step(sum, query[std::size_t{d} * kStride] - points[std::uint64_t{d} * leaf.size + i]);
+    }
+    chains[i] = sum;
+    if (sum <= limit) hits |= rest & -rest;
+  }
+  return hits;
 }
 
 /// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps the limit up to date. True if

@@ -1,6 +1,8 @@
 // Moves records that belong to the left to the front, without a branch on the data.
 #pragma once
 
+#include "runtime/progress_meter.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +11,8 @@
 namespace kith::cpu {
 
 inline constexpr std::ptrdiff_t kPartitionBlock = 64;
+/// In a pass over many records a stop is looked for after so many: some milliseconds.
+inline constexpr std::ptrdiff_t kRecordsPerLook = 1 << 19;
 
 /// Up to 2 * kPartitionBlock records: the left ones close up in place, the right ones wait in a buffer.
 template <typename Record, typename IsLeft>
@@ -35,7 +39,8 @@ Record* partition_records(Record* first, Record* last, const IsLeft& is_left) {
   std::uint8_t wrong_left[kPartitionBlock], wrong_right[kPartitionBlock];  // places counted from the two ends
   std::size_t lefts = 0, rights = 0;                                       // how many are noted and not yet moved
   std::size_t left_from = 0, right_from = 0;
-  while (last - first > 2 * kPartitionBlock) {
+  for (std::uint32_t rounds = 1; last - first > 2 * kPartitionBlock; ++rounds) {
+    if (rounds % (kRecordsPerLook / kPartitionBlock) == 0) runtime::look_for_stop();
     if (lefts == 0) {
       left_from = 0;
       for (std::ptrdiff_t i = 0; i < kPartitionBlock; ++i) {

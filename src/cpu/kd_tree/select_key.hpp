@@ -1,7 +1,9 @@
 // The value of a given rank among many numbers: a bracket from a sample, the few numbers inside it, again.
 #pragma once
 
+#include "cpu/kd_tree/partition_records.hpp"
 #include "cpu/kd_tree/select_few.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,11 +28,14 @@ struct Bracket {
   template <typename KeyAt>
   BracketCount keep(const KeyAt& key_at, std::size_t count, T* kept) const {
     BracketCount found;
-    for (std::size_t i = 0; i < count; ++i) {
-      const T key = key_at(i);
-      found.below += key < low ? 1 : 0;
-      kept[found.inside] = key;
-      found.inside += (key >= low ? 1 : 0) & (key <= high ? 1 : 0);
+    for (std::size_t i = 0; i < count;) {
+      if (i > 0) runtime::look_for_stop();
+      for (const std::size_t end = std::min(count, i + std::size_t{kRecordsPerLook}); i < end; ++i) {
+        const T key = key_at(i);
+        found.below += key < low ? 1 : 0;
+        kept[found.inside] = key;
+        found.inside += (key >= low ? 1 : 0) & (key <= high ? 1 : 0);
+      }
     }
     return found;
   }

@@ -12,6 +12,8 @@ namespace kith::cpu {
 
 /// From this many records on several threads pay.
 inline constexpr std::uint64_t kParallelSplit = 1 << 17;
+/// About what splitting a node takes for each of its points.
+inline constexpr double kSplitNanoseconds = 10;
 
 /// The records [0, count) cut into equal parts.
 struct Parts {
@@ -19,6 +21,11 @@ struct Parts {
   std::uint64_t parts;
 
   std::uint64_t first(std::uint64_t part) const { return count * part / parts; }
+  /// A pass over them: some of those that splitting takes.
+  runtime::ParallelOptions one_pass(int threads) const {
+    const double each = static_cast<double>(count) / static_cast<double>(parts);
+    return {.threads = threads, .nanoseconds_per_task = each * kSplitNanoseconds / 4};
+  }
 };
 
 /// Moves the records with `is_left` to the front on all threads; returns how many there are. Each part is partitioned
@@ -26,7 +33,7 @@ struct Parts {
 template <typename Record, typename IsLeft>
 std::uint64_t partition_in_parallel(Record* records, Parts parts, int threads, const IsLeft& is_left) {
   std::vector<std::uint64_t> boundaries(parts.parts);
-  runtime::parallel_for(parts.parts, {.threads = threads}, [&](std::uint64_t part) {
+  runtime::parallel_for(parts.parts, parts.one_pass(threads), [&](std::uint64_t part) {
     boundaries[part] = static_cast<std::uint64_t>(
         partition_records(records + parts.first(part), records + parts.first(part + 1), is_left) - records);
   });
@@ -73,7 +80,7 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   // The value at the rank: each part keeps what lies in the bracket, the rest is done alone.
   const Bracket<T> bracket = guess_bracket<T>(key_at, count, rank);
   std::vector<BracketCount> found(parts.parts);
-  runtime::parallel_for(parts.parts, {.threads = threads}, [&](std::uint64_t part) {
+  runtime::parallel_for(parts.parts, parts.one_pass(threads), [&](std::uint64_t part) {
     const std::uint64_t begin = parts.first(part);
     found[part] = bracket.keep([&](std::size_t i) { return key_at(begin + i); }, parts.first(part + 1) - begin,
                                room.first + begin);

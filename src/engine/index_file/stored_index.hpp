@@ -6,6 +6,7 @@
 #include "engine/total_time.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -50,6 +51,7 @@ template <typename Load>
 auto load_from_file(const std::string& path, const LoadOptions& options, Load&& load) {
   require_threads(options.threads);
   const TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "checking");
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
@@ -62,6 +64,7 @@ template <typename Load>
 auto load_from_bytes(std::span<const std::byte> bytes, const LoadOptions& options, Load&& load) {
   require_threads(options.threads);
   const TotalTime total(options.times);
+  const runtime::Watched watched(&options.progress, "checking");
   if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
   return with_memory(bytes.size(), "the index", [&] {
     return load(IndexFile::copy_of(bytes, "index in memory", {options.threads, &options.progress}));

@@ -1,0 +1,81 @@
+"""Names of options and types of arguments, for type checkers and editors."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._progress import Progress
+
+__all__ = [
+    "BoxKeywords",
+    "Builder",
+    "CountKeywords",
+    "CoverTreeCountKeywords",
+    "CoverTreeKnnKeywords",
+    "CoverTreeRadiusKeywords",
+    "Distances",
+    "Engine",
+    "EngineInUse",
+    "Indices",
+    "KnnKeywords",
+    "Metric",
+    "RadiusKeywords",
+    "Split",
+]
+
+Engine = Literal["auto", "brute", "kdtree", "covertree"]
+EngineInUse = Literal["brute", "kdtree", "covertree"]
+#: "lp:P" is one for every P.
+Metric = Union[Literal["l2", "l1", "linf", "cosine", "angular", "ip"], str]
+Split = Literal["widest", "cycle"]
+Builder = Literal["batch", "lists"]
+
+Distances = npt.NDArray[np.floating[Any]]
+Indices = npt.NDArray[np.int64]
+
+
+class CoverTreeCountKeywords(TypedDict, total=False):
+    """What every search takes."""
+
+    exclude_self: bool
+    allowed: Any
+    earlier_only: bool
+    threads: int
+    progress: Progress
+
+
+class CoverTreeRadiusKeywords(CoverTreeCountKeywords, total=False):
+    max_neighbors: int
+
+
+class CoverTreeKnnKeywords(CoverTreeCountKeywords, total=False):
+    max_distance: float
+    eps: float
+
+
+class CountKeywords(CoverTreeCountKeywords, total=False):
+    index_below: Any
+    skip_nonfinite: bool
+
+
+class RadiusKeywords(CountKeywords, total=False):
+    max_neighbors: int
+    squared: bool
+
+
+class KnnKeywords(CountKeywords, total=False):
+    max_distance: float
+    eps: float
+    max_leaves: int
+    squared: bool
+
+
+class BoxKeywords(TypedDict, total=False):
+    allowed: Any
+    index_below: Any
+    skip_nonfinite: bool
+    threads: int
+    progress: Progress
