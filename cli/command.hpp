@@ -29,6 +29,7 @@ struct Argument {
   std::string text;
   std::function<void(const std::string&)> take;
   bool required = false;
+  bool repeated = false;  ///< one or more; `take` is called for each
 };
 
 /// One example of the help: what it does, and the line to type.

@@ -101,7 +101,7 @@ io::Format check_points_path(const std::string& path) {
 
 void check_result_path(const std::string& path) {
   check_output_path(path);
-  if (path == "-" || has_extension(path, {".npz", ".csv", ".tsv"})) return;
+  if (path == "-" || has_extension(path, {".npz", ".csv", ".tsv", ".npz.gz", ".csv.gz", ".tsv.gz"})) return;
   throw UsageError(fmt::format(
       "--out: {}: results are written as .npz, .csv or .tsv, or as CSV to -; choose one of these extensions", path));
 }

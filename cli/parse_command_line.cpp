@@ -34,10 +34,13 @@ void add_to(CLI::App& app, const Flag& flag) {
 
 void add_to(CLI::App& app, const Argument& argument) {
   const auto take = [&argument](const CLI::results_t& results) {
-    argument.take(results.front());
+    for (const std::string& result : results) argument.take(result);
     return true;
   };
-  app.add_option(argument.name, take)->required(argument.required);
+  CLI::Option* option = app.add_option(argument.name, take)->required(argument.required);
+  if (argument.repeated) {
+    option->expected(1, -1)->allow_extra_args()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
 }
 
 [[noreturn]] void refuse_extra(const Command& command, const std::string& extra) {

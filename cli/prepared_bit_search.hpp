@@ -29,6 +29,7 @@ class PreparedBitSearch {
   std::uint64_t query_count() const { return query_count_; }
   BitSearchOptions options(const ProgressCallback& progress) const;
 
+  const ResultColumns& columns() const { return columns_; }
   nlohmann::ordered_json report() const;
   std::string engine_text() const;
   SearchTimes times() const;
@@ -43,6 +44,7 @@ class PreparedBitSearch {
   io::BitFile read(const std::string& path, TerminalProgress& progress) const;
 
   const SearchFlags& flags_;
+  ResultColumns columns_;  // rows of bits have none
   bool loaded_;
   io::BitFile queries_file_;
   BitView queries_;

@@ -35,12 +35,13 @@ std::uint64_t rows_left_out(PointView points, bool are_boxes) {
 }
 
 io::PointFile read_queries(const SearchFlags& flags, const std::vector<std::string>& names, DType dtype,
-                           const ProgressCallback& progress) {
+                           io::Table* table, const ProgressCallback& progress) {
   io::ReadOptions options = flags.read;
   if (is_index_file(flags.queries_path)) {  // the flags are for the columns of the points
     options = {};
     options.threads = flags.read.threads;
   }
+  options.table = table;
   options.dtype = dtype;            // one search, one type: the points decide
   if (flags.columns_per_dim > 1) {  // other columns than those of the points
     options.columns.clear();
@@ -61,10 +62,10 @@ void require_same_dims(const SearchFlags& flags, std::uint32_t points, std::uint
                                  flags.queries_path, counted(queries, "column"), counted(points, "dimension"),
                                  columns * points));
   }
-  throw UsageError(fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns and "
-                               "--query-columns",
-                               flags.queries_path, counted(queries, "dimension"), flags.points_path,
-                               counted(points, "dimension")));
+  throw UsageError(
+      fmt::format("{} has {}, but {} has {}; choose the columns to compare with --columns and "
+                  "--query-columns",
+                  flags.queries_path, counted(queries, "dimension"), flags.points_path, counted(points, "dimension")));
 }
 
 /// Throws UsageError for flags that contradict what the index was built with.
@@ -91,6 +92,16 @@ void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) 
   if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
 }
 
+/// A table stays empty if all columns are coordinates; which of them are is known by their names or positions.
+void complete_columns(io::Table& table, const io::PointFile& file, const std::vector<std::string>& asked) {
+  if (table.columns.empty()) table = io::table_of(file.view(), file.columns);
+  std::vector<std::uint32_t> coordinates;
+  for (const std::string& name : file.columns.empty() ? asked : file.columns) {
+    if (const auto found = table.find(name)) coordinates.push_back(*found);
+  }
+  if (!coordinates.empty()) table.coordinates = coordinates;
+}
+
 }  // namespace
 
 PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check)
@@ -112,7 +123,10 @@ PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progr
 void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& check) {
   if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
-  points_file_ = read_input(flags_.points_path, flags_.read, flags_.output, progress.callback());
+  io::ReadOptions read = flags_.read;
+  if (flags_.wants_columns()) read.table = &columns_.points;
+  points_file_ = read_input(flags_.points_path, read, flags_.output, progress.callback());
+  if (flags_.wants_columns()) complete_columns(columns_.points, points_file_, flags_.read.columns);
   wrap_input(points_file_, flags_.points_path, flags_.axes, flags_.output);
   if (flags_.columns_per_dim == 1) note_on_degrees(points_file_.columns, flags_.build.metric, flags_.output);
   PointView points = points_file_.view();
@@ -160,11 +174,16 @@ void PreparedSearch::load(TerminalProgress& progress, const Check& check) {
   options.map = flags_.map;
   options.progress = progress.callback();
   index_ = Index::load(flags_.points_path, options);
+  const bool has_points = !info.metric.is_of_directions();  // otherwise normalised rows only
+  if (flags_.wants_columns() && has_points) columns_.points = io::table_of(index_->points(flags_.read.threads).view());
 }
 
 void PreparedSearch::read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress) {
-  queries_file_ = read_queries(flags_, points_file_.columns, dtype, progress.callback());
+  io::Table* table = flags_.wants_columns() ? &columns_.queries : nullptr;
+  queries_file_ = read_queries(flags_, points_file_.columns, dtype, table, progress.callback());
   queries_ = queries_file_->view();
+  const bool own = !flags_.query.columns.empty();
+  if (table != nullptr) complete_columns(*table, *queries_file_, own ? flags_.query.columns : flags_.read.columns);
   const std::uint32_t columns = flags_.columns_per_dim * dims;
   if (queries_.rows() == 0) queries_ = PointView(nullptr, dtype, 0, columns, columns);
   query_count_ = queries_.rows();

@@ -1,6 +1,7 @@
 // The steps that knn and radius share: read, build or load, report.
 #pragma once
 
+#include "result_columns.hpp"
 #include "search_flags.hpp"
 #include "search_times.hpp"
 #include "terminal_progress.hpp"
@@ -36,6 +37,9 @@ class PreparedSearch {
   /// What was read from --radius-file: one per query; empty without it.
   std::span<const double> radii() const { return radii_; }
 
+  /// The columns of both files, if the flags want them.
+  const ResultColumns& columns() const { return columns_; }
+
   /// points, queries, engine, device, threads and the other keys that both commands report.
   nlohmann::ordered_json report() const;
   /// "brute force, cpu, 2 threads" for people.
@@ -57,6 +61,7 @@ class PreparedSearch {
   io::PointFile points_file_;
   std::optional<io::PointFile> queries_file_;
   PointView queries_;
+  ResultColumns columns_;
   std::uint64_t query_count_ = 0;
   bool loaded_ = false;
   std::optional<Index> index_;

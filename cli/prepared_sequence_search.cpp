@@ -37,6 +37,31 @@ void require_fitting_sequences(const SearchFlags& flags, const IndexFileInfo& in
   if (flags.self() && flags.sequences.from) refuse("that has its sequences", "--from");
 }
 
+/// A string as it was, or the members of a set.
+std::string text_of(SequenceView sequences, std::uint64_t i) {
+  const SequenceKind kind = sequences.kind();
+  if (kind == SequenceKind::numbers || kind == SequenceKind::sets) {
+    return fmt::format("{}", fmt::join(sequences.sequence(i), " "));
+  }
+  SequenceSet one(kind);
+  one.add(sequences.sequence(i));
+  return one.string(0);
+}
+
+/// The names, if there are any, and the strings or sets themselves.
+io::Table columns_of(SequenceView sequences, const std::vector<std::string>& names) {
+  io::Table table;
+  table.named = true;
+  io::TextValues texts;
+  for (const std::string& name : names) texts.push_back(name);
+  if (!names.empty()) table.columns.emplace_back("name", std::move(texts));
+  texts = {};
+  for (std::uint64_t i = 0; i < sequences.size(); ++i) texts.push_back(text_of(sequences, i));
+  table.columns.emplace_back(sequences.kind() == SequenceKind::sets ? "set" : "text", std::move(texts));
+  table.coordinates = {static_cast<std::uint32_t>(table.columns.size() - 1)};  // what is compared
+  return table;
+}
+
 }  // namespace
 
 PreparedSequenceSearch::PreparedSequenceSearch(const SearchFlags& flags, TerminalProgress& progress,
@@ -65,6 +90,7 @@ void PreparedSequenceSearch::read_and_build(TerminalProgress& progress, const Pr
   const Stopwatch read_watch;
   const io::SequenceFile file =
       read_sequence_file(flags_.points_path, metric, flags_.sequences, {}, flags_.output, progress.callback());
+  if (flags_.wants_columns()) columns_.points = columns_of(file.strings ? *file.strings : file.view(), file.names);
   read_others(metric, file.sequences.kind(), file.sequences.size(), progress);
   read_ms_ = read_watch.milliseconds();
   stop_if_interrupted();
@@ -94,6 +120,7 @@ void PreparedSequenceSearch::load(TerminalProgress& progress, const PreparedSear
   options.map = flags_.map;
   options.progress = progress.callback();
   index_ = SequenceIndex::load(flags_.points_path, options);
+  if (flags_.wants_columns()) columns_.points = columns_of(index_->sequences(), {});
 }
 
 void PreparedSequenceSearch::read_others(SequenceMetric metric, SequenceKind kind, std::uint64_t sequences,
@@ -103,6 +130,8 @@ void PreparedSequenceSearch::read_others(SequenceMetric metric, SequenceKind kin
     queries_ =
         read_sequence_file(flags_.queries_path, metric, flags_.sequences, kind, flags_.output, progress.callback());
     query_count_ = queries_.sequences.size();
+    const SequenceView shown = queries_.strings ? *queries_.strings : queries_.view();
+    if (flags_.wants_columns()) columns_.queries = columns_of(shown, queries_.names);
   }
   if (!flags_.allow_path.empty()) {
     allowed_ = read_allowed_points(flags_.allow_path, sequences, flags_.output, progress.callback());

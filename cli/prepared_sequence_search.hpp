@@ -29,6 +29,7 @@ class PreparedSequenceSearch {
   std::uint64_t query_count() const { return query_count_; }
   SequenceSearchOptions options(const ProgressCallback& progress) const;
 
+  const ResultColumns& columns() const { return columns_; }
   nlohmann::ordered_json report() const;
   std::string engine_text() const;
   SearchTimes times() const;
@@ -42,6 +43,7 @@ class PreparedSequenceSearch {
   void read_others(SequenceMetric metric, SequenceKind kind, std::uint64_t sequences, TerminalProgress& progress);
 
   const SearchFlags& flags_;
+  ResultColumns columns_;
   bool loaded_;
   io::SequenceFile queries_;
   std::uint64_t query_count_ = 0;

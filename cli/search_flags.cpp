@@ -37,6 +37,11 @@ apps::PeriodicAxis axis_of(const std::string& text) {
 
 }  // namespace
 
+bool SearchFlags::wants_columns() const {
+  const io::Format format = out.empty() || out == "-" ? io::Format::automatic : io::format_of_extension(out);
+  return stats || !with.empty() || format == io::Format::ply || format == io::Format::pcd || format == io::Format::las;
+}
+
 std::vector<Argument> search_arguments(SearchFlags& flags) {
   return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
            [&flags](const std::string& path) { flags.points_path = path; }, true},

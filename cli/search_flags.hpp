@@ -33,8 +33,12 @@ struct SearchFlags {
   std::string allow_path;             ///< a file with 0 or 1 per point; empty: all may be found
   std::string radius_path;            ///< radius only: a file with a radius per query; empty: one for all
   std::uint32_t columns_per_dim = 1;  ///< of QUERIES: 2 if they are boxes
+  bool stats = false;                 ///< knn and radius: figures per query instead of the neighbours
+  std::vector<std::string> with;      ///< knn and radius: which columns to show beside each pair
   OutputFlags output;
 
+  /// Whether the result shows columns of the files.
+  bool wants_columns() const;
   bool self() const { return queries_path.empty(); }
   /// Where the result goes; empty if only the report was asked for.
   std::string result_path() const { return out.empty() && !output.json ? "-" : out; }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace kith::cli {
@@ -38,16 +39,26 @@ void write_table_output(const std::string& path, const io::Table& table, const i
   for (const std::string& note : io::write_table(path, table, options)) output.note(note);
 }
 
-std::vector<std::string> column_list(const std::string& flag, const std::string& text) {
-  std::vector<std::string> names = split(text, ',');
-  if (std::ranges::find(names, "") != names.end()) {
-    throw UsageError(fmt::format("{}: \"{}\" has an empty name; write a,b,c", flag, text));
-  }
-  return names;
+Flag drop_flag(std::vector<std::string>& names, const std::string& text) {
+  return {"--drop", "A,B,C", text, [&names](const std::string& value) { names = parse_columns("--drop", value); }};
 }
 
-Flag drop_flag(std::vector<std::string>& names, const std::string& text) {
-  return {"--drop", "A,B,C", text, [&names](const std::string& value) { names = column_list("--drop", value); }};
+FlagGroup table_input_flags(io::ReadOptions& options) {
+  FlagGroup group = input_flags(options);
+  group.title = "Reading files";
+  std::erase_if(group.flags, [](const Flag& flag) { return flag.names == "--label" || flag.names == "--dtype"; });
+  return group;
+}
+
+std::vector<std::uint32_t> finite_rows(const io::Table& table) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint64_t row = 0; row < table.rows(); ++row) {
+    const bool finite = std::ranges::all_of(table.columns, [row](const io::Column& column) {
+      return !io::is_float(column.type()) || std::isfinite(column.number(row));
+    });
+    if (finite) rows.push_back(static_cast<std::uint32_t>(row));
+  }
+  return rows;
 }
 
 void drop_columns(io::Table& table, const std::vector<std::string>& names, const std::string& file) {

@@ -7,6 +7,7 @@
 #include <kith/io/table.hpp>
 #include <kith/progress.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,15 @@ io::Table read_table_input(const std::string& path, const io::ReadOptions& optio
 void write_table_output(const std::string& path, const io::Table& table, const io::WriteOptions& options,
                         const OutputFlags& output);
 
-/// The names of "a,b,c", none of them empty. Throws UsageError that names the flag.
-std::vector<std::string> column_list(const std::string& flag, const std::string& text);
-
 /// The flag --drop, which takes names of columns.
 Flag drop_flag(std::vector<std::string>& names, const std::string& text);
+
+/// The flags that say how files are read, without those that choose coordinates and labels: --format, --columns,
+/// --delimiter and so on.
+FlagGroup table_input_flags(io::ReadOptions& options);
+
+/// The rows whose floating-point numbers are all finite.
+std::vector<std::uint32_t> finite_rows(const io::Table& table);
 
 /// Leaves these columns out. Throws UsageError if one is not there or none is left.
 void drop_columns(io::Table& table, const std::vector<std::string>& names, const std::string& file);

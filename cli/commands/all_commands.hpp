@@ -16,6 +16,8 @@ Command radius_command();
 Command box_command();
 Command classify_command();
 Command dedupe_command();
+Command select_command();
+Command convert_command();
 Command export_command();
 Command verify_command();
 Command bench_command();

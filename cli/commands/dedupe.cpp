@@ -215,9 +215,9 @@ FlagGroup file_flags(DedupeFlags& flags) {
           flags.map_path = path;
         }},
        {"--carry", "A,B,C", "beside the coordinates keep only these columns; without it all of them",
-        [&flags](const std::string& value) { flags.columns.carry = column_list("--carry", value); }},
-       {"--drop", "A,B,C|all", "leave these columns out of the result; all: keep the coordinates only",
-        [&flags](const std::string& value) { flags.columns.drop = column_list("--drop", value); }},
+        [&flags](const std::string& value) { flags.columns.carry = parse_columns("--carry", value); }},
+       {"--drop", "A,B,C", "leave these columns out of the result; \"all\" keeps the coordinates only",
+        [&flags](const std::string& value) { flags.columns.drop = parse_columns("--drop", value); }},
        {"--ascii", "", "write ply and pcd as text instead of binary",
         [&flags](const std::string&) { flags.ascii = true; }},
        json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),

@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
+#include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
 #include "prepared_bit_search.hpp"
@@ -14,7 +15,6 @@
 #include "stopwatch.hpp"
 
 #include <kith/error.hpp>
-#include <kith/io/neighbors_file.hpp>
 
 #include <fmt/format.h>
 
@@ -65,10 +65,7 @@ int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress
 
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
-  if (!path.empty()) {
-    const ExitOnInterrupt leave(path == "-");
-    io::write_neighbors(path, found, progress.callback());
-  }
+  if (!path.empty()) write_result(path, flags, found, prepared.columns(), progress.callback());
   if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
   const std::string evaluations = times.evaluations_text(prepared.query_count());
@@ -101,6 +98,7 @@ int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress
 int run_knn(const KnnFlags& knn) {
   const SearchFlags& flags = knn.search;
   check_search_flags(flags);
+  check_neighbor_output(flags);
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); };
   const IndexContent content = content_of(flags.points_path, flags.sequences);
@@ -151,7 +149,7 @@ Command knn_command() {
       input_flags(flags->search.read),
       query_flags(flags->search.query),
       sequence_flags(flags->search.sequences),
-      result_flags(flags->search)};
+      neighbor_output_flags(flags->search)};
   command.examples = {
       {"the 8 nearest neighbours of every point of a scan", "kith knn scan.ply -k 8 --exclude-self --out near.npz"},
       {"the nearest training row of each test row, as CSV", "kith knn train.csv test.csv -k 1 --label class"},
@@ -162,6 +160,10 @@ Command knn_command() {
       {"the 5 most similar words of each, and those of other words",
        "kith knn words.txt queries.txt -k 5 --metric edit"},
       {"sets of numbers, one in each line, by what they share", "kith knn baskets.txt -k 3 --metric jaccard"},
+      {"the nearest airport of each city, with the names and places of both",
+       "kith knn airports.csv cities.csv -k 1 --columns x,y --with all --out nearest.csv"},
+      {"how far the neighbours of each point are, beside its colours",
+       "kith knn scan.ply -k 8 --exclude-self --stats --out stats.ply"},
       {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] {

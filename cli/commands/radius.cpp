@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
+#include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "prepared_bit_search.hpp"
 #include "prepared_search.hpp"
@@ -80,10 +81,11 @@ std::uint64_t neighbors_in(const FoundWithin& found) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-void write(const std::string& path, const FoundWithin& found, const ProgressCallback& progress) {
+void write(const std::string& path, const SearchFlags& flags, const FoundWithin& found, const ResultColumns& columns,
+           const ProgressCallback& progress) {
   const ExitOnInterrupt leave(path == "-");
   if (const auto* lists = std::get_if<NeighborLists>(&found)) {
-    io::write_neighbors(path, *lists, progress);
+    write_result(path, flags, *lists, columns, progress);
   } else {
     io::write_counts(path, std::get<Counts>(found), progress);
   }
@@ -91,6 +93,7 @@ void write(const std::string& path, const FoundWithin& found, const ProgressCall
 
 void check_flags(const RadiusFlags& flags) {
   check_search_flags(flags.search);
+  check_neighbor_output(flags.search);
   if (flags.search.build.metric.kind() == Metric::Kind::inner_product) {
     throw UsageError("--metric ip orders by inner products, which are no distances; use kith knn, or another metric");
   }
@@ -101,6 +104,9 @@ void check_flags(const RadiusFlags& flags) {
     throw UsageError("--radius and --radius-file both say how far to look; leave one of them out");
   }
   if (!flags.count) return;
+  if (flags.search.wants_columns()) {
+    throw UsageError("--count reports numbers only; leave it out for --stats, --with and files of points");
+  }
   if (flags.search.search.max_neighbors > 0) {
     throw UsageError("--count counts all neighbours; leave --max-neighbors out");
   }
@@ -128,7 +134,7 @@ int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalPro
 
   const Stopwatch write_watch;
   const std::string path = flags.result_path();
-  if (!path.empty()) write(path, found, progress.callback());
+  if (!path.empty()) write(path, flags, found, prepared.columns(), progress.callback());
   if (!path.empty()) times.write_ms = write_watch.milliseconds();
   progress.erase();
   const std::string evaluations = times.evaluations_text(prepared.query_count());
@@ -200,9 +206,9 @@ Command radius_command() {
                       earlier_only_flag(flags->search)}},
                     search_flags(flags->search),
                     input_flags(flags->search.read),
-      query_flags(flags->search.query),
+                    query_flags(flags->search.query),
                     sequence_flags(flags->search.sequences),
-                    result_flags(flags->search)};
+                    neighbor_output_flags(flags->search)};
   command.examples = {
       {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
       {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},

@@ -50,7 +50,9 @@ std::string zsh_case(const Command& command, const std::vector<std::string>& nam
   text += "        '(-h --help)'{-h,--help}'[show help]'";
   for (std::size_t i = 0; i < command.arguments.size(); ++i) {
     const Argument& argument = command.arguments[i];
-    text += fmt::format(" \\\n        '{}{}{}'", i + 1, argument.required ? "" : ":", action_of(argument.value, names));
+    const std::string place = argument.repeated ? "*" : std::to_string(i + 1);
+    const bool optional = !argument.required && !argument.repeated;
+    text += fmt::format(" \\\n        '{}{}{}'", place, optional ? ":" : "", action_of(argument.value, names));
   }
   return text + "\n      ;;\n";
 }

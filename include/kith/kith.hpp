@@ -11,6 +11,7 @@
 #include <kith/apps/neighbor_options.hpp>
 #include <kith/apps/regress.hpp>
 #include <kith/apps/scale.hpp>
+#include <kith/apps/select_rows.hpp>
 #include <kith/apps/summarize.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
@@ -28,11 +29,13 @@
 #include <kith/io/append_columns.hpp>
 #include <kith/io/class_file.hpp>
 #include <kith/io/format.hpp>
+#include <kith/io/matrix_market.hpp>
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/io/read_sequences.hpp>
 #include <kith/io/row_map_file.hpp>
+#include <kith/io/table.hpp>
 #include <kith/io/text_header.hpp>
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>

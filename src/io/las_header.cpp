@@ -57,8 +57,8 @@ VariableRecords read_variable_records(const runtime::InputFile& file, std::uint6
     if (bytes > end - at) break;
     std::string record(static_cast<std::size_t>(bytes), '\0');
     file.read_exact(at, record.data(), record.size());
-    if (id == 4 && std::memcmp(head + 2, "LASF_Spec", 10) == 0) {
-      result.extra_bytes += record.substr(kVariableRecord);
+    if (id == 4 && std::memcmp(head + 2, "LASF_Spec", 10) == 0 && result.extra_bytes.empty()) {
+      result.extra_bytes = record.substr(kVariableRecord);
     } else {
       result.others += record;
       ++result.count;

@@ -9,6 +9,7 @@
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <array>
@@ -68,7 +69,10 @@ class LasTable {
 
  private:
   Column* find(std::string_view name) {
-    const auto found = std::ranges::find_if(numbers_.columns, [&](const Column& c) { return c.name() == name; });
+    const auto is_called = [&](const Column& column) {  // in any case: other programs write Intensity
+      return column.name().size() == name.size() && strncasecmp(column.name().data(), name.data(), name.size()) == 0;
+    };
+    const auto found = std::ranges::find_if(numbers_.columns, is_called);
     return found == numbers_.columns.end() ? nullptr : &*found;
   }
 
@@ -81,6 +85,9 @@ class LasTable {
             "LAS files hold x, y and z, but there is no column \"{}\"; write .ply, .csv or .npz, or rename the columns",
             name));
       }
+    }
+    for (const char* name : {"x", "y", "z"}) {
+      Column* column = find(name);
       *column = rounded(*column, ColumnType::f64);
       for (const double value : column->values<double>()) {
         if (!std::isfinite(value)) {

@@ -22,10 +22,12 @@ namespace {
 
 enum class ResultForm : std::uint8_t { npz, comma_separated, tab_separated };
 
+/// Looks through ".gz".
 ResultForm form_of(const std::string& path) {
+  const std::string_view name = runtime::without_gz(path);
   const auto ends_with = [&](std::string_view extension) {
-    return path.size() >= extension.size() &&
-           strcasecmp(path.c_str() + path.size() - extension.size(), extension.data()) == 0;
+    return name.size() >= extension.size() &&
+           strncasecmp(name.data() + name.size() - extension.size(), extension.data(), extension.size()) == 0;
   };
   if (path == "-" || ends_with(".csv")) return ResultForm::comma_separated;
   if (ends_with(".tsv")) return ResultForm::tab_separated;
@@ -84,7 +86,7 @@ char separator_of(ResultForm form) { return form == ResultForm::tab_separated ? 
 
 void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
-  runtime::OutputFile file(path);
+  runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {neighbors.queries(), neighbors.k()};
     ArrayArchive archive(file, progress,
@@ -106,7 +108,7 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
 
 void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
-  runtime::OutputFile file(path);
+  runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
     const std::uint64_t offsets[] = {lists.offsets().size()};
     const std::uint64_t entries[] = {lists.indices().size()};
@@ -128,7 +130,7 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
 
 void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
-  runtime::OutputFile file(path);
+  runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
     const std::uint64_t offsets[] = {lists.offsets().size()};
     const std::uint64_t entries[] = {lists.indices().size()};
@@ -158,7 +160,7 @@ void write_point_lists(const std::string& path, const PointLists& lists, const P
 
 void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
-  runtime::OutputFile file(path);
+  runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {counts.size()};
     ArrayArchive archive(file, progress, counts.size() * sizeof(std::uint32_t));

@@ -88,11 +88,20 @@ void take_block(const runtime::InputFile& file, const RecordLayout& layout, std:
   }
 }
 
+/// The texts that the numbers of a column stand for.
+Column spelled_out(const Column& codes, const std::vector<std::string>& texts) {
+  TextValues values;
+  for (const std::uint32_t code : codes.values<std::uint32_t>()) values.push_back(texts.at(code));
+  return Column(codes.name(), std::move(values));
+}
+
 void set_coordinates(Table& table, std::span<const std::string> defaults) {
   for (const std::string& name : defaults) {
     if (const auto found = table.find(name)) table.coordinates.push_back(*found);
   }
-  for (std::uint32_t i = 0; defaults.empty() && i < table.columns.size(); ++i) table.coordinates.push_back(i);
+  for (std::uint32_t i = 0; defaults.empty() && i < table.columns.size(); ++i) {
+    if (!table.columns[i].is_text()) table.coordinates.push_back(i);
+  }
 }
 
 }  // namespace
@@ -112,7 +121,6 @@ void read_record_columns(const runtime::InputFile& file, const RecordLayout& lay
     const RecordField& field = layout.fields[i];
     table.columns.emplace_back(layout.named ? field.name : names[i], column_type_of(field), layout.rows);
   }
-  set_coordinates(table, defaults);
 
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, layout.record_bytes);
   const std::uint64_t block_rows = std::max<std::uint64_t>(1, kTableBlockBytes / row_bytes);
@@ -129,6 +137,10 @@ void read_record_columns(const runtime::InputFile& file, const RecordLayout& lay
                                   take_block(file, layout, row, std::min(block_rows, layout.rows - row),
                                              scratch[static_cast<std::size_t>(worker.thread())], table.columns);
                                 });
+  for (std::size_t i = 0; i < layout.fields.size(); ++i) {
+    if (layout.fields[i].texts) table.columns[i] = spelled_out(table.columns[i], *layout.fields[i].texts);
+  }
+  set_coordinates(table, defaults);
 }
 
 void read_text_record_columns(const runtime::InputFile& file, const TextRecords& records, const ReadOptions& options,

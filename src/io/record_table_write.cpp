@@ -63,12 +63,12 @@ bool is_axis(const std::string& name) {
   return name.size() == 1 && std::string_view("xyzXYZ").find(name[0]) != std::string_view::npos;
 }
 
-std::string plain_name(const std::string& name) {
+std::string plain_name(const std::string& name, bool rename_axes) {
   std::string plain = name;
   for (char& c : plain) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '_';
   }
-  if (is_axis(plain)) plain[0] = static_cast<char>(plain[0] | 0x20);
+  if (rename_axes && is_axis(plain)) plain[0] = static_cast<char>(plain[0] | 0x20);
   return plain;
 }
 
@@ -143,7 +143,7 @@ NumberColumns number_columns(const Table& table, Format format, bool has_64_bits
     Column number = is_whole_text ? rounded(column, ColumnType::f64) : column;
     if (!has_64_bits && is_64_bit_integer(number.type())) number = narrowed(column, format);
     number.set_texts({});
-    number.rename(plain_name(column.name()));
+    number.rename(plain_name(column.name(), table.format != format));
     names.push_back(number.name());
     result.columns.push_back(std::move(number));
   }

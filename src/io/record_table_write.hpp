@@ -30,8 +30,9 @@ struct NumberColumns {
   std::vector<std::string> notes;
 };
 
-/// Text is left out with a note. Blanks in names become '_', and X, Y, Z become x, y, z. Where `has_64_bits` is false,
-/// 64-bit integers become a type that holds every value; throws UsageError if there is none, or for names twice.
+/// Text is left out with a note. Blanks in names become '_', and X, Y, Z of other formats become x, y, z. Where
+/// `has_64_bits` is false, 64-bit integers become a type that holds every value; throws UsageError if there is none, or
+/// for names twice.
 NumberColumns number_columns(const Table& table, Format format, bool has_64_bits);
 
 }  // namespace kith::io

@@ -168,8 +168,10 @@ SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOp
   }
   if (options.shingle > 0 && options.words) throw UsageError("a set holds shingles or words, not both");
   const auto as_asked = [&](SequenceFile read) {
-    if (options.shingle > 0) read.sequences = shingles_of(read.view(), options.shingle);
-    if (options.words) read.sequences = words_of(read.view());
+    if (options.shingle > 0 || options.words) {
+      read.strings = std::move(read.sequences);
+      read.sequences = options.words ? words_of(*read.strings) : shingles_of(*read.strings, options.shingle);
+    }
     return read;
   };
   try {

@@ -109,7 +109,7 @@ struct FieldSurvey {
   std::int64_t most = std::numeric_limits<std::int64_t>::min();
 };
 
-FieldSurvey survey(const TextValues& fields) {
+FieldSurvey survey(const TextValues& fields, char decimal) {
   FieldSurvey result;
   for (std::uint64_t row = 0; row < fields.size() && result.all_numbers; ++row) {
     const std::string_view field = fields[row];
@@ -121,7 +121,7 @@ FieldSurvey survey(const TextValues& fields) {
       continue;
     }
     double number = 0;
-    const NumberStatus status = number_of_field(field, number);
+    const NumberStatus status = number_of_field(field, number, decimal);
     result.all_whole = false;
     result.missing += status == NumberStatus::missing ? 1 : 0;
     result.all_numbers = status != NumberStatus::not_a_number;
@@ -140,9 +140,9 @@ ColumnType type_for(const FieldSurvey& found, const std::string& name) {
   return fits ? ColumnType::i32 : ColumnType::i64;
 }
 
-/// The values of the fields, which stay with the column.
-Column column_of_fields(const std::string& name, TextValues fields) {
-  const ColumnType type = type_for(survey(fields), name);
+/// The values of the fields, which stay with the column unless they have decimal commas.
+Column column_of_fields(const std::string& name, TextValues fields, char decimal) {
+  const ColumnType type = type_for(survey(fields, decimal), name);
   if (type == ColumnType::text) return Column(name, std::move(fields));
   Column column(name, type, fields.size());
   const auto fill = [&]<typename T>(T) {
@@ -151,7 +151,7 @@ Column column_of_fields(const std::string& name, TextValues fields) {
       if constexpr (std::is_integral_v<T>) {
         std::from_chars(fields[row].data(), fields[row].data() + fields[row].size(), values[row]);
       } else {
-        number_of_field(fields[row], values[row]);
+        number_of_field(fields[row], values[row], decimal);
       }
     }
   };
@@ -169,7 +169,7 @@ Column column_of_fields(const std::string& name, TextValues fields) {
       fill(double{});
       break;
   }
-  column.set_texts(std::move(fields));
+  if (decimal == '.' || type != ColumnType::f64) column.set_texts(std::move(fields));
   return column;
 }
 
@@ -205,7 +205,7 @@ void read_text_columns(const runtime::InputFile& file, const ReadOptions& option
       fields.append(block.columns[i]);
       block.columns[i] = {};
     }
-    table.columns[i] = column_of_fields(names[i], std::move(fields));
+    table.columns[i] = column_of_fields(names[i], std::move(fields), layout.decimal);
   });
   for (std::uint32_t i = 0; i < layout.fields; ++i) {
     const bool is_coordinate = layout.is_molecule ? i >= 1 && i <= 3 : !table.columns[i].is_text();

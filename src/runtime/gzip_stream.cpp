@@ -18,8 +18,8 @@ struct GzipStream::State {
 GzipStream::GzipStream() : state_(std::make_unique<State>()) {
   constexpr int kGzipWindow = 15 + 16;
   constexpr int kMemory = 8;
-  if (deflateInit2(&state_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
+  constexpr int kLevel = 4;  // numbers as text: a third of the time of level 6, and a few percent more bytes
+  if (deflateInit2(&state_->stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
 }

@@ -6,8 +6,8 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kHelpedCommands = {"generate", "info",       "build",  "knn",    "radius",
-                                                  "box",      "classify",   "dedupe", "export", "verify",
+const std::vector<std::string> kHelpedCommands = {"generate", "info",       "build",  "knn",     "radius", "box",
+                                                  "classify", "dedupe",     "select", "convert", "export", "verify",
                                                   "bench",    "completion", "man",    "help"};
 
 TEST(Help, KithAlonePrintsTheGuide) {

@@ -4,8 +4,8 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kManualCommands = {"generate", "info",       "build",  "knn",    "radius",
-                                                  "box",      "classify",   "dedupe", "export", "verify",
+const std::vector<std::string> kManualCommands = {"generate", "info",       "build",  "knn",     "radius", "box",
+                                                  "classify", "dedupe",     "select", "convert", "export", "verify",
                                                   "bench",    "completion", "man",    "help"};
 
 /// A flag as roff writes it: "\-\-exclude\-self".

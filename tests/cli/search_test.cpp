@@ -255,7 +255,7 @@ TEST_F(KnnCommand, ExplainsItselfOnStandardError) {
 TEST_F(KnnCommand, WhatCannotBeIsRefusedBeforeTheWork) {
   write("p.csv", kPointsOnLine);
   write("wide.csv", "1,2\n3,4\n");
-  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("n.txt")}), 2, ".npz, .csv or .tsv");
+  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("n.txt")}), 2, ".npz, .csv, .tsv or .mtx");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--out", path("no/n.npz")}), 5, "cannot be created");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--json", "--out", "-"}), 2, "--json and --out -");
   expect_failure(run_kith({"knn", path("p.csv"), path("wide.csv"), "-k", "1"}), 2, "2 dimensions");

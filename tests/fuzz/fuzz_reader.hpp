@@ -5,6 +5,7 @@
 #include "runtime/input_file.hpp"
 
 #include <kith/error.hpp>
+#include <kith/io/table.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,22 @@ int feed(const std::uint8_t* data, std::size_t size, const std::string& name, Re
   return 0;
 }
 
-/// A reader of points; what it returns must fit together.
+/// All columns of a table have as many rows, and every value has a text.
+inline void check_table(const io::Table& table) {
+  std::string text;
+  for (const io::Column& column : table.columns) {
+    if (column.rows() != table.rows()) std::abort();
+    for (std::uint64_t row = 0; row < column.rows(); ++row) {
+      text.clear();
+      column.print(row, text);
+    }
+  }
+  for (const std::uint32_t i : table.coordinates) {
+    if (i >= table.columns.size()) std::abort();
+  }
+}
+
+/// A reader of points; what it returns must fit together. The table of all columns is read too, with the points or alone.
 template <typename Read>
 int feed_points(const std::uint8_t* data, std::size_t size, const std::string& name, Read&& read) {
   return feed(data, size, name, [&](const runtime::InputFile& file) {
@@ -52,6 +68,12 @@ int feed_points(const std::uint8_t* data, std::size_t size, const std::string& n
     volatile double sink = sum;
     (void)sink;
     if (!named || !labelled) std::abort();
+    io::Table table;
+    io::ReadOptions all = options_for(size);
+    all.table = &table;
+    all.want_points = size % 2 == 0;
+    read(file, all);
+    check_table(table);
   });
 }
 

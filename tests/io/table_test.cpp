@@ -302,6 +302,28 @@ TEST(Table, ColumnsAreConvertedExactlyOrNotAtAll) {
   EXPECT_FALSE(converted(numbers<std::int8_t>("a", {-1}), ColumnType::u64).has_value());
 }
 
+TEST(Table, DamagedFilesAreErrors) {
+  const Table table = some_table();
+  for (const std::string name : {"t.ply", "t.pcd", "t.las", "t.npz", "t.npy", "t.csv"}) {
+    SCOPED_TRACE(name);
+    const std::string path = temporary_path(name);
+    write_table(path, table);
+    const std::string bytes = content_of(path);
+    std::remove(path.c_str());
+    expect_survives_damage(
+        [&](const runtime::InputFile& file) {
+          Table read;
+          ReadOptions options;
+          options.threads = 1;
+          options.table = &read;
+          options.want_points = false;
+          read_points(file, options);
+          for (const Column& column : read.columns) EXPECT_EQ(column.rows(), read.rows());
+        },
+        bytes, false);
+  }
+}
+
 TEST(Table, ComesWithThePointsInOneRead) {
   const std::string path = temporary_path("p.ply");
   write_table(path, some_table());

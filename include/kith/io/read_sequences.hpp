@@ -46,7 +46,8 @@ struct SequenceReadOptions {
 /// What a file held.
 struct SequenceFile {
   SequenceSet sequences;
-  std::vector<std::string> names;  ///< one for each sequence of FASTA and PHYLIP; empty for the others
+  std::optional<SequenceSet> strings;  ///< those that sets of shingles or words were made of
+  std::vector<std::string> names;      ///< one for each sequence of FASTA and PHYLIP; empty for the others
   SequenceFormat format = SequenceFormat::lines;
   std::vector<std::string> notes;  ///< what a person should know, e.g. that empty lines are empty strings
 
