@@ -44,10 +44,7 @@ KRange range_of(const std::string& text) {
 /// Rows are written as text, whatever was read.
 void check_rows_path(const std::string& path) {
   check_output_path(path);
-  if (path.ends_with(".gz")) {
-    throw UsageError(
-        fmt::format("--out: {}: classify does not write gzip; leave out .gz and compress the file afterwards", path));
-  }
+  if (path.ends_with(".gz")) check_points_path(path);  // says what to do
   const io::Format format = path == "-" ? io::Format::text : io::format_of_extension(path);
   if (format == io::Format::text || format == io::Format::automatic) return;
   throw UsageError(fmt::format("--out: {}: rows and their labels are written as text; choose .csv", path));

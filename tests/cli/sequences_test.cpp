@@ -216,7 +216,7 @@ TEST_F(Sequences, DedupeOfStringsAndSets) {
             ">a x\nAC\n>c\nGG\n");
   EXPECT_EQ(run_kith({"dedupe", write("w2.txt", "b a\na b\nc\n"), "--metric", "jaccard", "--words", "--quiet"}).out,
             "b a\nc\n");
-  expect_failure(run_kith({"dedupe", names, "--metric", "edit", "--by", "x"}), 2, "--by and --carry");
+  expect_failure(run_kith({"dedupe", names, "--metric", "edit", "--by", "x"}), 2, "--by, --carry and --drop");
 }
 
 TEST_F(Sequences, VerifyOfStringsAndSets) {
