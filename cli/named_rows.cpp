@@ -16,7 +16,7 @@ namespace {
 std::string place_of(const NamedFile& file, const BadRow& bad) {
   std::optional<std::string> place;
   try {
-    if (!is_index_file(file.path)) place = io::place_in_text(file.path, file.read, bad.row(), bad.column());
+    if (!is_index_file(file.path)) place = io::place_in_text(file.path, *file.read, bad.row(), bad.column());
   } catch (const Error&) {  // it could be read before, so the row is what matters
   }
   if (place) return *place;

@@ -13,7 +13,7 @@ namespace kith::cli {
 struct NamedFile {
   std::string array;  ///< what the library calls it: "points", "queries"
   std::string path;
-  io::ReadOptions read;
+  const io::ReadOptions* read;  ///< how it was read
 };
 
 /// What `work` returns. A BadRow that it throws becomes BadData that names the file, the line (of text; else the row)

@@ -50,7 +50,10 @@ io::PointFile read_queries(const SearchFlags& flags, const std::vector<std::stri
   PointColumns points{flags.points_path, names};
   if (flags.columns_per_dim > 1) points.names.clear();
   flags.output.explanation(fmt::format("queries are read as {}, the type of the points", name_of(dtype)));
-  return read_query_points(flags.queries_path, flags.query, options, points, flags.output, progress);
+  io::PointFile file = read_query_points(flags.queries_path, flags.query, options, points, flags.output, progress);
+  options.table = nullptr;
+  *flags.queries_read = options;
+  return file;
 }
 
 /// The queries must fit the points: as many columns, or for boxes twice as many.

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 
 namespace kith::cli {
@@ -78,7 +79,7 @@ class QueryReader {
   QueryReader(const std::string& path, const QueryFlags& flags, const PointColumns& points, const OutputFlags& output)
       : path_(path), flags_(flags), points_(points), output_(output) {}
 
-  io::PointFile read(io::ReadOptions options, const ProgressCallback& progress) {
+  io::PointFile read(io::ReadOptions& options, const ProgressCallback& progress) {
     const bool is_index = is_index_file(path_);
     if (flags_.format != io::Format::automatic) options.format = flags_.format;
     if (!flags_.columns.empty()) options.columns = flags_.columns;
@@ -103,13 +104,24 @@ class QueryReader {
     if (!flags_.columns.empty() || points_.names.empty()) return;
     const auto places = places_of(header->names, points_.names);
     if (!places) return;
-    Names others;
-    for (const std::string& name : header->names) {
-      if (options.label.empty() || name != options.label) others.push_back(name);
-    }
-    is_paired_by_name_ = !std::ranges::equal(others, points_.names, is_same_name);
+    is_paired_by_name_ = !std::ranges::equal(otherwise_read(*header, options), points_.names, is_same_name);
     options.columns.clear();
     for (const std::size_t place : *places) options.columns.push_back(header->names[place]);
+  }
+
+  /// The columns that would be read without a look at the names of the points.
+  static Names otherwise_read(const io::TextHeader& header, const io::ReadOptions& options) {
+    Names names;
+    for (const std::string& column : options.columns) {
+      std::size_t position = column == "last" ? header.names.size() : 0;
+      std::from_chars(column.data(), column.data() + column.size(), position);
+      const bool is_position = !place_of(header.names, column) && position >= 1 && position <= header.names.size();
+      names.push_back(is_position ? header.names[position - 1] : column);
+    }
+    for (const std::string& name : header.names) {
+      if (options.columns.empty() && (options.label.empty() || name != options.label)) names.push_back(name);
+    }
+    return names;
   }
 
   /// A label that was given by position is at that place in both files.
@@ -170,7 +182,7 @@ void require_queries_for(const QueryFlags& flags, const std::string& queries_pat
   throw UsageError("--query-columns, --query-label and --query-format go with QUERIES; name a file of them");
 }
 
-io::PointFile read_query_points(const std::string& path, const QueryFlags& flags, const io::ReadOptions& options,
+io::PointFile read_query_points(const std::string& path, const QueryFlags& flags, io::ReadOptions& options,
                                 const PointColumns& points, const OutputFlags& output,
                                 const ProgressCallback& progress) {
   return QueryReader(path, flags, points, output).read(options, progress);

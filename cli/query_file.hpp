@@ -36,8 +36,8 @@ struct PointColumns {
 
 /// Reads QUERIES with `options`, those of POINTS, as far as `flags` do not say otherwise. Columns belong together by
 /// name if both files have names and the queries have all of those of the points, in any order and among others;
-/// otherwise by position. A note says so where the two differ.
-io::PointFile read_query_points(const std::string& path, const QueryFlags& flags, const io::ReadOptions& options,
+/// otherwise by position. A note says so where the two differ. `options` become those that the file was read with.
+io::PointFile read_query_points(const std::string& path, const QueryFlags& flags, io::ReadOptions& options,
                                 const PointColumns& points, const OutputFlags& output,
                                 const ProgressCallback& progress);
 

@@ -12,6 +12,7 @@
 #include <kith/io/read_points.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct SearchFlags {
   std::string out;           ///< empty: standard output, unless --json
   io::ReadOptions read;
   QueryFlags query;  ///< where QUERIES are read otherwise
+  /// How QUERIES were read, once they are.
+  std::shared_ptr<io::ReadOptions> queries_read = std::make_shared<io::ReadOptions>();
   BuildOptions build;
   std::vector<apps::PeriodicAxis> axes;  ///< those of --period
   bool metric_given = false;

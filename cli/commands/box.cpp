@@ -135,7 +135,7 @@ Command box_command() {
                       {"how many lie in the unit cube", "echo 0,0,0,1,1,1 | kith box scan.npy - --count"},
                       {"everything below 2 along z", "echo -inf,-inf,-inf,inf,inf,2 | kith box scan.npy -"}};
   command.run = [flags] {
-    return run_naming_rows({{"points", flags->search.points_path, flags->search.read}},
+    return run_naming_rows({{"points", flags->search.points_path, &flags->search.read}},
                            [flags] { return run_box(*flags); });
   };
   return command;

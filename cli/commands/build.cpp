@@ -162,7 +162,7 @@ Command build_command() {
                       {"of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
                       {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
   command.run = [flags] {
-    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_build(*flags); });
+    return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_build(*flags); });
   };
   return command;
 }

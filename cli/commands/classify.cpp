@@ -155,7 +155,7 @@ Command classify_command() {
       {"predict prices by distance",
        "kith classify --train sold.csv --test asked.csv --regress price --weights distance"}};
   command.run = [flags] {
-    return run_naming_rows({{"points", flags->train, flags->read}, {"queries", flags->test, flags->read}},
+    return run_naming_rows({{"points", flags->train, &flags->read}, {"queries", flags->test, &flags->read}},
                            [flags] { return run_classify(*flags); });
   };
   return command;

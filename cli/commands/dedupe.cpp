@@ -251,7 +251,7 @@ Command dedupe_command() {
       {"names that one edit does not tell apart",
        "kith dedupe names.txt --metric edit --tolerance 1 --out different.txt"}};
   command.run = [flags] {
-    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_dedupe(*flags); });
+    return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_dedupe(*flags); });
   };
   return command;
 }

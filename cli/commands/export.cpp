@@ -159,7 +159,7 @@ Command export_command() {
                       {"points in the order of the tree, no pointers",
                        "kith export scan.ply --layout inorder --split cycle --out tree.npz"}};
   command.run = [flags] {
-    return run_naming_rows({{"points", flags->points_path, flags->read}}, [flags] { return run_export(*flags); });
+    return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_export(*flags); });
   };
   return command;
 }

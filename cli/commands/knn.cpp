@@ -168,7 +168,7 @@ Command knn_command() {
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] {
     const SearchFlags& search = flags->search;
-    return run_naming_rows({{"points", search.points_path, search.read}, {"queries", search.queries_path, search.read}},
+    return run_naming_rows({{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
                            [flags] { return run_knn(*flags); });
   };
   return command;

@@ -218,7 +218,7 @@ Command radius_command() {
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] {
     const SearchFlags& search = flags->search;
-    return run_naming_rows({{"points", search.points_path, search.read}, {"queries", search.queries_path, search.read}},
+    return run_naming_rows({{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
                            [flags] { return run_radius(*flags); });
   };
   return command;

@@ -164,7 +164,8 @@ int run_verify(VerifyFlags flags) {
   const io::PointFile points = read_input(flags.points_path, flags.read, flags.output, progress.callback());
   io::PointFile queries;
   if (!flags.queries_path.empty()) {
-    queries = read_query_points(flags.queries_path, flags.query, flags.read, {flags.points_path, points.columns},
+    io::ReadOptions read = flags.read;
+    queries = read_query_points(flags.queries_path, flags.query, read, {flags.points_path, points.columns},
                                 flags.output, progress.callback());
   }
   std::vector<std::uint64_t> allowed;

@@ -42,6 +42,8 @@ TEST_F(QueryColumns, OfTheSameOrderNeedNoNote) {
   EXPECT_FALSE(has(knn("q.csv").err, "paired"));
   write("upper.csv", "X,Y\n0,10\n1,20\n");
   EXPECT_FALSE(has(knn("upper.csv").err, "paired"));
+  EXPECT_FALSE(has(knn("q.csv", {"--columns", "1,2"}).err, "paired"));
+  EXPECT_FALSE(has(knn("q.csv", {"--columns", "x,y"}).err, "paired"));
   write("bare.csv", "0,10\n1,20\n");
   EXPECT_FALSE(has(knn("bare.csv").err, "paired"));
 }
@@ -79,6 +81,13 @@ TEST_F(QueryColumns, AreThoseOfTheCheckToo) {
   ASSERT_EQ(knn("q.csv", {"--out", path("n.npz"), "-q"}).code, 0);
   const Outcome outcome = run_kith({"verify", path("n.npz"), path("p.csv"), path("q.csv")});
   EXPECT_EQ(outcome.code, 0) << outcome;
+}
+
+TEST_F(QueryColumns, AreNamedWhereARowIsBad) {
+  write("q.csv", "y,x\n10,0\n20,nan\n");
+  const Outcome outcome = knn("q.csv", {"-q"});
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_PRED2(has, outcome.err, path("q.csv") + ": line 3, column 2 (x) is NaN");
 }
 
 TEST_F(QueryColumns, WithTooFewOfThemAreRefused) {
