@@ -12,7 +12,7 @@ void guard_standard_descriptors();
 /// Writes all of it, made `printable`, unbuffered. Throws IoError if standard output is closed or full.
 void write_to_stdout(std::string_view text);
 
-/// A whole line "kith: …" or any text on standard error. Errors are ignored: there is nobody left to tell.
+/// A whole line "kith: …" or any text on standard error. Errors are ignored: nothing can report them.
 void write_to_stderr(std::string_view text) noexcept;
 
 }  // namespace kith::cli

@@ -135,7 +135,7 @@ def table_of(array: Any) -> Table | None:
     if type(array) is np.ndarray or isinstance(array, (list, tuple)):
         return None
     for package, names, kind in _KINDS:
-        module = sys.modules.get(package)  # whoever made a table has imported it
+        module = sys.modules.get(package)  # a table of that package exists only if it was imported
         if module is not None and isinstance(
             array, tuple(getattr(module, name, ()) for name in names)
         ):

@@ -1,4 +1,4 @@
-"""scikit-learn's own classes, bound once: whoever puts ours into ``sklearn.neighbors`` must not make us call ourselves."""
+"""scikit-learn's own classes, bound once: with ours in ``sklearn.neighbors`` we must not call ourselves."""
 
 from __future__ import annotations
 

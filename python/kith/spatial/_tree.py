@@ -149,7 +149,7 @@ class Tree:
 
 
 def _is_of_scipy(tree: Any) -> bool:
-    module = sys.modules.get("scipy.spatial._ckdtree")  # whoever made one has imported it
+    module = sys.modules.get("scipy.spatial._ckdtree")  # one exists only if it was imported
     return module is not None and isinstance(tree, module.cKDTree)
 
 
