@@ -25,6 +25,10 @@ void note_child_of_fork() {
   if (pool_started.load(std::memory_order_relaxed)) pool_lost.store(true, std::memory_order_relaxed);
 }
 
+/// Waits are bounded, for a time that does not matter: the unbounded wait of std::condition_variable is a symbol of
+/// libstdc++ 12, and without it wheels run where the library is older.
+constexpr std::chrono::hours kLong{1};
+
 /// Signals are for the threads of the program, which may wait for one in a system call.
 class AllSignalsBlocked {
  public:
@@ -73,7 +77,7 @@ class ThreadPool {
     }
     while (crew.running_ > 0) {
       if (!while_waiting) {
-        done_.wait(lock);
+        done_.wait_for(lock, kLong);
       } else if (done_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout) {
         lock.unlock();
         while_waiting();
@@ -106,7 +110,7 @@ class ThreadPool {
   [[noreturn]] void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [this] { return !waiting_.empty(); });
+      while (waiting_.empty()) wake_.wait_for(lock, kLong);
       Crew& crew = *waiting_.front();
       const int number = ++crew.begun_;
       ++crew.running_;
