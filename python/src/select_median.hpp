@@ -1,52 +1,91 @@
-// Partitions and medians of keys without a branch on their values: half of such branches would be mispredicted.
+// The value of a rank among numbers, without a branch on them: half of such branches would be mispredicted.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
-#include <utility>
 
 namespace kith::python {
 
-/// Moves the keys that `belongs` to the front and returns how many they are.
-template <typename Key, typename Belongs>
-std::size_t move_to_front(std::span<Key> keys, Belongs&& belongs) {
+/// The most numbers whose ranks are counted.
+inline constexpr std::size_t kFewValues = 32;
+
+/// Two numbers for one instruction; vectors of the compiler, of the size that every machine has.
+typedef double Pair __attribute__((vector_size(16)));
+
+inline Pair load_pair(const double* values) {
+  Pair pair;
+  __builtin_memcpy(&pair, values, sizeof(pair));
+  return pair;
+}
+
+/// Of up to kFewValues numbers, and room for as many: the largest with at most `rank` lower ones.
+inline double value_of_rank_by_counts(double* values, std::size_t count, std::size_t rank) {
+  typedef std::int64_t Counts __attribute__((vector_size(16)));
+  constexpr std::size_t kTogether = 4;  // pairs
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Pair nothing = {-kInfinity, -kInfinity};
+  std::fill(values + count, values + (count + 2 * kTogether - 1) / (2 * kTogether) * (2 * kTogether), kInfinity);
+  Pair found = nothing;
+  for (std::size_t first = 0; first < count; first += 2 * kTogether) {
+    Pair own[kTogether];
+    Counts lower[kTogether] = {};
+    __builtin_memcpy(own, values + first, sizeof(own));
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t v = 0; v < kTogether; ++v) lower[v] -= values[i] < own[v];  // true is -1
+    }
+    for (std::size_t v = 0; v < kTogether; ++v) {
+      const Pair candidates = lower[v] <= static_cast<std::int64_t>(rank) ? own[v] : nothing;
+      found = candidates > found ? candidates : found;
+    }
+  }
+  return std::max(found[0], found[1]);
+}
+
+/// Moves the numbers that `belongs` to the front and returns how many they are.
+template <typename Belongs>
+std::size_t move_to_front(std::span<double> values, Belongs&& belongs) {
   std::size_t front = 0;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Key key = keys[i];
-    keys[i] = keys[front];
-    keys[front] = key;
-    front += belongs(key) ? 1 : 0;
+  for (double& place : values) {
+    const double value = place;
+    place = values[front];
+    values[front] = value;
+    front += belongs(value) ? 1 : 0;
   }
   return front;
 }
 
-/// The value of this rank, from 0, by rounds of partitions around the median of three. `Key` has a `value`.
-template <typename Key>
-double value_of_rank(std::span<Key> keys, std::size_t rank) {
-  constexpr std::size_t kFew = 24;
+/// The value of this rank, from 0, by rounds of partitions around the median of eight. Changes the order; kFewValues
+/// places behind the numbers are overwritten.
+inline double value_of_rank(std::span<double> values, std::size_t rank) {
   constexpr int kMostRounds = 64;  // far more than random pivots take
-  for (int round = 0; keys.size() > kFew && round < kMostRounds; ++round) {
-    const double first = keys[keys.size() / 4].value;
-    const double second = keys[keys.size() / 2].value;
-    const double third = keys[keys.size() - keys.size() / 4].value;
-    const double pivot = std::max(std::min(first, second), std::min(std::max(first, second), third));
-    const std::size_t below = move_to_front(keys, [pivot](const Key& key) { return key.value < pivot; });
+  double* const behind = values.data() + values.size();
+  for (int round = 0; values.size() > kFewValues && round < kMostRounds; ++round) {
+    double sample[8];
+    for (std::size_t i = 0; i < 8; ++i) sample[i] = values[(2 * i + 1) * values.size() / 16];
+    const double pivot = value_of_rank_by_counts(sample, 8, std::clamp<std::size_t>(rank * 8 / values.size(), 1, 6));
+    const std::size_t below = move_to_front(values, [pivot](double value) { return value < pivot; });
     if (rank < below) {
-      keys = keys.first(below);
+      values = values.first(below);
       continue;
     }
-    keys = keys.subspan(below);
+    values = values.subspan(below);
     rank -= below;
-    if (below > keys.size() / 8) continue;
-    const std::size_t equal = move_to_front(keys, [pivot](const Key& key) { return key.value == pivot; });
+    if (below > values.size() / 8) continue;
+    const std::size_t equal = move_to_front(values, [pivot](double value) { return value == pivot; });
     if (rank < equal) return pivot;
-    keys = keys.subspan(equal);
+    values = values.subspan(equal);
     rank -= equal;
   }
-  const auto chosen = keys.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::nth_element(keys.begin(), chosen, keys.end(), [](const Key& a, const Key& b) { return a.value < b.value; });
-  return chosen->value;
+  if (values.size() <= kFewValues) {
+    std::copy(values.begin(), values.end(), behind);
+    return value_of_rank_by_counts(behind, values.size(), rank);
+  }
+  const auto chosen = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(values.begin(), chosen, values.end());
+  return *chosen;
 }
 
 }  // namespace kith::python

@@ -107,6 +107,7 @@ class Builder {
 
  private:
   static constexpr std::uint32_t kTopLevels = 6;
+  static constexpr std::uint64_t kTaskPoints = 1024;   ///< a subtree of fewer is not worth a task
   static constexpr std::uint32_t kLevelsPerLook = 10;  ///< a subtree of so many levels takes some milliseconds
 
   /// What a thread needs to build a subtree.
@@ -130,7 +131,7 @@ class Builder {
     runtime::LargeBuffer second(sizeof(T) * (geometry.points / 4 + (1 << kTopLevels)));
     const int threads = runtime::resolve_threads(options_.threads);
     std::vector<std::vector<T>> boxes(1, std::vector<T>(2 * tree_.dims));
-    for (; level < std::min(geometry.levels, kTopLevels); ++level) {
+    for (; level < std::min(geometry.levels, kTopLevels) && geometry.points >> level > kTaskPoints; ++level) {
       std::vector<std::vector<T>> next(2 * boxes.size());
       for (std::uint64_t j = 0; j < boxes.size(); ++j) next[2 * j] = next[2 * j + 1] = boxes[j];
       const auto split = [&](std::uint64_t j, int node_threads) {
