@@ -325,10 +325,20 @@ def test_nodes_of_kdtree():
 
 def test_data_is_not_copied_unless_asked_for():
     data = np.random.default_rng(0).random((9, 2))
-    assert kith.spatial.KDTree(data).data is data
+    assert kith.spatial.KDTree(data).data.base is data
     assert not np.shares_memory(kith.spatial.KDTree(data, copy_data=True).data, data)
     assert kith.spatial.KDTree(np.asfortranarray(data)).data.flags.c_contiguous
     assert kith.spatial.KDTree(data.tolist()).data.dtype == np.float64
+
+
+def test_arrays_of_a_tree_are_for_reading():
+    tree = kith.spatial.cKDTree(np.random.default_rng(0).random((40, 2)), boxsize=1)
+    for name in ("data", "indices", "boxsize", "mins", "maxes"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(tree, name)[:] = 0
+        with pytest.raises(AttributeError):
+            setattr(tree, name, None)
+    assert tree.data is tree.data
 
 
 def test_workers_do_not_change_the_answer():

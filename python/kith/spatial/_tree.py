@@ -56,7 +56,7 @@ class Tree:
         self._leafsize, self._compact, self._balanced = leafsize, compact, balanced
         self._boxsize = self._period = None
         if boxsize is not None:
-            self._boxsize = broadcast(boxsize, (self.m,))
+            self._boxsize = _read_only(broadcast(boxsize, (self.m,)))
             self._period = _period(self._boxsize, self._data)
         self._arrays: _nodes.TreeArrays | None = None
         self._low_tree: _kith.SpatialTree | None = None
@@ -65,7 +65,7 @@ class Tree:
 
     n = property(lambda self: self._data.shape[0], doc="The number of points.")
     m = property(lambda self: self._data.shape[1], doc="The number of dimensions.")
-    data = property(lambda self: self._data, doc="The points, of shape (n, m).")
+    data = property(lambda self: self._shown, doc="The points, of shape (n, m), for reading.")
     leafsize = property(lambda self: self._leafsize, doc="The most points in a leaf of `tree`.")
     boxsize = property(lambda self: self._boxsize, doc="The lengths of periodic axes, or None.")
     size = property(lambda self: self._spatial_tree().size, doc="The number of nodes of `tree`.")
@@ -75,10 +75,14 @@ class Tree:
     maxes = property(lambda self: self._bounds[1], doc="The largest value in each dimension.")
 
     @cached_property
+    def _shown(self) -> Floats:
+        return _read_only(self._data)
+
+    @cached_property
     def _bounds(self) -> tuple[Floats, Floats]:
         if self.n == 0:
-            return np.zeros(self.m), np.zeros(self.m)
-        return self._data.min(axis=0), self._data.max(axis=0)
+            return _read_only(np.zeros(self.m)), _read_only(np.zeros(self.m))
+        return _read_only(self._data.min(axis=0)), _read_only(self._data.max(axis=0))
 
     @cached_property
     def _largest(self) -> float:
@@ -99,7 +103,8 @@ class Tree:
 
     def _nodes(self) -> _nodes.TreeArrays:
         if self._arrays is None:
-            self._arrays = _nodes.TreeArrays(self._spatial_tree(), self._data)
+            self._arrays = _nodes.TreeArrays(self._spatial_tree(), self._shown)
+            self._arrays.indices.flags.writeable = False
         return self._arrays
 
     def _searches(self, p: float) -> Searches:
@@ -151,6 +156,13 @@ class Tree:
 def _is_of_scipy(tree: Any) -> bool:
     module = sys.modules.get("scipy.spatial._ckdtree")  # one exists only if it was imported
     return module is not None and isinstance(tree, module.cKDTree)
+
+
+def _read_only(array: Floats) -> Floats:
+    """A view through which nothing can be written: searches would not know."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _period(boxsize: Floats, data: Floats) -> Floats:
