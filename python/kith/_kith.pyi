@@ -401,9 +401,16 @@ def index_content(path: str) -> str:
     """What an index file holds: points, bits or sequences."""
 
 def read_sequences(
-    path: str, *, format: str = "auto", kind: str = "text", progress: _Progress = None
-) -> tuple[list[Any], list[str], str, list[str]]:
-    """Sequences, names, format, notes."""
+    path: str,
+    *,
+    format: str = "auto",
+    kind: str = "text",
+    text_column: str = "",
+    shingle: int = 0,
+    words: bool = False,
+    progress: _Progress = None,
+) -> tuple[list[Any], list[str], str, list[str], list[Any]]:
+    """Sequences, names, format, notes, the strings that sets were made of."""
 
 class MetricTree:
     """kith::CoverTree of objects of Python. Holds the GIL. RuntimeError if it changes while in use,

@@ -134,14 +134,19 @@ nb::object python_object(SequenceView sequences, std::uint64_t i) {
 }
 
 nb::tuple read_sequences(const std::string& path, const std::string& format, const std::string& kind,
-                         nb::object progress) {
+                         const std::string& text_column, std::uint32_t shingle, bool words, nb::object progress) {
   Watch watch(std::move(progress));
   io::SequenceReadOptions options;
   options.format = io::parse_sequence_format(format);
   options.kind = kind_named(kind);
+  options.text_column = text_column;
+  options.shingle = shingle;
+  options.words = words;
   options.progress = watch.callback();
   const io::SequenceFile file = watch.run([&] { return io::read_sequences(path, options); });
-  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), file.notes);
+  const nb::list strings = file.strings ? python_objects(file.strings->view()) : nb::list();
+  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), file.notes,
+                        strings);
 }
 
 }  // namespace
@@ -157,7 +162,7 @@ void bind_sequences(nb::module_& module) {
       .def_static("make", &make_set, "objects"_a, "kind"_a, "what"_a)
       .def_prop_ro("size", &SequenceSet::size);
   module.def("read_sequences", &read_sequences, "path"_a, nb::kw_only(), "format"_a = "auto", "kind"_a = "text",
-             "progress"_a = nb::none());
+             "text_column"_a = "", "shingle"_a = 0, "words"_a = false, "progress"_a = nb::none());
 }
 
 }  // namespace kith::python

@@ -174,6 +174,8 @@ def seeds():
         b"2 6\nalpha ACG\nbeta  TTT\n\nTAC\nTTT\n",
         b" 2 4\nHomo sapieACGT\nPan       ACGA\n",
         b"3 1,2\n\n7\t7, 0\r\n4294967295",
+        b'id,name\n1,Smith Ltd\n2,"Smith, Limited"\n',
+        b'name\tid\n"a ""b""\t1\n\xc3\xa9 c\t2\n',
     ]
     yield "class_file", [
         b"2,1,3,2\n1.5,-2,0\n0.25,1e2,2\n7,8,-1\n",

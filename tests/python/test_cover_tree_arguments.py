@@ -131,6 +131,28 @@ def test_arguments_of_a_wrong_type_are_named(objects, metric):
     assert tree.knn(k=True)[1].shape == (2, 1)
 
 
+def test_read_a_text_column_as_strings_or_shingles(tmp_path):
+    table = tmp_path / "firms.csv"
+    table.write_text('id,name\n1,Smith Ltd\n2,"Smith, Limited"\n3,Jones\n')
+    for column in ("name", 2, "2"):
+        assert kith.read_sequences(table, text_column=column).sequences == [
+            "Smith Ltd",
+            "Smith, Limited",
+            "Jones",
+        ]
+    shingles = kith.read_sequences(table, text_column="name", shingle=3)
+    assert shingles.strings[1] == "Smith, Limited"
+    assert [len(s) for s in shingles.sequences] == [7, 11, 3]  # "mit" is there twice
+    words = kith.read_sequences(table, text_column="name", words=True)
+    assert [len(s) for s in words.sequences] == [2, 2, 1]
+    distance = kith.CoverTree(words.sequences, metric="jaccard").knn(words.sequences[0], k=1)[0]
+    assert distance[0] == 0
+    with pytest.raises(ValueError, match="city"):
+        kith.read_sequences(table, text_column="city")
+    with pytest.raises(ValueError, match="shingle"):
+        kith.read_sequences(table, text_column="name", shingle=-1)
+
+
 def test_read_sequences(tmp_path):
     path = tmp_path / "sets.txt"
     path.write_text("3 1 2\n\n7,7\n")
