@@ -51,7 +51,7 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 
 Flag metric_flag(Metric& metric) {
   return {
-      "--metric", "l2|l1|linf|lp:P|cosine|angular|ip",
+      "--metric", metric_choices("|"),
       "how distances are measured (angular: the angle in radians), or ip: by inner product, kNN only; l2 by default",
       [&metric](const std::string& value) {
         if (value == "hamming" || value == "edit" || value == "jaccard") {

@@ -1,7 +1,7 @@
 // From the options of a kNN search to what a searcher may leave out, in chain values.
 #pragma once
 
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/index.hpp>
@@ -13,23 +13,12 @@
 
 namespace kith::engine {
 
-/// The power of the distance that the chain is: what the user sees grows by (1 + eps) when the chain grows by that
-/// power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power is 1. With
-/// `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by (1 + eps)^2.
+/// The power of the distance that the reduced one is: what the user sees grows by (1 + eps) when the reduced distance
+/// grows by that power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power
+/// is 1. With `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by
+/// (1 + eps)^2.
 inline double chain_power(Metric metric) {
-  switch (metric.kind()) {
-    case Metric::Kind::l2:
-    case Metric::Kind::angular:  // for small angles; no chain grows by more than that power
-      return 2;
-    case Metric::Kind::lp:
-      return metric.p();
-    case Metric::Kind::l1:
-    case Metric::Kind::linf:
-    case Metric::Kind::cosine:
-    case Metric::Kind::inner_product:
-      break;
-  }
-  return 1;
+  return core::visit_metric(metric, [](const auto& each) { return each.exponent(); });
 }
 
 /// base^-power for a base of at least 1. Only lp needs `pow`, which is not rounded alike on all platforms.

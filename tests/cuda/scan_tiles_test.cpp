@@ -1,7 +1,7 @@
 // Scans of all pairs, their kernels run on the host: compared with plain loops over the chains of the contract.
 #include "cuda/brute_force/scan_tiles.cuh"
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/emulation/grid.hpp"
 
 #include <gtest/gtest.h>
@@ -58,13 +58,13 @@ struct Question {
         return sum == 0 ? T(0) : -sum;
       }
       case Kind::l1:
-        return by(core::L1Chain{});
+        return by(core::L1{});
       case Kind::linf:
-        return by(core::LinfChain{});
+        return by(core::Linf{});
       case Kind::lp:
-        return by(core::LpChain{task.metric.p});
+        return by(core::Lp(task.metric.p));
       default:
-        return by(core::L2Chain{});
+        return by(core::L2{});
     }
   }
   /// Bit by bit.
