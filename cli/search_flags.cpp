@@ -132,7 +132,7 @@ Flag select_flag(SearchOptions& search) {
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
   return {"--period", "L|LO:UP,…",
-          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1 and linf only",
+          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1, linf and lp only",
           [&axes, &lengths](const std::string& value) {
             axes.clear();
             lengths.clear();

@@ -82,10 +82,19 @@ struct OnVectors {
   HWY_INLINE V operator()(core::formula::Fused<A, B, C>) const {
     return fused((*this)(A{}), (*this)(B{}), (*this)(C{}));
   }
-  /// Lane by lane.
+  /// core::Exponent::of on vectors; lane by lane where it needs logarithms.
   template <class A>
   HWY_INLINE V operator()(core::formula::Power<A>) const {
     const hn::DFromV<V> lanes;
+    if (metric.p.whole() != 0) {
+      V square = (*this)(A{});
+      V product = metric.p.has_root() ? hn::Sqrt(square) : hn::Set(lanes, 1);
+      for (std::uint32_t rest = metric.p.whole();; square = hn::Mul(square, square)) {
+        if ((rest & 1) != 0) product = hn::Mul(product, square);
+        rest >>= 1;
+        if (rest == 0) return product;
+      }
+    }
     using T = hn::TFromD<decltype(lanes)>;
     HWY_ALIGN T values[HWY_MAX_BYTES / sizeof(T)];
     hn::Store((*this)(A{}), lanes, values);

@@ -90,7 +90,8 @@ TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
       }
     }
     const T* query = rows.view().row<T>(0);
-    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
+    for (const Metric metric :
+         {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
       core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
         const T bound = core::chain_to_box(chain, query, lower.data(), upper.data(), dims);
         for (std::uint64_t i = 1; i < 6; ++i) {
@@ -128,7 +129,8 @@ TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
       }
     }
     const T* query = rows.view().row<T>(0);
-    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
+    for (const Metric metric :
+         {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
       core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
         const T bound = core::periodic_chain_to_box(chain, query, lower.data(), upper.data(), lengths.data(), dims);
         EXPECT_GE(bound, T(0));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/metric/definition.hpp"
+#include "core/metric/power.hpp"
 
 namespace kith::core {
 
@@ -13,30 +14,28 @@ struct Lp : PlainMetric {
                                        .parameter = "P",
                                        .aliases = {"minkowski"},
                                        .summary = "(sum |x - y|^P)^(1/P), the Minkowski distance with exponent P >= 1",
+                                       .wraps = true,
                                        .has_cover_tree = false};
   static constexpr auto kStep = formula::sum + power(absolute(formula::x - formula::y));
-  static constexpr int kBoundUnits = 64;
 
-  double p = 2;
+  Exponent p;
 
   Lp() = default;
-  KITH_HOST_DEVICE explicit Lp(double exponent) : p(exponent) {}
+  KITH_HOST_DEVICE explicit Lp(double exponent_of) : p(exponent_of) {}
 
-  KITH_HOST_DEVICE double exponent() const { return p; }
+  KITH_HOST_DEVICE double exponent() const { return p.value(); }
   template <typename T>
   KITH_HOST_DEVICE T power(T difference) const {
-    using std::pow;
-    return difference == T(0) ? T(0) : pow(difference, static_cast<T>(p));  // as in most dimensions of most boxes
+    return p.of(difference);
   }
   template <typename T>
   KITH_HOST_DEVICE T reported(T reduced) const {
-    using std::pow;
-    return pow(reduced, static_cast<T>(1 / p));
+    return static_cast<T>(any_power(static_cast<double>(reduced), 1 / p.value()));
   }
   /// The power of the radius, to which sums are compared.
   template <typename T>
   T bound_of(T radius) const {
-    return std::pow(radius, static_cast<T>(p));
+    return p.of(radius);
   }
 };
 

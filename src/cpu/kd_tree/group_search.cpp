@@ -75,7 +75,7 @@ class Walk {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
-    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.p, dims_, limit_.chain);
+    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.exponent(), dims_, limit_.chain);
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.

@@ -81,7 +81,7 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
                                         std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit, T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
-  const LpReach<T> reach(metric.p, dims, limit);
+  const LpReach<T> reach(metric.exponent(), dims, limit);
   const T* points = leaf.values + first;
   hn::Mask<Lanes<T>> within[kVectors];
   for (std::uint32_t v = 0; v < kVectors; ++v) {
