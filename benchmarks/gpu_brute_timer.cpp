@@ -126,7 +126,7 @@ class Bench {
  private:
   void ask(const cuda::AskedEngine<T>& engine) {
     cuda::KnnQuestion<T> question{
-        .metric = {what_.metric.kind(), what_.metric.p(), nullptr},
+        .metric = SearchMetric<T>::of(what_.metric),
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},
         .k = what_.k,
         .bound = std::numeric_limits<T>::infinity(),

@@ -51,7 +51,7 @@ std::vector<Argument> search_arguments(SearchFlags& flags) {
 
 Flag metric_flag(Metric& metric) {
   return {
-      "--metric", "l2|l1|linf|lp:P|cosine|angular|ip",
+      "--metric", metric_choices("|"),
       "how distances are measured (angular: the angle in radians), or ip: by inner product, kNN only; l2 by default",
       [&metric](const std::string& value) {
         if (value == "hamming" || value == "edit" || value == "jaccard") {
@@ -132,7 +132,7 @@ Flag select_flag(SearchOptions& search) {
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
   return {"--period", "L|LO:UP,…",
-          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1 and linf only",
+          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1, linf and lp only",
           [&axes, &lengths](const std::string& value) {
             axes.clear();
             lengths.clear();

@@ -1,15 +1,20 @@
 // The ways to measure a distance between two vectors, or to order by their inner product.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace kith {
 
+struct MetricInfo;
+
 /// A metric, with its exponent where it has one. A small value; compare with ==.
 class Metric {
  public:
+  /// Numbered as in index files.
   enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product, angular };
 
   /// The default is L2, the Euclidean distance.
@@ -27,9 +32,11 @@ class Metric {
   /// The negative inner product, so that the largest product comes first. No distance: it may be negative, and there
   /// are no radius searches and no periodic axes. Brute force only.
   static constexpr Metric inner_product() { return Metric(Kind::inner_product, 0); }
-  /// Reads "l2", "euclidean", "l1", "manhattan", "linf", "chebyshev", "lp:P", "minkowski:P", "cosine", "angular", "ip"
-  /// or "inner". Throws UsageError on anything else.
+  /// Reads a name or an alias of `metric_table()`, with a colon and the parameter where there is one: "l2", "cityblock",
+  /// "lp:3". Throws UsageError on anything else.
   static Metric parse(std::string_view text);
+  /// The metric of a kind and an exponent, which only lp reads. Throws UsageError as `lp` does.
+  static Metric of(Kind kind, double p);
 
   constexpr Kind kind() const { return kind_; }
   /// Whether vectors count by their directions alone: cosine and angular. They are normalised, and none may be zero.
@@ -38,6 +45,8 @@ class Metric {
   constexpr double p() const { return p_; }
   /// The name that `parse` reads, e.g. "l2" or "lp:3".
   std::string name() const;
+  /// What can be done with it.
+  const MetricInfo& info() const;
 
   friend constexpr bool operator==(Metric, Metric) = default;
 
@@ -47,5 +56,29 @@ class Metric {
   Kind kind_ = Kind::l2;
   double p_ = 2;
 };
+
+/// What there is to know of a kind of metric besides its arithmetic.
+struct MetricInfo {
+  Metric::Kind kind;
+  double p = 0;  ///< what Metric::p() says, unless it is a parameter
+  std::string_view name;
+  std::string_view parameter;                ///< what is written behind a colon, "P" for lp; empty if there is none
+  std::array<std::string_view, 4> aliases;   ///< other names, those of SciPy and scikit-learn among them
+  std::string_view summary;                  ///< what is reported for two vectors
+  bool has_distances = true;                 ///< never negative, so there are radius searches
+  bool is_true_metric = true;                ///< obeys the triangle inequality
+  bool wraps = false;                        ///< knows periodic axes
+  bool has_kd_tree = true;                   ///< brute force takes every metric
+  bool has_cover_tree = true;
+
+  /// "l2", "lp:P".
+  std::string pattern() const;
+};
+
+/// One for each kind, in their order.
+std::span<const MetricInfo> metric_table();
+
+/// The patterns of the table, between `separator`s; only of metrics with distances if so asked.
+std::string metric_choices(std::string_view separator, bool only_distances = false);
 
 }  // namespace kith

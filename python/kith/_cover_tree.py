@@ -245,9 +245,11 @@ def _is_bits(objects: Any) -> bool:
 
 
 def _require_vector_metric(metric: str, objects: Any) -> None:
-    if metric.partition(":")[0] not in ("l2", "l1", "linf", "lp", "cosine", "angular", "ip"):
+    table = _kith.metric_names()
+    names = {name.partition(":")[0] for pattern, aliases in table for name in (pattern, *aliases)}
+    if metric.partition(":")[0] not in names:
         raise ValueError(
-            f'unknown metric "{metric}"; choose l2, l1, linf, lp:P, cosine or angular for vectors, '
+            f'unknown metric "{metric}"; choose {", ".join(pattern for pattern, _ in table)} for vectors, '
             "hamming for bits and strings, edit for strings, jaccard for sets, or a function"
         )
     if isinstance(objects, (list, tuple, set)) and any(

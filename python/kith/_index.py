@@ -46,7 +46,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         Where to search. "auto" takes a GPU if one is there and the work is large enough.
     metric : str
         "l2", "l1", "linf", "lp:P" (Minkowski with exponent P), "cosine", "angular", "ip" (the
-        negative inner product).
+        negative inner product), or another name of docs/metrics.md, such as "cityblock".
     leaf_size : int
         Trees only: the most points in a leaf; 0 takes a good one.
     split : {"widest", "cycle"}

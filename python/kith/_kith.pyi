@@ -25,6 +25,8 @@ _Radii = float | npt.NDArray[np.float64]  # one, or one for each query (contiguo
 # MemoryError, RuntimeError (GPU), KeyboardInterrupt. All calls release the GIL but `knn_one`.
 
 def built_with_cuda() -> bool: ...
+def metric_names() -> list[tuple[str, list[str]]]:
+    """The pattern, such as lp:P, and the other names of each metric of vectors."""
 def devices() -> list[tuple[str, str, int, int, str]]:
     """(device, name, memory in bytes, threads, instruction set) of each; the CPU first."""
 
@@ -50,7 +52,7 @@ class Index:
         *,
         engine: str = "auto",  # auto, brute, kdtree, covertree
         device: str = "auto",  # auto, cpu, cuda, cuda:N
-        metric: str = "l2",  # l2, l1, linf, lp:P, cosine, angular, ip
+        metric: str = "l2",  # see metric_names
         leaf_size: int = 0,
         split: str = "widest",  # widest, cycle
         builder: str = "batch",  # batch, lists

@@ -28,7 +28,7 @@ __all__ = [
 
 Engine = Literal["auto", "brute", "kdtree", "covertree"]
 EngineInUse = Literal["brute", "kdtree", "covertree"]
-#: "lp:P" is one for every P.
+#: "lp:P" is one for every P; `_kith.metric_names` has all of them.
 Metric = Union[Literal["l2", "l1", "linf", "cosine", "angular", "ip"], str]
 Split = Literal["widest", "cycle"]
 Builder = Literal["batch", "lists"]

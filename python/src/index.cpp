@@ -8,10 +8,12 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace kith::python {
@@ -105,6 +107,19 @@ std::string first_violation(const Index& index) {
   return watch.run([&] { return index.first_violation(); });
 }
 
+/// (pattern, other names) of each metric.
+std::vector<std::tuple<std::string, std::vector<std::string>>> metric_names() {
+  std::vector<std::tuple<std::string, std::vector<std::string>>> table;
+  for (const MetricInfo& info : metric_table()) {
+    std::vector<std::string> aliases;
+    for (const std::string_view alias : info.aliases) {
+      if (!alias.empty()) aliases.emplace_back(alias);
+    }
+    table.emplace_back(info.pattern(), std::move(aliases));
+  }
+  return table;
+}
+
 }  // namespace
 
 void bind_index(nb::module_& module) {
@@ -132,6 +147,7 @@ void bind_index(nb::module_& module) {
   index.def_prop_ro("skipped", &Index::skipped);
   index.def_prop_ro("memory_bytes", &Index::memory_bytes);
 
+  module.def("metric_names", &metric_names);
   module.def("plan", &plan, "rows"_a, "dims"_a, "dtype"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
              "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
              "period"_a = std::vector<double>(), "expected_queries"_a = 0, "threads"_a = 0);

@@ -107,32 +107,6 @@ std::string exact_difference(const NeighborList<T>& found, const NeighborList<T>
 }
 
 template <typename T>
-std::string lp_difference(const NeighborList<T>& found, const NeighborList<T>& expected, std::size_t certain,
-                          const ListContext<T>& context) {
-  const auto agree = [&](T a, T b) { return lp_distances_agree(a, b, context.metric, context.dims); };
-  const std::size_t shared = std::min(found.indices.size(), expected.indices.size());
-  std::unordered_set<std::uint32_t> seen;
-  for (std::size_t rank = 0; rank < shared; ++rank) {
-    const std::uint32_t index = found.indices[rank];
-    const bool is_missing = index == context.points;
-    const bool is_bad =
-        !is_missing && (index > context.points || !context.takes_part(index) || !seen.insert(index).second);
-    if (is_bad) {
-      return fmt::format("rank {}: {}", rank, bad_index(found, rank, context));
-    }
-    const T own = is_missing ? std::numeric_limits<T>::infinity() : context.distance_to(index);
-    const bool place_is_right =
-        is_missing == (expected.indices[rank] == context.points) && agree(own, expected.distances[rank]);
-    if (!place_is_right) return fmt::format("rank {}: {}", rank, index_difference(found, expected, rank, context));
-    if (!agree(found.distances[rank], own)) {
-      return fmt::format("rank {}: {}", rank, distance_difference(index, found.distances[rank], own, context));
-    }
-  }
-  const bool length_is_right = found.indices.size() >= certain && found.indices.size() <= expected.indices.size();
-  return length_is_right ? std::string() : length_difference(found, expected, context);
-}
-
-template <typename T>
 std::string approximate_difference(const NeighborList<T>& found, const NeighborList<T>& expected, double eps,
                                    double max_distance, const ListContext<T>& context) {
   // The search compares reduced distances in the type of the points.
@@ -168,9 +142,5 @@ template std::string exact_difference(const NeighborList<float>&, const Neighbor
                                       const ListContext<float>&);
 template std::string exact_difference(const NeighborList<double>&, const NeighborList<double>&,
                                       const ListContext<double>&);
-template std::string lp_difference(const NeighborList<float>&, const NeighborList<float>&, std::size_t,
-                                   const ListContext<float>&);
-template std::string lp_difference(const NeighborList<double>&, const NeighborList<double>&, std::size_t,
-                                   const ListContext<double>&);
 
 }  // namespace kith::apps

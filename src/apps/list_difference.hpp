@@ -1,8 +1,6 @@
 // Compares a list of neighbours with the right one and names the first difference.
 #pragma once
 
-#include <kith/metric.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -21,8 +19,6 @@ struct NeighborList {
 template <typename T>
 struct ListContext {
   std::uint32_t points = 0;  // their number, and the index of a missing neighbour
-  std::uint32_t dims = 0;
-  Metric metric;
   std::function<T(std::uint32_t)> distance_to;    // the true distance from the query to any point
   std::function<bool(std::uint32_t)> takes_part;  // false for points left out, and for the query itself where it is
 };
@@ -32,13 +28,6 @@ struct ListContext {
 template <typename T>
 std::string exact_difference(const NeighborList<T>& found, const NeighborList<T>& expected,
                              const ListContext<T>& context);
-
-/// The same for lp, whose distances are right within a few units in the last place: two points that near to each other
-/// in distance may change places. The first `certain` entries of `expected` must have a counterpart, the others lie so
-/// near the edge of the radius that they need not.
-template <typename T>
-std::string lp_difference(const NeighborList<T>& found, const NeighborList<T>& expected, std::size_t certain,
-                          const ListContext<T>& context);
 
 /// The same for an approximate search: every point must stand with its own distance, in order, and each distance may be
 /// up to 1 + eps times that of `expected`. A place may be empty if the one that belongs there is farther than

@@ -1,13 +1,14 @@
 // Distances straight from their definition, one pair at a time, for checking what the engines return. Shares no code
-// with them on purpose.
+// with them on purpose, but for powers, which are tested against long double by themselves.
 #pragma once
+
+#include "core/metric/power.hpp"
 
 #include <kith/metric.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace kith::apps {
 
@@ -39,7 +40,7 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
         sum = std::max(sum, std::abs(difference));
         break;
       case Metric::Kind::lp:
-        sum += std::pow(std::abs(difference), static_cast<T>(metric.p()));
+        sum += core::Exponent(metric.p()).of(std::abs(difference));
         break;
       case Metric::Kind::inner_product:
         break;
@@ -69,7 +70,7 @@ T distance_of(T value, Metric metric) {
     case Metric::Kind::l2:
       return std::sqrt(value);
     case Metric::Kind::lp:
-      return std::pow(value, static_cast<T>(1 / metric.p()));
+      return static_cast<T>(core::any_power(value, 1 / metric.p()));
     case Metric::Kind::cosine:
       return value / 2;
     case Metric::Kind::angular:
@@ -83,27 +84,11 @@ T distance_of(T value, Metric metric) {
 template <typename T>
 bool is_within(T value, double radius, Metric metric) {
   if (metric.kind() == Metric::Kind::lp) {
-    return value <= std::pow(static_cast<T>(radius), static_cast<T>(metric.p()));
+    const T rounded = static_cast<T>(radius);
+    const T within = static_cast<double>(rounded) > radius ? std::nextafter(rounded, T(0)) : rounded;
+    return value <= core::Exponent(metric.p()).of(within);
   }
   return static_cast<double>(distance_of(value, metric)) <= radius;
-}
-
-/// Whether two lp distances are equal as far as the contract goes. Each power may be a few units in the last place off,
-/// each addition half of one; below the normal numbers a power has no relative precision at all.
-template <typename T>
-bool lp_distances_agree(T found, T expected, Metric metric, std::uint32_t dims) {
-  if (found == expected) return true;  // infinities too
-  const T units = static_cast<T>(dims) + static_cast<T>(metric.p()) + 16;
-  const T vanishing = distance_of(units * std::numeric_limits<T>::min(), metric);
-  if (found >= 0 && found <= vanishing && expected <= vanishing) return true;
-  return std::abs(found - expected) <= units * std::numeric_limits<T>::epsilon() * expected;
-}
-
-/// Whether a pair lies so near the edge of the radius that lp leaves open on which side; never for the exact metrics.
-template <typename T>
-bool is_on_edge(T value, double radius, Metric metric, std::uint32_t dims) {
-  return metric.kind() == Metric::Kind::lp &&
-         lp_distances_agree(static_cast<T>(radius), distance_of(value, metric), metric, dims);
 }
 
 }  // namespace kith::apps

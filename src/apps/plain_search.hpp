@@ -54,15 +54,14 @@ struct PlainSearch {
     return first_of(std::move(all), k);
   }
 
-  /// The candidates within `radius` or on its edge but for `excluded`, in order, at most `most`.
+  /// The candidates within `radius` but for `excluded`, in order, at most `most`.
   std::vector<PlainNeighbor<T>> within(const T* query, const Excluded& excluded, double radius,
                                        std::uint64_t most) const {
     std::vector<PlainNeighbor<T>> inside;
     for (const std::uint32_t index : candidates) {
       if (excluded.holds(index)) continue;
       const T compared = value(query, index);
-      const bool belongs = is_within(compared, radius, metric) || is_on_edge(compared, radius, metric, points.dims());
-      if (belongs) inside.push_back({compared, index});
+      if (is_within(compared, radius, metric)) inside.push_back({compared, index});
     }
     return first_of(std::move(inside), most);
   }

@@ -49,8 +49,8 @@ void check_data(PointView points, PointView queries, DType found, std::uint64_t 
     throw UsageError("exclude_self and earlier_only need the points themselves as queries");
   }
   const Metric& metric = options.metric;
-  if (!options.period.empty() && metric != Metric::l2() && metric != Metric::l1() && metric != Metric::linf()) {
-    throw UsageError(fmt::format("period: periodic axes exist for l2, l1 and linf only, not for {}", metric.name()));
+  if (!options.period.empty() && !metric.info().wraps) {
+    throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
   }
   if (!options.allowed.empty() && options.allowed.size() != (points.rows() + 63) / 64) {
     throw UsageError(fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(),
@@ -147,7 +147,7 @@ class Checker {
     Lists lists = lists_of(expected);
     lists.indices.resize(k, size());
     lists.distances.resize(k, std::numeric_limits<T>::infinity());
-    if (options_.eps == 0 || is_certified) return difference(query, found, lists, k);
+    if (options_.eps == 0 || is_certified) return difference(query, found, lists);
     // Squared distances are stretched by the square.
     const bool squared = options_.squared && options_.metric.kind() == Metric::Kind::l2;
     const double eps = squared ? (1 + options_.eps) * (1 + options_.eps) - 1 : options_.eps;
@@ -160,10 +160,7 @@ class Checker {
     const std::uint64_t most = options_.max_neighbors == 0 ? ~std::uint64_t{0} : options_.max_neighbors;
     std::vector<PlainNeighbor<T>> expected;
     if (queries_finite_[query]) expected = search_.within(row(query), excluded(query), radius, most);
-    const auto certain = std::count_if(expected.begin(), expected.end(), [&](const PlainNeighbor<T>& neighbor) {
-      return !is_on_edge(neighbor.value, radius, options_.metric, search_.points.dims());
-    });
-    return difference(query, found, lists_of(expected), static_cast<std::size_t>(certain));
+    return difference(query, found, lists_of(expected));
   }
 
  private:
@@ -202,8 +199,6 @@ class Checker {
   ListContext<T> context_of(std::uint64_t query) const {
     ListContext<T> context;
     context.points = size();
-    context.dims = search_.points.dims();
-    context.metric = options_.metric;
     context.distance_to = [this, query](std::uint32_t index) {
       return shown_distance(search_.value(row(query), index));
     };
@@ -213,12 +208,8 @@ class Checker {
     return context;
   }
 
-  std::string difference(std::uint64_t query, const NeighborList<T>& found, const Lists& lists,
-                         std::size_t certain) const {
-    const ListContext<T> context = context_of(query);
-    const NeighborList<T> expected{lists.indices, lists.distances};
-    if (options_.metric.kind() == Metric::Kind::lp) return lp_difference(found, expected, certain, context);
-    return exact_difference(found, expected, context);
+  std::string difference(std::uint64_t query, const NeighborList<T>& found, const Lists& lists) const {
+    return exact_difference(found, NeighborList<T>{lists.indices, lists.distances}, context_of(query));
   }
 
   const VerifyOptions& options_;

@@ -41,13 +41,15 @@ KITH_HOST_DEVICE inline double square_root(double x) {
 #endif
 }
 
-template <typename T>
-KITH_HOST_DEVICE T absolute(T x) {
-  return x < T(0) ? -x : x;
-}
+KITH_HOST_DEVICE inline float absolute(float x) { return fabsf(x); }
+KITH_HOST_DEVICE inline double absolute(double x) { return fabs(x); }
 
+/// Of -0 and +0 either. In as few instructions as a GPU has for it.
 template <typename T>
 KITH_HOST_DEVICE T larger(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == sizeof(float)) return fmaxf(a, b);
+#endif
   return a < b ? b : a;
 }
 

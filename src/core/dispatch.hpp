@@ -1,10 +1,7 @@
-// The one place where run-time number types, dimensions and metrics become template arguments.
+// Where run-time number types and dimensions become template arguments; metrics do in core/metric/metrics.hpp.
 #pragma once
 
-#include "core/chain.hpp"
-
 #include <kith/dtype.hpp>
-#include <kith/metric.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -42,33 +39,6 @@ decltype(auto) visit_dims(std::uint32_t dims, F&& f) {
     default:
       return std::forward<F>(f)(std::integral_constant<std::uint32_t, kRuntimeDims>{});
   }
-}
-
-/// Calls `f(chain)` with the chain of a metric that has distances: not for the inner product. Cosine and angular
-/// are searched by L2 on normalised vectors.
-template <typename F>
-decltype(auto) visit_chain(Metric metric, F&& f) {
-  switch (metric.kind()) {
-    case Metric::Kind::l1:
-      return std::forward<F>(f)(L1Chain{});
-    case Metric::Kind::linf:
-      return std::forward<F>(f)(LinfChain{});
-    case Metric::Kind::lp:
-      return std::forward<F>(f)(LpChain{metric.p()});
-    case Metric::Kind::l2:
-    case Metric::Kind::cosine:
-    case Metric::Kind::angular:
-    case Metric::Kind::inner_product:
-      break;
-  }
-  return std::forward<F>(f)(L2Chain{});
-}
-
-/// The same for all metrics.
-template <typename F>
-decltype(auto) visit_any_chain(Metric metric, F&& f) {
-  if (metric.kind() == Metric::Kind::inner_product) return std::forward<F>(f)(InnerProductChain{});
-  return visit_chain(metric, std::forward<F>(f));
 }
 
 }  // namespace kith::core

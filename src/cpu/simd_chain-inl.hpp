@@ -8,8 +8,8 @@
 #define KITH_CPU_SIMD_CHAIN_INL
 #endif
 
-#include "core/chain.hpp"
 #include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 
 #include <hwy/highway.h>
 
@@ -52,57 +52,74 @@ HWY_INLINE decltype(auto) visit_simd_dims(std::uint32_t dims, F&& f) {
 #endif
 }
 
-struct L2Step {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return fused(difference, difference, sum);
+/// core::formula::OnNumbers on vectors.
+template <class M, class V>
+struct OnVectors {
+  const M& metric;
+  V sum, x, y;
+
+  HWY_INLINE V operator()(core::formula::Sum) const { return sum; }
+  HWY_INLINE V operator()(core::formula::X) const { return x; }
+  HWY_INLINE V operator()(core::formula::Y) const { return y; }
+  HWY_INLINE V operator()(core::formula::Zero) const { return hn::Zero(hn::DFromV<V>()); }
+  template <class A, class B>
+  HWY_INLINE V operator()(core::formula::Plus<A, B>) const {
+    return hn::Add((*this)(A{}), (*this)(B{}));
   }
-};
-
-struct L1Step {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return hn::Add(sum, hn::Abs(difference));
+  template <class A, class B>
+  HWY_INLINE V operator()(core::formula::Minus<A, B>) const {
+    return hn::Sub((*this)(A{}), (*this)(B{}));
   }
-};
-
-struct LinfStep {
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
-    return hn::Max(sum, hn::Abs(difference));
+  template <class A, class B>
+  HWY_INLINE V operator()(core::formula::Larger<A, B>) const {
+    return hn::Max((*this)(A{}), (*this)(B{}));
   }
-};
-
-/// `pow` has no vector form here: lane by lane.
-struct LpStep {
-  core::LpChain chain;
-
-  template <class V>
-  HWY_INLINE V operator()(V sum, V difference) const {
+  template <class A>
+  HWY_INLINE V operator()(core::formula::Absolute<A>) const {
+    return hn::Abs((*this)(A{}));
+  }
+  template <class A, class B, class C>
+  HWY_INLINE V operator()(core::formula::Fused<A, B, C>) const {
+    return fused((*this)(A{}), (*this)(B{}), (*this)(C{}));
+  }
+  /// core::Exponent::of on vectors; lane by lane where it needs logarithms.
+  template <class A>
+  HWY_INLINE V operator()(core::formula::Power<A>) const {
     const hn::DFromV<V> lanes;
+    if (metric.p.whole() != 0) {
+      V square = (*this)(A{});
+      V product = metric.p.has_root() ? hn::Sqrt(square) : hn::Set(lanes, 1);
+      for (std::uint32_t rest = metric.p.whole();; square = hn::Mul(square, square)) {
+        if ((rest & 1) != 0) product = hn::Mul(product, square);
+        rest >>= 1;
+        if (rest == 0) return product;
+      }
+    }
     using T = hn::TFromD<decltype(lanes)>;
-    HWY_ALIGN T sums[HWY_MAX_BYTES / sizeof(T)], differences[HWY_MAX_BYTES / sizeof(T)];
-    hn::Store(sum, lanes, sums);
-    hn::Store(difference, lanes, differences);
-    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) sums[i] = chain.step(sums[i], differences[i]);
-    return hn::Load(lanes, sums);
+    HWY_ALIGN T values[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store((*this)(A{}), lanes, values);
+    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) values[i] = metric.power(values[i]);
+    return hn::Load(lanes, values);
   }
 };
 
-/// Of products, not of differences; see core::InnerProductChain.
-struct InnerProductStep {};
+/// core::step_of_pair on vectors, axes aside.
+template <class M, class V>
+HWY_INLINE V step_of_values(const M& metric, V sum, V query, V point) {
+  return OnVectors<M, V>{metric, sum, query, point}(std::remove_const_t<decltype(M::kStep)>{});
+}
 
-/// The vector form of a chain.
-HWY_INLINE L2Step step_of(core::L2Chain) { return {}; }
-HWY_INLINE L1Step step_of(core::L1Chain) { return {}; }
-HWY_INLINE LinfStep step_of(core::LinfChain) { return {}; }
-HWY_INLINE LpStep step_of(core::LpChain chain) { return {chain}; }
-HWY_INLINE InnerProductStep step_of(core::InnerProductChain) { return {}; }
+/// core::step_of_gap on vectors.
+template <class M, class V>
+HWY_INLINE V gap_step(const M& metric, V sum, V gap) {
+  static_assert(M::kIsOfDifferences);
+  return step_of_values(metric, sum, gap, hn::Zero(hn::DFromV<V>()));
+}
 
 /// core::end_of_chain on vectors.
-template <class V>
-HWY_INLINE V end_of_chain(InnerProductStep, V sum) {
-  return hn::Sub(hn::Zero(hn::DFromV<V>()), sum);
+template <class M, class V>
+HWY_INLINE V chain_end(const M& metric, V sum) {
+  return OnVectors<M, V>{metric, sum, sum, sum}(std::remove_const_t<decltype(M::kEnd)>{});
 }
 
 /// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.
@@ -113,7 +130,7 @@ HWY_INLINE V shorter_way(V difference, V length) {
   return hn::IfThenElse(hn::Lt(around, straight), around, straight);
 }
 
-/// What the step of a chain gets on plain axes: towards a point, and the least towards any point of an interval.
+/// What the step of a metric of differences gets on plain axes: towards a point, and the least towards any point of an interval.
 template <typename T>
 struct PlainAxes {
   explicit PlainAxes(const T*) {}
@@ -158,13 +175,33 @@ struct PeriodicAxes {
 };
 
 /// core::step_of_pair on vectors: the sum after dimension d.
-template <class Step, class Axes, class V>
-HWY_INLINE V step_of_pair(const Step& step, const Axes& axes, std::uint32_t d, V sum, V query, V point) {
-  return step(sum, axes.apart(hn::DFromV<V>(), d, query, point));
+template <class M, class Axes, class V>
+HWY_INLINE V step_of_pair(const M& metric, const Axes& axes, std::uint32_t d, V sum, V query, V point) {
+  if constexpr (M::kIsOfDifferences) {
+    return gap_step(metric, sum, axes.apart(hn::DFromV<V>(), d, query, point));
+  } else {
+    return step_of_values(metric, sum, query, point);
+  }
 }
-template <class Axes, class V>
-HWY_INLINE V step_of_pair(const InnerProductStep&, const Axes&, std::uint32_t, V sum, V query, V point) {
-  return fused(point, query, sum);
+
+/// core::step_to_interval on vectors.
+template <class M, class Axes, class V>
+HWY_INLINE V step_to_interval(const M& metric, const Axes& axes, std::uint32_t d, V sum, V query, V lower, V upper) {
+  if constexpr (M::kIsOfDifferences) {
+    return gap_step(metric, sum, axes.apart(hn::DFromV<V>(), d, query, lower, upper));
+  } else {
+    return step_of_values(metric, sum, query, hn::Min(hn::Max(query, lower), upper));
+  }
+}
+
+/// core::step_between_intervals on axes, for plain numbers.
+template <class M, class Axes, typename T>
+HWY_INLINE T step_between(const M& metric, const Axes& axes, std::uint32_t d, T sum, T low, T high, T lower, T upper) {
+  if constexpr (M::kIsOfDifferences) {
+    return core::step_of_gap(metric, sum, axes.between(d, low, high, lower, upper));
+  } else {
+    return core::step_between_intervals(metric, sum, low, high, lower, upper);
+  }
 }
 
 /// One bit per lane, the first lane in the lowest bit.

@@ -153,7 +153,7 @@ void Choice::change_engine(Engine to, const std::string& why) {
 
 Choice choose_engine(const Wish& wish) {
   Choice choice{wish.engine, Device::cpu(), {}};
-  const bool needs_scan = wish.metric.kind() == Metric::Kind::inner_product;
+  const bool needs_scan = !knows_metric(Engine::kd_tree, wish.metric);
   if (wish.engine != Engine::automatic && !knows_metric(wish.engine, wish.metric)) {
     throw UsageError(fmt::format("engine {}: the metric {} needs engine brute{} (or auto)", name_of(wish.engine),
                                  wish.metric.name(), needs_scan ? "" : " or kdtree"));

@@ -3,7 +3,7 @@
 #include <kith/device_search.hpp>
 
 #include "core/dispatch.hpp"
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "engine/device_searcher.hpp"
 #include "engine/index_state.hpp"
 #include "engine/validate.hpp"

@@ -1,7 +1,7 @@
 // The facade's searches: validates, leaves out bad rows, normalises for cosine, calls the searcher, translates its
 // answers.
 #include "core/dispatch.hpp"
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "engine/clean_filter.hpp"
 #include "engine/host_view.hpp"
 #include "engine/index_state.hpp"

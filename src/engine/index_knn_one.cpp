@@ -1,6 +1,6 @@
 // The part of the facade for callers that ask one by one: no threads, and no memory beyond the stack.
 #include "core/query_row.hpp"
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "engine/clean_filter.hpp"
 #include "engine/index_state.hpp"
 #include "engine/knn_rules.hpp"

@@ -1,7 +1,7 @@
 // From the options of a kNN search to what a searcher may leave out, in chain values.
 #pragma once
 
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/index.hpp>
@@ -13,30 +13,19 @@
 
 namespace kith::engine {
 
-/// The power of the distance that the chain is: what the user sees grows by (1 + eps) when the chain grows by that
-/// power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power is 1. With
-/// `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by (1 + eps)^2.
+/// The power of the distance that the reduced one is: what the user sees grows by (1 + eps) when the reduced distance
+/// grows by that power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power
+/// is 1. With `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by
+/// (1 + eps)^2.
 inline double chain_power(Metric metric) {
-  switch (metric.kind()) {
-    case Metric::Kind::l2:
-    case Metric::Kind::angular:  // for small angles; no chain grows by more than that power
-      return 2;
-    case Metric::Kind::lp:
-      return metric.p();
-    case Metric::Kind::l1:
-    case Metric::Kind::linf:
-    case Metric::Kind::cosine:
-    case Metric::Kind::inner_product:
-      break;
-  }
-  return 1;
+  return core::visit_metric(metric, [](const auto& each) { return each.exponent(); });
 }
 
-/// base^-power for a base of at least 1. Only lp needs `pow`, which is not rounded alike on all platforms.
+/// base^-power for a base of at least 1.
 inline double inverse_power(double base, double power) {
   if (power == 1) return 1 / base;
   if (power == 2) return 1 / base / base;
-  return std::pow(base, -power);
+  return 1 / core::Exponent(power).of(base);
 }
 
 /// The sine of an angle from 0 to pi / 2 by operations that round alike everywhere: its series up to x^23, which is off
@@ -52,7 +41,7 @@ inline double sine(double angle) {
 ///
 /// Let c be the chain of a true neighbour that was not looked at, and k the k-th chain found. c is not below the bound
 /// of its box, which is above fl(k * shrink), so c > k * shrink * (1 - u) with u the unit roundoff. The distances that
-/// the user sees are the roots of c and k, each off by a relative u at most (a few u for lp, whose roots are powers):
+/// the user sees are the roots of c and k, each off by a relative u at most (more for lp, whose roots are powers: see below):
 /// seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first order. We
 /// take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that lacks c has
 /// only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every rank.
@@ -63,7 +52,10 @@ template <typename T>
 T shrink_of_eps(Metric metric, double eps) {
   if (eps == 0) return T(1);
   const double power = chain_power(metric);
-  const double slack = (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  // Powers and roots of lp are off by up to power + 1.4 |log2| + 3 halves of a unit each.
+  const bool is_lp = metric.kind() == Metric::Kind::lp;
+  const double slack =
+      (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon()) + (is_lp ? 2048 * 0x1p-52 : 0);
   constexpr double kRightAngle = 1.57079632679489661923;
   const double of_widest = sine(kRightAngle / (1 + eps));
   const bool is_angle = metric.kind() == Metric::Kind::angular;

@@ -12,11 +12,6 @@
 
 namespace kith::engine {
 
-/// Whether a metric knows a way around.
-constexpr bool has_periods(Metric metric) {
-  return metric == Metric::l2() || metric == Metric::l1() || metric == Metric::linf();
-}
-
 /// The lengths of BuildOptions::period in the type of the points, infinity where an axis does not wrap; empty if none
 /// does. Throws UsageError for a length that is none, a wrong number of them, or a metric that knows no way around.
 template <typename T>

@@ -75,9 +75,9 @@ void require_approximation(const SearchOptions& options, const SearchSubject& su
     throw UsageError(fmt::format("eps must be a finite number of at least 0, not {}", options.eps));
   }
   if (subject.kind == SearchKind::knn) {
-    if (subject.metric.kind() == Metric::Kind::inner_product &&
+    if (!subject.metric.info().has_distances &&
         options.max_distance != std::numeric_limits<double>::infinity()) {
-      throw UsageError("max_distance is for distances, but the metric ip orders by inner products and has none");
+      throw UsageError(fmt::format("max_distance is for distances, but the metric {} has none", subject.metric.name()));
     }
     return;
   }
@@ -161,28 +161,17 @@ void require_boxes_possible(Metric metric, bool is_periodic) {
 }
 
 void require_radius_possible(Metric metric) {
-  if (metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError(
-        "radius and count: not for the metric ip, which orders by inner products and has no distances; search for the "
-        "k "
-        "nearest, or build an index for another metric");
-  }
+  if (metric.info().has_distances) return;
+  throw UsageError(
+      fmt::format("radius and count: not for the metric {}, which has no distances; search for the k nearest, or build "
+                  "an index for another metric",
+                  metric.name()));
 }
 
 bool knows_metric(Engine engine, Metric metric) {
-  switch (metric.kind()) {
-    case Metric::Kind::l2:
-    case Metric::Kind::l1:
-    case Metric::Kind::linf:
-    case Metric::Kind::cosine:
-    case Metric::Kind::angular:
-      return true;
-    case Metric::Kind::lp:  // powers round as each machine likes: no bound on their error is known
-      return engine != Engine::cover_tree;
-    case Metric::Kind::inner_product:
-      break;
-  }
-  return engine == Engine::brute_force;
+  return engine == Engine::kd_tree      ? metric.info().has_kd_tree
+         : engine == Engine::cover_tree ? metric.info().has_cover_tree
+                                        : true;
 }
 
 void require_build_options(const BuildOptions& options) {

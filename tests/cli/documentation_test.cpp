@@ -1,6 +1,8 @@
 // Every command has a page that names each of its flags, so that the pages do not fall behind.
 #include "cli/run_command.hpp"
 
+#include <kith/metric.hpp>
+
 namespace kith::test {
 namespace {
 
@@ -26,6 +28,22 @@ TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
       if (flag == "--help") continue;
       EXPECT_PRED2(has, text, "`" + flag);
     }
+  }
+}
+
+TEST(Documentation, EveryMetricIsARowOfItsPage) {
+  const std::string text = page("../metrics");
+  for (const MetricInfo& info : metric_table()) {
+    std::string names = "| `" + info.pattern() + "` | ";
+    for (const std::string_view alias : info.aliases) {
+      if (!alias.empty()) names += (names.ends_with("`") ? ", `" : "`") + std::string(alias) + "`";
+    }
+    std::string summary;
+    for (const char c : info.summary) summary += c == '|' ? "\\|" : std::string(1, c);
+    const std::string engines = std::string("brute") + (info.has_kd_tree ? ", kdtree" : "") +
+                                (info.has_cover_tree ? ", covertree" : "");
+    EXPECT_PRED2(has, text, names + " | " + summary + " | " + engines + " | " +
+                                (info.wraps ? "yes" : "no") + " |");
   }
 }
 

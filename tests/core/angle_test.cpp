@@ -1,7 +1,7 @@
 // Angles from chords: how near they are to the true ones, and that they keep the order of chords.
-#include "core/angle.hpp"
+#include "core/metric/angle.hpp"
 
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 
 #include <gtest/gtest.h>
 

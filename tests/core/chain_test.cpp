@@ -1,9 +1,9 @@
 // The chains, boxes, lists and radii of the contract, and the oracle itself against long double.
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "core/candidate.hpp"
 #include "core/dispatch.hpp"
 #include "core/nearest_list.hpp"
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "support/oracle.hpp"
 #include "support/random_case.hpp"
 
@@ -60,7 +60,7 @@ TYPED_TEST(Chains, InnerProductsAreNegatedAndNeverMinusZeroOrNaN) {
   using T = TypeParam;
   constexpr T kInfinity = std::numeric_limits<T>::infinity(), kMost = std::numeric_limits<T>::max();
   const auto chain = [](std::vector<T> query, std::vector<T> point) {
-    return core::chain_distance(core::InnerProductChain{}, query.data(), point.data(),
+    return core::chain_distance(core::InnerProduct{}, query.data(), point.data(),
                                 static_cast<std::uint32_t>(query.size()));
   };
   EXPECT_EQ(chain({1, 2, -3}, {4, 5, 6}), T(4));
@@ -90,8 +90,9 @@ TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
       }
     }
     const T* query = rows.view().row<T>(0);
-    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
-      core::visit_chain(metric, [&](auto chain) {
+    for (const Metric metric :
+         {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
+      core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
         const T bound = core::chain_to_box(chain, query, lower.data(), upper.data(), dims);
         for (std::uint64_t i = 1; i < 6; ++i) {
           EXPECT_LE(bound, core::chain_distance(chain, query, rows.view().row<T>(i), dims));
@@ -128,8 +129,9 @@ TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
       }
     }
     const T* query = rows.view().row<T>(0);
-    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
-      core::visit_chain(metric, [&](auto chain) {
+    for (const Metric metric :
+         {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
+      core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
         const T bound = core::periodic_chain_to_box(chain, query, lower.data(), upper.data(), lengths.data(), dims);
         EXPECT_GE(bound, T(0));
         for (std::uint64_t i = 1; i < 6; ++i) {

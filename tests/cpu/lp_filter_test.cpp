@@ -1,7 +1,7 @@
 // The cheap sums that dismiss points under Lp never dismiss one that the chain would keep.
 #include "cpu/kd_tree/lp_filter.hpp"
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Sums {
     for (const T e : differences) {
       largest = std::max(largest, std::abs(e));
       squares += e * e;
-      chain = core::LpChain{p}.step(chain, e);
+      chain = core::step_of_gap(core::Lp(p), chain, e);
     }
   }
 };

@@ -20,7 +20,6 @@ template <typename T>
 void expect_answer_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
   std::mt19937_64 random(seed);
   const auto question = random_question<T>(random, most_rows, most_queries);
-  if (question->metric.kind() == Metric::Kind::lp) return;  // not exact between devices
   constexpr std::uint32_t kSizes[] = {1, 1, 3, 8, 8, 9, 16, 17, 32, 33, 100, 1000};
   const std::uint32_t k = kSizes[random() % std::size(kSizes)];
   const engine::KnnRules<T> rules = random_rules(*question, random);

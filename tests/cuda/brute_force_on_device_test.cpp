@@ -46,7 +46,6 @@ using SmallBruteForceOnDevice = BruteForceOnDevice;
 void expect_oracle(std::uint64_t first_seed, std::uint64_t end_seed) {
   for (std::uint64_t seed = first_seed; seed < end_seed; ++seed) {
     SearchCase c = random_case(seed);
-    if (c.metric.kind() == Metric::Kind::lp) continue;  // not the same bytes on every device
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     const Index index = Index::build(c.points.view(), c.build_options(Engine::brute_force, Device::cuda()));
     c.options.max_neighbors = c.most;

@@ -52,7 +52,7 @@ inline cuda::SearchFilter search_filter(const engine::PointFilter& filter) {
 
 template <typename T>
 cuda::SearchMetric<T> search_metric(const SearchQuestion<T>& question) {
-  return {question.metric.kind(), question.metric.p(), question.period.empty() ? nullptr : question.period.data()};
+  return cuda::SearchMetric<T>::of(question.metric, question.period.empty() ? nullptr : question.period.data());
 }
 
 /// The queries in the order of the leaves, or as they come.

@@ -18,7 +18,7 @@ constexpr std::uint32_t kDims = 3;
 template <typename T>
 T chain_between(const T* a, const T* b) {
   T sum = T(0);
-  for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, a[d] - b[d]);
+  for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_gap(core::L2{}, sum, a[d] - b[d]);
   return sum;
 }
 

@@ -1,6 +1,6 @@
 // The bound of what the filter by products may be off: it holds for pairs of every kind, and no much lower one would
 // do.
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/brute_force/product_filter.cuh"
 #include "cuda/brute_force/product_rows.cuh"
 
@@ -59,7 +59,7 @@ struct Pair {
       const double e = static_cast<double>(query[d]) - static_cast<double>(point[d]);
       true_chain += e * e;
     }
-    const float chain = core::chain_distance(core::L2Chain{}, query.data(), point.data(), dims);
+    const float chain = core::chain_distance(core::L2{}, query.data(), point.data(), dims);
     const float v = std::fma(sum * scales[1], -2 * scales[0], terms[1]);
     value = static_cast<double>(terms[0]) + static_cast<double>(terms[1]) -
             2.0 * static_cast<double>(sum) * static_cast<double>(scales[0]) * static_cast<double>(scales[1]);

@@ -90,12 +90,12 @@ std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std:
       question->metric = Metric::linf();
       break;
     case 2:
-      question->metric = Metric::lp(3);
+      question->metric = Metric::lp(std::array{3.0, 1.5, 2.7}[random() % 3]);
       break;
     default:
       break;
   }
-  if (random() % 4 == 0 && question->metric.kind() != Metric::Kind::lp) {
+  if (random() % 4 == 0) {
     question->period.assign(dims, std::numeric_limits<T>::infinity());
     for (T& length : question->period) {
       if (random() % 3 != 0) length = T(1) + static_cast<T>(random() % 3);

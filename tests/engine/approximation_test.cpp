@@ -28,7 +28,7 @@ class Approximation : public testing::TestWithParam<EngineOnDevice> {
     for (std::uint64_t seed = first; seed < end; ++seed) {
       SearchCase c = random_case(seed);
       if (c.is_self || (!c.period.empty() && !with_periods)) continue;
-      if (!gives_same_bytes(GetParam(), c.metric)) continue;
+      if (!knows_metric(GetParam(), c.metric)) continue;
       SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
       c.options.max_distance = c.max_distance;
       check(c, Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device)), seed);
@@ -249,7 +249,7 @@ TEST(ShrinkOfEps, TakesThePowerOfTheChain) {
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25, 1e-14);
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l1(), 1), 0.5, 1e-14);
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::cosine(), 1), 0.5, 1e-14);
-  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::lp(3), 1), 0.125, 1e-14);
+  EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::lp(3), 1), 0.125, 1e-12);
   EXPECT_GT(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25);
   EXPECT_GT(engine::shrink_of_eps<float>(Metric::l2(), 1e300), 0.0f);
 }

@@ -55,7 +55,7 @@ void spoil_rows(PointSet& points, std::uint64_t first) {
 
 /// Whether all points lie in a periodic box of length 2e7, and the metric knows the way around.
 bool wraps(const SearchCase& c) {
-  if (c.metric.kind() == Metric::Kind::lp || c.metric.is_of_directions()) return false;
+  if (!c.metric.info().wraps) return false;
   for (std::uint64_t i = 0; i < c.points.rows(); ++i) {
     for (std::uint32_t d = 0; d < c.points.dims(); ++d) {
       const double x = c.points.view().at(i, d);

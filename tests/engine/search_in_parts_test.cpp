@@ -51,7 +51,6 @@ TYPED_TEST(SearchInPartsTest, FindsWhatOneSearchFindsOnRandomCases) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
     const auto question = random_question<T>(random, 700);
-    if (question->metric.kind() == Metric::Kind::lp) continue;
     if (random() % 3 == 0) question->give_bounds(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
     const Both<T> both(question->points, question->tree.dims, question->metric, question->period,

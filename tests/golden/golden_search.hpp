@@ -52,13 +52,13 @@ inline std::vector<GoldenSearch> golden_searches(std::vector<std::uint32_t> dims
 }
 
 /// Calls `answer(index, threads)`, which returns a digest, with an index of every engine on every device that is there,
-/// built and searched on one and on two threads, and checks it. Only brute force knows inner products.
+/// built and searched on one and on two threads, and checks it.
 template <typename Answer>
 void check_every_engine(GoldenSection& golden, const std::string& name, PointView points, const BuildOptions& options,
                         Answer&& answer) {
   static const std::vector<EngineOnDevice> engines = available_engines();
   for (const EngineOnDevice& where : engines) {
-    if (options.metric == Metric::inner_product() && where.engine != Engine::brute_force) continue;
+    if (!knows_metric(where, options.metric)) continue;
     if (!options.period.empty() && !knows_periods(where)) continue;
     for (const int threads : {1, 2}) {
       BuildOptions build = options;

@@ -10,7 +10,6 @@ namespace {
 
 const std::vector<std::uint32_t> kDims = {1, 2, 3, 5, 8, 16, 33, 100};
 const std::vector<std::uint32_t> kFewDims = {2, 3, 7};
-// Lp is missing: `pow` is not rounded alike everywhere.
 const std::vector<Metric> kMetrics = {Metric::l2(),     Metric::l1(),      Metric::linf(),
                                       Metric::cosine(), Metric::angular(), Metric::inner_product()};
 const std::vector<Metric> kDistances = {Metric::l2(), Metric::l1(), Metric::linf(), Metric::cosine(),
@@ -126,6 +125,31 @@ TEST(GoldenSearches, PeriodicAxes) {
                              const SearchOptions options = {.threads = threads};
                              return digest_of(index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
                                               index.radius_self(0.75, options), index.count_self(0.75, options));
+                           });
+      }
+    }
+  }
+}
+
+TEST(GoldenSearches, Lp) {
+  GoldenSection golden("lp");
+  for (const double p : {1.25, 1.5, 2.7, 3.0, 10.0, 77.7}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      for (const std::uint32_t dims : {2u, 5u, 20u}) {
+        const GoldenSearch c = {.dims = dims, .dtype = dtype, .metric = Metric::lp(p), .k = 9};
+        const PointSet points = c.points(), queries = c.queries();
+        const double radius = radius_for(c);
+        check_every_engine(golden, c.name(), points.view(), {.metric = c.metric}, [&](const Index& index, int threads) {
+          const SearchOptions options = {.threads = threads};
+          return digest_of(radius, index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
+                           index.radius(queries.view(), radius, options), index.count_self(radius, options));
+        });
+        if (dims != 5) continue;
+        check_every_engine(golden, c.name() + "_periodic", points.view(),
+                           {.metric = c.metric, .period = {16, 0, 12.3, 0, 15}},
+                           [&](const Index& index, int threads) {
+                             const SearchOptions options = {.threads = threads};
+                             return digest_of(index.knn(queries.view(), c.k, options), index.knn_self(c.k, options));
                            });
       }
     }

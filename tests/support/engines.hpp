@@ -22,14 +22,11 @@ struct EngineOnDevice {
 /// Asks the library by building an empty index of each.
 std::vector<EngineOnDevice> available_engines();
 
-/// Whether an engine knows a metric other than the inner product.
+/// Whether an engine has a metric.
 inline bool knows_metric(const EngineOnDevice& where, Metric metric) {
-  return metric.kind() != Metric::Kind::lp || where.engine != Engine::cover_tree;
-}
-
-/// Whether there is an answer under a metric and it has the same bytes as anywhere: `pow` rounds as each device likes.
-inline bool gives_same_bytes(const EngineOnDevice& where, Metric metric) {
-  return knows_metric(where, metric) && (metric.kind() != Metric::Kind::lp || where.device.kind() == Device::Kind::cpu);
+  return where.engine == Engine::kd_tree      ? metric.info().has_kd_tree
+         : where.engine == Engine::cover_tree ? metric.info().has_cover_tree
+                                              : true;
 }
 
 /// Whether an engine knows periodic axes.

@@ -1,6 +1,8 @@
 // See oracle.hpp.
 #include "support/oracle.hpp"
 
+#include "core/metric/power.hpp"  // tested against long double by itself
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -72,7 +74,7 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
         acc = std::max(acc, std::fabs(e));
         break;
       case Metric::Kind::lp:
-        acc = acc + std::pow(std::fabs(e), static_cast<T>(metric.p()));
+        acc = acc + core::Exponent(metric.p()).of(std::fabs(e));
         break;
       case Metric::Kind::inner_product:
         break;
@@ -104,7 +106,7 @@ T shown(Metric metric, bool squared, T acc) {
     case Metric::Kind::angular:
       return static_cast<T>(angle_of(acc));
     case Metric::Kind::lp:
-      return std::pow(acc, static_cast<T>(1 / metric.p()));
+      return static_cast<T>(core::any_power(acc, 1 / metric.p()));
     case Metric::Kind::l1:
     case Metric::Kind::linf:
     case Metric::Kind::inner_product:
@@ -157,7 +159,7 @@ template <typename T>
 bool is_within(Metric metric, T acc, double radius) {
   if (metric.kind() == Metric::Kind::lp) {
     const T r = static_cast<T>(radius);
-    return acc <= std::pow(static_cast<double>(r) > radius ? std::nextafter(r, T(0)) : r, static_cast<T>(metric.p()));
+    return acc <= core::Exponent(metric.p()).of(static_cast<double>(r) > radius ? std::nextafter(r, T(0)) : r);
   }
   return static_cast<double>(shown(metric, false, acc)) <= radius;
 }

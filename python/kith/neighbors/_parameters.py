@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.neighbors import VALID_METRICS
 from sklearn.utils._param_validation import StrOptions
 
+from .._kith import metric_names
 from .._types import Engine
 
 # Of our parameters, for scikit-learn's check of parameters.
@@ -18,15 +20,12 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "device": [str],
 }
 
+# Those of the library's metrics that scikit-learn has, by all their names there.
 _METRICS = {
-    "euclidean": "l2",
-    "l2": "l2",
-    "manhattan": "l1",
-    "cityblock": "l1",
-    "l1": "l1",
-    "chebyshev": "linf",
-    "infinity": "linf",
-    "cosine": "cosine",
+    name: pattern
+    for pattern, aliases in metric_names()
+    for name in (pattern, *aliases)
+    if any(name in names for names in VALID_METRICS.values())
 }
 _ENGINES: dict[str, Engine] = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
 

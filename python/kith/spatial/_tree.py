@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,6 @@ from .. import _kith
 from . import _nodes
 from ._arguments import Floats, as_leafsize, broadcast, real_floats
 from ._searches import IndexSearches, Searches
-from ._torus import TorusSearches, wrapped
 
 __all__ = ["Tree"]
 
@@ -111,10 +109,7 @@ class Tree:
         """The searches under one norm; what is built stays."""
         if p not in self._by_norm:
             period = [] if self._period is None else self._period.tolist()
-            if any(period) and p not in (1.0, 2.0, math.inf):
-                self._by_norm[p] = TorusSearches(self._data, p, period, self._searches(math.inf))
-            else:
-                self._by_norm[p] = IndexSearches(self._data, p, period)
+            self._by_norm[p] = IndexSearches(self._data, p, period)
         return self._by_norm[p]
 
     def _partner(self, other: Any, method: str) -> Tree:
@@ -134,7 +129,7 @@ class Tree:
             mine is not None and others is not None and np.array_equal(mine, others)
         ):
             return other
-        data = other.data if mine is None else wrapped(other.data, mine)
+        data = other.data if mine is None else _wrapped(other.data, mine)
         return Tree(data, other.leafsize, boxsize=mine)
 
     def _build_weights(self, weights: npt.ArrayLike) -> Floats:
@@ -175,3 +170,14 @@ def _period(boxsize: Floats, data: Floats) -> Floats:
     if (data < 0)[:, wraps].any():
         raise ValueError("Negative input data are outside of the periodic box.")
     return np.where(wraps & np.isfinite(boxsize), boxsize, 0.0)
+
+
+def _wrapped(rows: Floats, lengths: Floats) -> Floats:
+    """Rows moved into [0, length) of each axis with a finite length."""
+    wraps = np.isfinite(lengths) & (lengths > 0)
+    moved = np.array(rows, dtype=np.float64)
+    inside = np.mod(moved[:, wraps], lengths[wraps])
+    moved[:, wraps] = np.where(
+        inside >= lengths[wraps], 0.0, inside
+    )  # a tiny negative number rounds to it
+    return moved

@@ -1,6 +1,7 @@
 // See packed_points.hpp.
 #include "cpu/brute_force/packed_points.hpp"
 
+#include "core/metric/metrics.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "runtime/parallel.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint64_t kPanelsPerTask = 256;
 
 bool filter_helps(Metric metric, bool is_periodic) {
-  return (metric.kind() == Metric::Kind::l2 || metric.is_of_directions()) && !is_periodic;
+  return core::kind_of_reduction(metric) == Metric::Kind::l2 && !is_periodic;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "cpu/brute_force/scan.hpp"
 #include "cpu/simd_chain-inl.hpp"
 
@@ -94,7 +95,7 @@ HWY_INLINE void recheck_queries(const Scan<T>& scan, std::uint64_t panel, std::s
                                       hn::Set(lanes, coordinates[2][place]), hn::Set(lanes, coordinates[3][place])};
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
-      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = L2Step{}(sums[q][v], hn::Sub(query[q], point));
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_values(core::L2{}, sums[q][v], query[q], point);
     }
   }
   for (std::uint32_t q = 0; q < count; ++q) {
@@ -116,8 +117,8 @@ HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const Passed
 }
 
 /// A group of queries against one part of a panel by the chain.
-template <class D, typename T, class Step, class Axes, std::uint32_t kDims>
-HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& axes, std::uint64_t panel,
+template <class D, typename T, class M, class Axes, std::uint32_t kDims>
+HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axes, std::uint64_t panel,
                            std::size_t part, std::uint32_t group, std::integral_constant<std::uint32_t, kDims>) {
   const D lanes;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
@@ -134,13 +135,13 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const Step& step, const Axes& ax
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
-      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(step, axes, d, sums[q][v], query[q], point);
+      for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(metric, axes, d, sums[q][v], query[q], point);
     }
   }
-  if constexpr (std::is_same_v<Step, InnerProductStep>) {
+  if constexpr (!std::is_same_v<decltype(M::kEnd), const core::formula::Sum>) {
     hn::Vec<D> ends[kGroup][kVectors];  // not the sums: what is reported lies in memory
     for (std::size_t q = 0; q < kGroup; ++q) {
-      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = end_of_chain(step, sums[q][v]);
+      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = chain_end(metric, sums[q][v]);
     }
     for (std::uint32_t q = 0; q < kGroup; ++q) {
       report(lanes, scan, group * kGroup + q, panel * kPanel + part, ends[q]);
@@ -219,24 +220,23 @@ std::uint64_t scan_panels_of(const Scan<T>& scan) {
     });
     return passed / kParts<D>;
   }
-  core::visit_any_chain(scan.metric, [&](auto chain) HWY_ATTR {
-    const auto step = step_of(chain);
+  core::visit_reduction(scan.metric, [&](auto metric) HWY_ATTR {
+    using M = decltype(metric);
     const auto over_panels = [&](const auto& axes, auto constant_dims) HWY_ATTR {
       for (std::uint64_t panel = scan.first_panel; panel < end; ++panel) {
         for (std::uint32_t group = 0; group < scan.groups; ++group) {
           for (std::size_t part = 0; part < kPanel; part += kPart<D>) {
-            scan_group<D>(scan, step, axes, panel, part, group, constant_dims);
+            scan_group<D>(scan, metric, axes, panel, part, group, constant_dims);
           }
         }
       }
     };
     // Periodic axes and other metrics than L2 are not worth seven more copies of the loop each.
     constexpr std::integral_constant<std::uint32_t, core::kRuntimeDims> kAnyDims;
-    if constexpr (std::is_same_v<decltype(chain), core::InnerProductChain>) {
-      over_panels(PlainAxes<T>(nullptr), kAnyDims);
-    } else if (scan.lengths != nullptr) {
-      over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
-    } else if constexpr (std::is_same_v<decltype(chain), core::L2Chain>) {
+    if (scan.lengths != nullptr) {
+      if constexpr (M::kInfo.wraps) over_panels(PeriodicAxes<T>(scan.lengths), kAnyDims);
+      if constexpr (!M::kInfo.wraps) core::refuse_metric();
+    } else if constexpr (std::is_same_v<M, core::L2>) {
       visit_simd_dims(scan.dims,
                       [&](auto constant_dims) HWY_ATTR { over_panels(PlainAxes<T>(nullptr), constant_dims); });
     } else {

@@ -9,7 +9,7 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "cpu/cover_tree/few_vectors.hpp"
 #include "cpu/simd_chain-inl.hpp"
 
@@ -30,8 +30,8 @@ constexpr std::uint32_t kLongFewChain = 64;
 constexpr std::uint32_t kFewDimsBetweenLooks = 32;
 
 /// `kRows` rows at a time, with `kVectors` vectors of the few.
-template <std::uint32_t kRows, std::uint32_t kVectors, bool kLooks, typename T, class Chain>
-std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std::uint32_t* found, T* values) {
+template <std::uint32_t kRows, std::uint32_t kVectors, bool kLooks, typename T, class M>
+std::uint32_t measure_few_of(const ManyVectors<T>& many, const M& metric, std::uint32_t* found, T* values) {
   const FewLanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(FewLanes<T>());
   constexpr std::uint32_t kPerLine = 64 / sizeof(T);
@@ -62,7 +62,7 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
         for (std::uint32_t v = 0; v < kVectors; ++v) {
           const auto one = hn::LoadU(lanes, many.block + std::size_t{d} * kFew + v * kLanes);
           for (std::uint32_t r = 0; r < kRows; ++r) {
-            sums[r][v] = step_of(chain)(sums[r][v], hn::Sub(one, hn::Set(lanes, rows[r][d])));
+            sums[r][v] = step_of_values(metric, sums[r][v], one, hn::Set(lanes, rows[r][d]));
           }
         }
       }
@@ -97,43 +97,37 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const Chain& chain, std
 }
 
 /// Only the vectors that have some of the few.
-template <bool kLooks, typename T, class Chain>
+template <bool kLooks, typename T, class M>
 std::uint32_t measure_few_rows(const ManyVectors<T>& many, std::uint32_t* found, T* values) {
   constexpr std::uint32_t kLanes = hn::MaxLanes(FewLanes<T>());
   constexpr std::uint32_t kVectors = kFew / kLanes;
-  const Chain chain;
+  const M metric;
   const std::uint32_t vectors = (many.few + kLanes - 1) / kLanes;
   if constexpr (kVectors > 4) {
-    return measure_few_of<1, kVectors, kLooks>(many, chain, found, values);
+    return measure_few_of<1, kVectors, kLooks>(many, metric, found, values);
   } else {
-    if (vectors == 1) return measure_few_of<8, 1, kLooks>(many, chain, found, values);
+    if (vectors == 1) return measure_few_of<8, 1, kLooks>(many, metric, found, values);
     if constexpr (kVectors >= 2) {
-      if (vectors == 2) return measure_few_of<kMostFewSums / 2, 2, kLooks>(many, chain, found, values);
+      if (vectors == 2) return measure_few_of<kMostFewSums / 2, 2, kLooks>(many, metric, found, values);
     }
     if constexpr (kVectors >= 4) {
-      if (vectors == 3) return measure_few_of<kMostFewSums / 4, 3, kLooks>(many, chain, found, values);
-      return measure_few_of<kMostFewSums / 4, 4, kLooks>(many, chain, found, values);
+      if (vectors == 3) return measure_few_of<kMostFewSums / 4, 3, kLooks>(many, metric, found, values);
+      return measure_few_of<kMostFewSums / 4, 4, kLooks>(many, metric, found, values);
     }
     return 0;
   }
 }
 
-template <typename T, class Chain>
+template <typename T, class M>
 std::uint32_t measure_few(const ManyVectors<T>& many, std::uint32_t* found, T* values) {
-  return many.dims >= kLongFewChain ? measure_few_rows<true, T, Chain>(many, found, values)
-                                    : measure_few_rows<false, T, Chain>(many, found, values);
+  return many.dims >= kLongFewChain ? measure_few_rows<true, T, M>(many, found, values)
+                                    : measure_few_rows<false, T, M>(many, found, values);
 }
 
 template <typename T>
 MeasureFew<T> few_by(Metric metric) {
-  switch (metric.kind()) {
-    case Metric::Kind::l1:
-      return measure_few<T, core::L1Chain>;
-    case Metric::Kind::linf:
-      return measure_few<T, core::LinfChain>;
-    default:
-      return measure_few<T, core::L2Chain>;
-  }
+  return core::visit_reduction<core::CoverTreeReductions>(
+      metric, [](auto each) { return &measure_few<T, decltype(each)>; });
 }
 
 MeasureFew<float> few_f32_by(Metric metric) { return few_by<float>(metric); }

@@ -8,7 +8,7 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
 #include "cpu/simd_chain-inl.hpp"
 
@@ -31,8 +31,8 @@ constexpr std::uint32_t kDimsBetweenLooks = 32;
 
 /// The chains of `kBlocks` blocks side by side, of each `kVectors` vectors from `points` on; incomplete if that is
 /// enough to see that all are beyond the limit.
-template <std::uint32_t kBlocks, std::uint32_t kVectors, bool kLooks, typename T, class Chain>
-HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* query, T limit, const Chain& chain,
+template <std::uint32_t kBlocks, std::uint32_t kVectors, bool kLooks, typename T, class M>
+HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* query, T limit, const M& metric,
                                T* values, std::uint32_t values_per_block) {
   const BlockLanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(BlockLanes<T>());
@@ -48,7 +48,7 @@ HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* que
       for (std::uint32_t b = 0; b < kBlocks; ++b) {
         for (std::uint32_t v = 0; v < kVectors; ++v) {
           const auto point = hn::Load(lanes, points + b * block_size + std::size_t{d} * kBlock + v * kLanes);
-          sums[b][v] = step_of(chain)(sums[b][v], hn::Sub(coordinate, point));
+          sums[b][v] = step_of_values(metric, sums[b][v], coordinate, point);
         }
       }
     }
@@ -79,16 +79,16 @@ HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* que
 }
 
 /// Rows [from, to) of one block: only the vectors that have some of them.
-template <bool kLooks, typename T, class Chain>
+template <bool kLooks, typename T, class M>
 HWY_INLINE void measure_part(const T* block, std::uint32_t dims, const T* query, std::uint32_t from, std::uint32_t to,
-                             T limit, const Chain& chain, T* values) {
+                             T limit, const M& metric, T* values) {
   constexpr std::uint32_t kLanes = hn::MaxLanes(BlockLanes<T>());
   constexpr std::uint32_t kVectors = kVectorBlock<T> / kLanes;
   const std::uint32_t start = kVectors > 4 ? 0 : from / kLanes * kLanes;
   const std::uint32_t vectors = (to - start + kLanes - 1) / kLanes;
   HWY_ALIGN T all[kVectorBlock<T>];
   const auto measure = [&](auto most) HWY_ATTR {
-    measure_blocks<1, std::min<std::uint32_t>(most, kVectors), kLooks>(block + start, dims, query, limit, chain, all,
+    measure_blocks<1, std::min<std::uint32_t>(most, kVectors), kLooks>(block + start, dims, query, limit, metric, all,
                                                                        0);
   };
   if (kVectors > 4) {
@@ -105,9 +105,9 @@ HWY_INLINE void measure_part(const T* block, std::uint32_t dims, const T* query,
   std::copy(all + (from - start), all + (to - start), values);
 }
 
-template <bool kLooks, typename T, class Chain>
+template <bool kLooks, typename T, class M>
 HWY_INLINE void measure_rows(const T* blocks, std::uint32_t dims, const T* query, std::uint32_t first,
-                             std::uint32_t count, T limit, const Chain& chain, T* values) {
+                             std::uint32_t count, T limit, const M& metric, T* values) {
   constexpr std::uint32_t kBlock = kVectorBlock<T>;
   constexpr std::uint32_t kVectors = kBlock / hn::MaxLanes(BlockLanes<T>());
   // Fewer at a time where there are looks: all of them have to be beyond the limit.
@@ -117,14 +117,14 @@ HWY_INLINE void measure_rows(const T* blocks, std::uint32_t dims, const T* query
   std::uint32_t from = first % kBlock;
   while (count > 0) {
     if (from == 0 && count >= kBlock * kBlocks) {
-      measure_blocks<kBlocks, kVectors, kLooks>(block, dims, query, limit, chain, values, kBlock);
+      measure_blocks<kBlocks, kVectors, kLooks>(block, dims, query, limit, metric, values, kBlock);
       block += block_size * kBlocks;
       values += kBlock * kBlocks;
       count -= kBlock * kBlocks;
       continue;
     }
     const std::uint32_t to = std::min(kBlock, from + count);
-    measure_part<kLooks>(block, dims, query, from, to, limit, chain, values);
+    measure_part<kLooks>(block, dims, query, from, to, limit, metric, values);
     block += block_size;
     values += to - from;
     count -= to - from;
@@ -132,26 +132,20 @@ HWY_INLINE void measure_rows(const T* blocks, std::uint32_t dims, const T* query
   }
 }
 
-template <typename T, class Chain>
+template <typename T, class M>
 void measure_vectors(const T* blocks, std::uint32_t dims, const T* query, std::uint32_t first, std::uint32_t count,
                      T limit, T* values) {
   if (dims >= kLongChain && limit < std::numeric_limits<T>::infinity()) {
-    measure_rows<true>(blocks, dims, query, first, count, limit, Chain(), values);
+    measure_rows<true>(blocks, dims, query, first, count, limit, M(), values);
   } else {
-    measure_rows<false>(blocks, dims, query, first, count, limit, Chain(), values);
+    measure_rows<false>(blocks, dims, query, first, count, limit, M(), values);
   }
 }
 
 template <typename T>
 MeasureVectors<T> measure_by(Metric metric) {
-  switch (metric.kind()) {
-    case Metric::Kind::l1:
-      return measure_vectors<T, core::L1Chain>;
-    case Metric::Kind::linf:
-      return measure_vectors<T, core::LinfChain>;
-    default:
-      return measure_vectors<T, core::L2Chain>;
-  }
+  return core::visit_reduction<core::CoverTreeReductions>(
+      metric, [](auto each) { return &measure_vectors<T, decltype(each)>; });
 }
 
 MeasureVectors<float> measure_f32_by(Metric metric) { return measure_by<float>(metric); }

@@ -17,7 +17,7 @@ VectorSpace<T>::VectorSpace(const T* rows, std::uint32_t count, std::uint32_t di
     : rows_(rows),
       count_(count),
       dims_(dims),
-      is_squared_(metric.kind() == Metric::Kind::l2 || metric.is_of_directions()),
+      kind_(core::kind_of_reduction(metric)),
       measure_(measure_vectors_by<T>(metric)),
       measure_few_(measure_few_by<T>(metric)) {}
 

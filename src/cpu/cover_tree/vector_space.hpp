@@ -1,8 +1,8 @@
 // Vectors as the cover tree measures them: rows in transposed blocks, SIMD across rows, each lane the contract's chain.
 #pragma once
 
-#include "core/arithmetic.hpp"
 #include "core/cover_geometry.hpp"
+#include "core/metric/metrics.hpp"
 #include "cpu/cover_tree/few_vectors.hpp"
 #include "cpu/cover_tree/space.hpp"
 
@@ -93,7 +93,8 @@ class VectorSpace {
   Rows arrange(std::span<const std::uint32_t> numbers, int threads) const;
 
   double metric(T value) const {
-    return is_squared_ ? static_cast<double>(core::square_root(value)) : static_cast<double>(value);
+    return static_cast<double>(core::visit_kind<core::CoverTreeReductions>(
+        kind_, 2, [value](const auto& each) { return each.reported(value); }));
   }
   core::CoverRounding rounding() const { return core::chain_rounding<T>(dims_); }
   /// -0 is +0: no chain tells them apart.
@@ -109,7 +110,7 @@ class VectorSpace {
   const T* rows_;
   std::uint32_t count_;
   std::uint32_t dims_;
-  bool is_squared_;
+  Metric::Kind kind_;  ///< of the reduction
   MeasureVectors<T> measure_;
   MeasureFew<T> measure_few_;
 };

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 
@@ -17,13 +18,13 @@ namespace HWY_NAMESPACE {
 
 static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and points");
 
-template <typename T, class Chain, class Axes, std::uint32_t kDims>
+template <typename T, class M, class Axes, std::uint32_t kDims>
 class Walk {
  public:
-  Walk(const KdTree<T>& tree, const GroupSearch<T>& search, Chain chain)
+  Walk(const KdTree<T>& tree, const GroupSearch<T>& search, M metric)
       : tree_(tree),
         search_(search),
-        chain_(chain),
+        metric_(metric),
         axes_(search.lengths),
         dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
         first_leaf_(tree.geometry.leaves() - 1) {}
@@ -44,7 +45,7 @@ class Walk {
     std::uint64_t node;
     T distance;
   };
-  static constexpr bool kIsLp = std::is_same_v<Chain, core::LpChain>;
+  static constexpr bool kIsLp = std::is_same_v<M, core::Lp>;
   static constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   static constexpr std::uint32_t kVectors = kGroupQueries / kLanes;
   static constexpr std::uint32_t kBoxDims = kDims == core::kRuntimeDims ? 4096 : kDims;
@@ -74,7 +75,7 @@ class Walk {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
-    if constexpr (kIsLp) reach_ = LpReach<T>(chain_.p, dims_, limit_.chain);
+    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.exponent(), dims_, limit_.chain);
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
@@ -92,9 +93,9 @@ class Walk {
     }
     T sum = 0;
     for (std::uint32_t d = 0; d < dims_; ++d) {
-      sum = chain_.step(sum, axes_.between(d, lower_[d], upper_[d], low[d], high[d]));
+      sum = step_between(metric_, axes_, d, sum, lower_[d], upper_[d], low[d], high[d]);
     }
-    if constexpr (kBoundFactor<T, Chain> != T(1)) sum *= kBoundFactor<T, Chain>;
+    if constexpr (M::kBoundUnits > 0) sum *= core::kBoundFactor<M, T>;
     return sum;
   }
 
@@ -149,11 +150,12 @@ class Walk {
       const auto upper = hn::Set(lanes, high[d]);
       for (std::uint32_t v = 0; v < kVectors; ++v) {
         const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
-        sums[v] = step_of(chain_)(sums[v], axes_.apart(lanes, d, query, lower, upper));
+        sums[v] = step_to_interval(metric_, axes_, d, sums[v], query, lower, upper);
       }
     }
     hn::Mask<Lanes<T>> near[kVectors];
     for (std::uint32_t v = 0; v < kVectors; ++v) {
+      if constexpr (M::kBoundUnits > 0) sums[v] = hn::Mul(sums[v], hn::Set(lanes, core::kBoundFactor<M, T>));
       near[v] = hn::Le(sums[v], hn::LoadU(lanes, search_.limits + v * kLanes));
     }
     return static_cast<std::uint32_t>(bits_of(lanes, near));
@@ -169,7 +171,7 @@ class Walk {
       Limit<T> limit{search_.limits[query], search_.limit_indices[query]};
       const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
                               HWY_ATTR { return search_.on_hit(search_.context, query, hits, chains, indices); };
-      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, chain_, axes_, limit, report)) {
+      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, metric_, axes_, limit, report)) {
         search_.limits[query] = limit.chain;
         search_.limit_indices[query] = limit.index;
         changed = true;
@@ -180,7 +182,7 @@ class Walk {
 
   const KdTree<T>& tree_;
   const GroupSearch<T>& search_;
-  Chain chain_;
+  M metric_;
   Axes axes_;
   std::uint32_t dims_;
   std::uint64_t first_leaf_;
@@ -193,19 +195,19 @@ class Walk {
 
 template <typename T>
 void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
-  core::visit_chain(search.metric, [&](auto chain) HWY_ATTR {
-    using Chain = decltype(chain);
+  core::visit_reduction<core::KdTreeReductions>(search.metric, [&](auto metric) HWY_ATTR {
+    using M = decltype(metric);
     // Periodic axes and other metrics than L2 are not worth seven more copies of the walk each.
     if (search.lengths != nullptr) {
-      if constexpr (!std::is_same_v<Chain, core::LpChain>) {
-        Walk<T, Chain, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+      if constexpr (M::kInfo.wraps) {
+        Walk<T, M, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, metric).run();
       }
-    } else if constexpr (std::is_same_v<Chain, core::L2Chain>) {
+    } else if constexpr (std::is_same_v<M, core::L2>) {
       visit_simd_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
-        Walk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
+        Walk<T, M, PlainAxes<T>, constant_dims.value>(tree, search, metric).run();
       });
     } else {
-      Walk<T, Chain, PlainAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+      Walk<T, M, PlainAxes<T>, core::kRuntimeDims>(tree, search, metric).run();
     }
   });
 }

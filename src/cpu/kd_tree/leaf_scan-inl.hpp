@@ -20,12 +20,6 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
 
-/// How much a bound is lowered before it prunes: not at all for the chains that are monotone under rounding; `pow` is
-/// not proven to be.
-template <typename T, class Chain>
-inline constexpr T kBoundFactor = std::is_same_v<Chain, core::LpChain> ? T(1) - 64 * std::numeric_limits<T>::epsilon()
-                                                                       : T(1);
-
 /// Vectors no longer than a scan, so that a scan is a whole number of them.
 template <typename T>
 using Lanes = hn::CappedTag<T, kScanPoints>;
@@ -43,9 +37,9 @@ struct LeafPoints {
 
 /// The chains from a query to `kVectors` vectors of points of a leaf, from `first` on; one bit for each up to `limit`.
 /// `query` holds a coordinate every `kStride`. Vectors may run over the end of the leaf.
-template <std::uint32_t kVectors, std::uint32_t kStride, typename T, class Chain, class Axes>
+template <std::uint32_t kVectors, std::uint32_t kStride, typename T, class M, class Axes>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const Chain& chain, const Axes& axes, T limit, T* chains) {
+                                        std::uint32_t dims, const M& metric, const Axes& axes, T limit, T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   const T* points = leaf.values + first;
@@ -55,7 +49,7 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
     const auto coordinate = hn::Set(lanes, query[std::size_t{d} * kStride]);
     for (std::uint32_t v = 0; v < kVectors; ++v) {
       const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
-      sums[v] = step_of(chain)(sums[v], axes.apart(lanes, d, coordinate, point));
+      sums[v] = step_of_pair(metric, axes, d, sums[v], coordinate, point);
     }
   }
   const auto most = hn::Set(lanes, limit);
@@ -84,11 +78,10 @@ HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint3
 /// them.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const core::LpChain& chain, const PlainAxes<T>&, T limit,
-                                        T* chains) {
+                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit, T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
-  const LpReach<T> reach(chain.p, dims, limit);
+  const LpReach<T> reach(metric.exponent(), dims, limit);
   const T* points = leaf.values + first;
   hn::Mask<Lanes<T>> within[kVectors];
   for (std::uint32_t v = 0; v < kVectors; ++v) {
@@ -102,7 +95,7 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
     const auto i = static_cast<std::uint32_t>(__builtin_ctzll(rest));
     T sum = 0;
     for (std::uint32_t d = 0; d < dims; ++d) {
-      sum = chain.step(sum, query[std::size_t{d} * kStride] - points[std::uint64_t{d} * leaf.size + i]);
+      sum = core::step_of_pair(metric, sum, query[std::size_t{d} * kStride], points[std::uint64_t{d} * leaf.size + i]);
     }
     chains[i] = sum;
     if (sum <= limit) hits |= rest & -rest;
@@ -112,8 +105,8 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
 
 /// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps the limit up to date. True if
 /// anything was reported. `report(hits, chains, indices)` returns the new limit.
-template <std::uint32_t kStride, typename T, class Chain, class Axes, class Report>
-HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const Chain& chain,
+template <std::uint32_t kStride, typename T, class M, class Axes, class Report>
+HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const M& metric,
                           const Axes& axes, Limit<T>& limit, const Report& report) {
   constexpr std::uint32_t kVectors = kScanPoints / hn::MaxLanes(Lanes<T>());
   bool any = false;
@@ -122,8 +115,8 @@ HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32
     HWY_ALIGN T chains[kScanPoints];
     std::uint64_t hits =
         rest > kScanPoints / 2
-            ? compare_points<kVectors, kStride>(leaf, first, query, dims, chain, axes, limit.chain, chains)
-            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, chain, axes, limit.chain, chains);
+            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, limit.chain, chains)
+            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, limit.chain, chains);
     if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
     if (hits == 0) continue;
     limit = report(hits, chains, leaf.indices + first);

@@ -2,8 +2,8 @@
 //
 // For differences e of d coordinates, as real numbers: sum |e|^p >= max |e|^p, and sum |e|^p >= c (sum e^2)^(p/2) with
 // c = 1 for p <= 2 and d^(1 - p/2) above (power means). So a point lies beyond the limit l if max |e| > l^(1/p), or if
-// sum e^2 > (l / c)^(2/p). Rounding: each power is off by at most 64 units of the last place, as everywhere where Lp
-// prunes, a sum of d terms by d of them, the root by some hundred where the limit is huge or tiny; the slack is more.
+// sum e^2 > (l / c)^(2/p). Rounding: each power is off by at most p + 1000 units of the last place (core/metric/power.hpp),
+// a sum of d terms by d of them, the root by some hundred where the limit is huge or tiny; the slack is more.
 // It is no proof where powers or squares leave the normal range, so limits near its ends filter nothing.
 #pragma once
 
@@ -24,7 +24,7 @@ struct LpReach {
     constexpr T kLeast =
         std::numeric_limits<T>::min() / (std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon());
     if (!(limit >= kLeast && limit < std::numeric_limits<T>::max() / 2)) return;
-    const double slack = 1 + (4.0 * dims + 1024) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double slack = 1 + (4.0 * dims + 4096) * static_cast<double>(std::numeric_limits<T>::epsilon());
     const double root = std::pow(static_cast<double>(limit), 1 / p) * slack;
     const double square = root * root * (p > 2 ? std::pow(dims, 1 - 2 / p) : 1.0) * slack;
     largest = usable(root);

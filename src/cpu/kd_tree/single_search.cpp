@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "engine/kd_tree/walk_order.hpp"
@@ -20,13 +21,13 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
 
-template <typename T, class Chain, class Axes, std::uint32_t kDims>
+template <typename T, class M, class Axes, std::uint32_t kDims>
 class SingleWalk {
  public:
-  SingleWalk(const KdTree<T>& tree, const SingleSearch<T>& search, Chain chain)
+  SingleWalk(const KdTree<T>& tree, const SingleSearch<T>& search, M metric)
       : tree_(tree),
         search_(search),
-        chain_(chain),
+        metric_(metric),
         axes_(search.lengths),
         dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
         first_leaf_(tree.geometry.leaves() - 1),
@@ -50,9 +51,9 @@ class SingleWalk {
     const T* high = tree_.upper(node);
     T sum = 0;
     for (std::uint32_t d = 0; d < dims_; ++d) {
-      sum = chain_.step(sum, axes_.between(d, search_.query[d], search_.query[d], low[d], high[d]));
+      sum = step_between(metric_, axes_, d, sum, search_.query[d], search_.query[d], low[d], high[d]);
     }
-    if constexpr (kBoundFactor<T, Chain> != T(1)) sum *= kBoundFactor<T, Chain>;
+    if constexpr (M::kBoundUnits > 0) sum *= core::kBoundFactor<M, T>;
     return {sum, node};
   }
 
@@ -83,7 +84,7 @@ class SingleWalk {
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
     const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
                             HWY_ATTR { return search_.on_hit(search_.context, 0, hits, chains, indices); };
-    scan_leaf<1>(leaf, search_.query, dims_, chain_, axes_, limit_, report);
+    scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, limit_, report);
     ++leaves_;
   }
 
@@ -149,7 +150,7 @@ class SingleWalk {
 
   const KdTree<T>& tree_;
   const SingleSearch<T>& search_;
-  Chain chain_;
+  M metric_;
   Axes axes_;
   std::uint32_t dims_;
   std::uint64_t first_leaf_;
@@ -162,20 +163,20 @@ class SingleWalk {
 
 template <typename T>
 bool search_single_of(const KdTree<T>& tree, const SingleSearch<T>& search) {
-  return core::visit_chain(search.metric, [&](auto chain) HWY_ATTR {
-    using Chain = decltype(chain);
+  return core::visit_reduction<core::KdTreeReductions>(search.metric, [&](auto metric) HWY_ATTR {
+    using M = decltype(metric);
     // Periodic axes and other metrics than L2 are not worth seven more copies of the walk each.
-    if constexpr (!std::is_same_v<Chain, core::LpChain>) {
+    if constexpr (M::kInfo.wraps) {
       if (search.lengths != nullptr) {
-        return SingleWalk<T, Chain, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+        return SingleWalk<T, M, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, metric).run();
       }
     }
-    if constexpr (std::is_same_v<Chain, core::L2Chain>) {
+    if constexpr (std::is_same_v<M, core::L2>) {
       return visit_simd_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {
-        return SingleWalk<T, Chain, PlainAxes<T>, constant_dims.value>(tree, search, chain).run();
+        return SingleWalk<T, M, PlainAxes<T>, constant_dims.value>(tree, search, metric).run();
       });
     } else {
-      return SingleWalk<T, Chain, PlainAxes<T>, core::kRuntimeDims>(tree, search, chain).run();
+      return SingleWalk<T, M, PlainAxes<T>, core::kRuntimeDims>(tree, search, metric).run();
     }
   });
 }

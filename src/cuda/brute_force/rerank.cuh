@@ -6,7 +6,7 @@
 // once and whole. Rows that are not aligned to 16 bytes are read by their lanes.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/brute_force/scan_types.hpp"
 #include "cuda/intrinsics.cuh"
 
@@ -80,7 +80,7 @@ inline __device__ float four_steps(float sum, const float* query, std::uint32_t 
   const auto ours = *reinterpret_cast<const FourCoordinates*>(query + 4 * piece);
   const auto theirs = *at_shared<const FourCoordinates>(row + ((piece ^ lane_number() % 8) << 4));
 #pragma unroll
-  for (std::uint32_t i = 0; i < 4; ++i) sum = core::L2Chain{}.step(sum, ours.values[i] - theirs.values[i]);
+  for (std::uint32_t i = 0; i < 4; ++i) sum = core::step_of_gap(core::L2{}, sum, ours.values[i] - theirs.values[i]);
   return sum;
 }
 
@@ -119,7 +119,7 @@ __device__ void chains_of_candidates(const ScanPoints<float>& points, const floa
       const float* point = points.rows + std::uint64_t{range.entries[i].number()} * points.dims;
       float sum = 0;
 #pragma unroll 8
-      for (std::uint32_t d = 0; d < points.dims; ++d) sum = core::L2Chain{}.step(sum, query[d] - point[d]);
+      for (std::uint32_t d = 0; d < points.dims; ++d) sum = core::step_of_gap(core::L2{}, sum, query[d] - point[d]);
       rank(i, sum);
     }
   }

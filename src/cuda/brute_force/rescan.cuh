@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/brute_force/bit_scan.cuh"
-#include "cuda/brute_force/scan_chains.cuh"
+#include "cuda/search/point_chain.cuh"
 #include "cuda/brute_force/scan_types.hpp"
 #include "cuda/search/sums_before.cuh"
 
@@ -69,7 +69,7 @@ __device__ __forceinline__ T rescan_chain(const RescanTask<T>& task, const T* qu
   if constexpr (std::is_same_v<T, float>) {
     if (task.metric.is_hamming) return hamming_distance(query, row, task.points.dims);
   }
-  return any_chain(task.metric, query, row, task.points.dims);
+  return chain_to_point<core::EveryReduction>(task.metric, query, row, task.points.dims, 1);
 }
 
 /// Calls f(entry) for each point that the query may find.

@@ -1,7 +1,7 @@
 // A scan by any metric, on axes that may wrap: a warp per query, a lane per point, straight from global memory.
 #pragma once
 
-#include "cuda/brute_force/scan_chains.cuh"
+#include "cuda/search/point_chain.cuh"
 #include "cuda/brute_force/scan_part.cuh"
 #include "cuda/brute_force/settle_pairs.cuh"
 
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
         const std::uint64_t number = std::uint64_t{tile} * kTilePoints + position;
         const std::uint64_t existing = number < task.points.count ? number : task.points.count - 1;
         const T chains[1][1] = {
-            {any_chain(task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims)}};
+            {chain_to_point<core::EveryReduction>(task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims, 1)}};
         settler.settle(
             chains, limits, [](std::uint32_t) { return warp_number(); },
             [&] {

@@ -1,29 +1,21 @@
-// The steps of chains in as few instructions as the hardware has for them, and chains by any metric.
+// Chains of scans: their ends, and which metrics have kernels of their own.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/intrinsics.cuh"
-#include "cuda/search/questions.hpp"
 
 namespace kith::cuda {
 
-using ScanL2 = core::L2Chain;
-using ScanInnerProduct = core::InnerProductChain;
-
-// Sums are never -0 or NaN, so |-0| may become 0 or not, and these give what the chains of core give.
-struct ScanL1 {
-  template <typename T>
-  __device__ T step(T sum, T difference) const {
-    return sum + magnitude(difference);
-  }
+/// The metrics whose scans keep tiles of pairs in registers. All others, and periodic axes, go pair by pair.
+struct TiledMetrics {
+  template <typename M>
+  static constexpr bool kTakes = std::is_same_v<M, core::L2> || std::is_same_v<M, core::L1> ||
+                                 std::is_same_v<M, core::Linf> || std::is_same_v<M, core::InnerProduct>;
 };
-
-struct ScanLinf {
-  template <typename T>
-  __device__ T step(T sum, T difference) const {
-    return greater(sum, magnitude(difference));
-  }
-};
+inline bool has_tiles(Metric::Kind kind) {
+  return core::visit_kind<core::EveryReduction>(kind, 3,
+                                                [](auto each) { return TiledMetrics::kTakes<decltype(each)>; });
+}
 
 /// The ends of the chains of a thread.
 template <typename Chain, typename T, std::uint32_t kRows, std::uint32_t kWidth>
@@ -32,36 +24,6 @@ __device__ __forceinline__ void end_chains(T (&chains)[kRows][kWidth]) {
   for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
     for (std::uint32_t j = 0; j < kWidth; ++j) chains[i][j] = core::end_of_chain(Chain{}, chains[i][j]);
-  }
-}
-
-/// On axes that may wrap.
-template <typename Chain, typename T>
-__device__ T chain_on_axes(const Chain& chain, const T* lengths, const T* query, const T* point, std::uint32_t dims) {
-  if (lengths == nullptr) return core::chain_distance(chain, query, point, dims);
-  return core::periodic_chain_distance(chain, query, point, lengths, dims);
-}
-
-/// `pow` is long: one copy of it.
-template <typename T>
-__device__ KITH_NOINLINE T lp_chain_on_axes(double p, const T* lengths, const T* query, const T* point,
-                                            std::uint32_t dims) {
-  return chain_on_axes(core::LpChain{p}, lengths, query, point, dims);
-}
-
-template <typename T>
-__device__ T any_chain(const SearchMetric<T>& metric, const T* query, const T* point, std::uint32_t dims) {
-  switch (metric.kind) {
-    case Metric::Kind::l1:
-      return chain_on_axes(core::L1Chain{}, metric.lengths, query, point, dims);
-    case Metric::Kind::linf:
-      return chain_on_axes(core::LinfChain{}, metric.lengths, query, point, dims);
-    case Metric::Kind::lp:
-      return lp_chain_on_axes(metric.p, metric.lengths, query, point, dims);
-    case Metric::Kind::inner_product:
-      return core::chain_distance(core::InnerProductChain{}, query, point, dims);
-    default:
-      return chain_on_axes(core::L2Chain{}, metric.lengths, query, point, dims);
   }
 }
 

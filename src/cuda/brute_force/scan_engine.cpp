@@ -1,6 +1,7 @@
 // See scan_engine.hpp.
 #include "cuda/brute_force/scan_engine.hpp"
 
+#include "core/metric/metrics.hpp"
 #include "cuda/brute_force/knn_rounds.hpp"
 #include "cuda/check.hpp"
 #include "cuda/shared_limit.hpp"
@@ -21,7 +22,7 @@ constexpr std::uint64_t kFewQueries = 1024;
 template <typename T>
 bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   return std::is_same_v<T, float> && dims >= kFewestDimsForProducts && points >= kFewestPointsForProducts &&
-         (metric.kind() == Metric::Kind::l2 || metric.is_of_directions()) && !is_periodic;
+         core::kind_of_reduction(metric) == Metric::Kind::l2 && !is_periodic;
 }
 
 /// Whether a block of the filter may have the shared memory that it needs.

@@ -37,7 +37,7 @@ void launch_scan_stream(const ScanTask<T>& task, std::uint32_t processors, Launc
   constexpr std::uint64_t kResident = 8, kFewestTiles = kStreamWarps;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
-  launch(scan_stream<T, ScanL2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamRoom<T, kRows>), task);
+  launch(scan_stream<T, core::L2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamRoom<T, kRows>), task);
 }
 
 template <typename T, typename Chain, std::uint32_t kDims, typename Launch>
@@ -70,13 +70,13 @@ void launch_scan_few_of(const ScanTask<T>& task, std::uint32_t processors, Launc
     case 4:
       return launch_scan_stream<T, 4, kRows>(task, processors, launch);
     default:
-      return launch_scan_few<T, ScanL2, kRows>(task, processors, launch);
+      return launch_scan_few<T, core::L2, kRows>(task, processors, launch);
   }
 }
 
 template <typename T, typename Chain, typename Launch>
 void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr bool kIsL2 = std::is_same_v<Chain, ScanL2>;  // others are rarer: fewer kernels, which add a few zeros
+  constexpr bool kIsL2 = std::is_same_v<Chain, core::L2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
   if (task.queries.count <= kFewQueries<T>) {
     if constexpr (kIsL2) {
@@ -103,17 +103,10 @@ void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& lau
   if constexpr (std::is_same_v<T, float>) {
     if (task.metric.is_hamming) return launch_bit_scan(task, processors, launch);
   }
-  if (task.metric.lengths == nullptr && task.metric.kind != Metric::Kind::lp) {
-    switch (task.metric.kind) {
-      case Metric::Kind::l1:
-        return launch_scan_by<T, ScanL1>(task, processors, launch);
-      case Metric::Kind::linf:
-        return launch_scan_by<T, ScanLinf>(task, processors, launch);
-      case Metric::Kind::inner_product:
-        return launch_scan_by<T, ScanInnerProduct>(task, processors, launch);
-      default:
-        return launch_scan_by<T, ScanL2>(task, processors, launch);
-    }
+  if (task.metric.lengths == nullptr && has_tiles(task.metric.kind)) {
+    return core::visit_kind<TiledMetrics>(task.metric.kind, task.metric.p, [&](auto each) {
+      launch_scan_by<T, decltype(each)>(task, processors, launch);
+    });
   }
   constexpr std::uint64_t kResident = 4, kFewestTiles = 1;
   const std::uint32_t blocks =

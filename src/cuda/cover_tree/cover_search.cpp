@@ -1,6 +1,7 @@
 // See cover_search.hpp.
 #include "cuda/cover_tree/cover_search.hpp"
 
+#include "core/metric/metrics.hpp"
 #include "cuda/brute_force/rows_of_request.hpp"
 #include "cuda/cover_tree/any_space.hpp"
 #include "cuda/cover_tree/build.hpp"
@@ -34,7 +35,7 @@ template <typename T>
 AnySpace space_of(std::uint32_t dims, Metric metric) {
   return {.kind = sizeof(T) == 4 ? SpaceKind::f32 : SpaceKind::f64,
           .stride = dims * static_cast<std::uint32_t>(sizeof(T) / 4),
-          .metric = metric.kind()};
+          .metric = core::kind_of_reduction(metric)};
 }
 
 template <typename T>

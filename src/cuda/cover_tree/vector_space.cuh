@@ -1,7 +1,7 @@
-// Vectors of floats or doubles by L2, L1 or Linf as objects of the cover tree on the GPU.
+// Vectors of floats or doubles as objects of the cover tree on the GPU.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/cover_tree/space.cuh"
 #include "cuda/intrinsics.cuh"
 
@@ -46,8 +46,8 @@ class VectorSpace {
   }
 
   KITH_HOST_DEVICE double metric(T value) const {
-    const bool is_plain = kind_ == Metric::Kind::l1 || kind_ == Metric::Kind::linf;
-    return static_cast<double>(is_plain ? value : core::square_root(value));
+    return static_cast<double>(core::visit_kind<core::CoverTreeReductions>(
+        kind_, 2, [value](const auto& each) { return each.reported(value); }));
   }
   KITH_HOST_DEVICE core::CoverRounding rounding() const { return core::chain_rounding<T>(dims_); }
 
@@ -91,39 +91,33 @@ class VectorSpace {
 
   template <typename From>
   __device__ T measure_from(const From& from, RowView row, T limit) const {
-    switch (kind_) {
-      case Metric::Kind::l1:
-        return chain(core::L1Chain{}, from, row, limit);
-      case Metric::Kind::linf:
-        return chain(core::LinfChain{}, from, row, limit);
-      default:
-        return chain(core::L2Chain{}, from, row, limit);
-    }
+    return core::visit_kind<core::CoverTreeReductions>(
+        kind_, 2, [&](const auto& metric) { return chain(metric, from, row, limit); });
   }
 
-  template <typename Chain, typename From>
-  __device__ static T step_together(const Chain& chain, T sum, const From& from, RowView to, std::uint32_t dim) {
+  template <typename M, typename From>
+  __device__ static T step_together(const M& metric, T sum, const From& from, RowView to, std::uint32_t dim) {
     const Coordinates some = from.from(dim);
 #pragma unroll
     for (std::uint32_t i = 0; i < kTogether; ++i) {
-      sum = core::step_of_pair(chain, sum, some.values[i], coordinate(to, dim + i));
+      sum = core::step_of_pair(metric, sum, some.values[i], coordinate(to, dim + i));
     }
     return sum;
   }
 
   /// Sums never fall, so a chain that is above the limit stays there.
-  template <typename Chain, typename From>
-  __device__ T chain(const Chain& chain, const From& from, RowView to, T limit) const {
+  template <typename M, typename From>
+  __device__ T chain(const M& metric, const From& from, RowView to, T limit) const {
     T sum = 0;
     std::uint32_t d = 0;
     for (; d + kUnchecked <= dims_; d += kUnchecked) {
 #pragma unroll 4
-      for (std::uint32_t k = 0; k < kUnchecked; k += kTogether) sum = step_together(chain, sum, from, to, d + k);
+      for (std::uint32_t k = 0; k < kUnchecked; k += kTogether) sum = step_together(metric, sum, from, to, d + k);
       if (sum > limit) return sum;
     }
 #pragma unroll 2
-    for (; d + kTogether <= dims_; d += kTogether) sum = step_together(chain, sum, from, to, d);
-    for (; d < dims_; ++d) sum = core::step_of_pair(chain, sum, from[d], coordinate(to, d));
+    for (; d + kTogether <= dims_; d += kTogether) sum = step_together(metric, sum, from, to, d);
+    for (; d < dims_; ++d) sum = core::step_of_pair(metric, sum, from[d], coordinate(to, d));
     return sum;
   }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/query_row.hpp"
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "cuda/intrinsics.cuh"
 #include "cuda/search/array_types.hpp"
 #include "cuda/search/put_answer.cuh"

@@ -1,7 +1,7 @@
 // See array_search.hpp.
 #include "cuda/search/array_search.hpp"
 
-#include "core/reported_distance.hpp"
+#include "core/metric/reported_distance.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_points.hpp"
 #include "cuda/device_scope.hpp"

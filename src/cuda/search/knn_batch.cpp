@@ -26,7 +26,7 @@ template <typename T>
 BatchSearch<T>::BatchSearch(const AskedEngine<T>& engine, Metric metric, std::span<const T> period,
                             const Stream& stream, const SearchBudget& budget)
     : engine_(engine),
-      metric_{metric.kind(), metric.p(), nullptr},
+      metric_(SearchMetric<T>::of(metric)),
       lengths_(period.size(), stream),
       device_(stream.device()),
       budget_(budget) {

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "core/metric/metrics.hpp"
 #include "cuda/search/knn_answer.hpp"
-
-#include <kith/metric.hpp>
 
 #include <cstdint>
 
@@ -17,16 +16,16 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;
 /// How distances are measured; known at run time only.
 template <typename T>
 struct SearchMetric {
-  Metric::Kind kind = Metric::Kind::l2;
+  Metric::Kind kind = Metric::Kind::l2;  ///< one that searches compare by
   double p = 2;
   const T* lengths = nullptr;  ///< of periodic axes, in device memory; null: plain axes
   bool is_hamming = false;     ///< f32: the rows are words whose different bits count, whatever the rest says
 
   /// Cosine and angular, too, are searched by L2.
-  bool is_plain_l2() const {
-    const bool is_l2 = kind == Metric::Kind::l2 || kind == Metric::Kind::cosine || kind == Metric::Kind::angular;
-    return is_l2 && lengths == nullptr && !is_hamming;
+  static SearchMetric of(Metric metric, const T* lengths = nullptr) {
+    return {core::kind_of_reduction(metric), metric.p(), lengths};
   }
+  bool is_plain_l2() const { return kind == Metric::Kind::l2 && lengths == nullptr && !is_hamming; }
 };
 
 /// Which points a query may find: engine::PointFilter in device memory.

@@ -28,37 +28,13 @@ std::uint64_t front_bytes_of(const std::vector<SectionRecord>& sections) {
 
 /// The metric of the header's two fields, or nothing if no metric is written like that.
 std::optional<Metric> metric_of(std::uint32_t kind, double p) {
-  std::optional<Metric> metric;
-  switch (kind) {
-    case static_cast<std::uint32_t>(Metric::Kind::l2):
-      metric = Metric::l2();
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::l1):
-      metric = Metric::l1();
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::linf):
-      metric = Metric::linf();
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::lp):
-      if (p >= 1) metric = Metric::lp(p);  // 1, 2 and infinity become the exact metrics and fail below
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::cosine):
-      metric = Metric::cosine();
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::angular):
-      metric = Metric::angular();
-      break;
-    case static_cast<std::uint32_t>(Metric::Kind::inner_product):
-      metric = Metric::inner_product();
-      break;
-    default:
-      break;
-  }
-  if (metric && (static_cast<std::uint32_t>(metric->kind()) != kind ||
-                 std::bit_cast<std::uint64_t>(metric->p()) != std::bit_cast<std::uint64_t>(p))) {
-    metric.reset();
-  }
-  return metric;
+  if (kind >= metric_table().size()) return std::nullopt;
+  const bool has_exponent = !metric_table()[kind].parameter.empty();
+  if (has_exponent && !(p >= 1)) return std::nullopt;
+  const Metric metric = Metric::of(static_cast<Metric::Kind>(kind), p);  // lp: 1, 2 and infinity become other metrics
+  const bool is_same = static_cast<std::uint32_t>(metric.kind()) == kind &&
+                       std::bit_cast<std::uint64_t>(metric.p()) == std::bit_cast<std::uint64_t>(p);
+  return is_same ? std::optional(metric) : std::nullopt;
 }
 
 /// Of bits and sequences.

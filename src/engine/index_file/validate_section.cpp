@@ -46,7 +46,7 @@ std::vector<double> load_period(const IndexFile& file) {
   if (!file.has(SectionId::period)) return {};
   const IndexFacts& facts = file.facts();
   const std::span<const double> stored = file.values<double>(SectionId::period, facts.dims);
-  if (!has_periods(facts.metric)) {
+  if (!facts.metric.info().wraps) {
     file.refuse(fmt::format("section period: metric {} knows no periodic axes", facts.metric.name()));
   }
   std::vector<double> lengths;

@@ -1,7 +1,7 @@
 // Vectors in transposed blocks give the values of the contract's chain, byte for byte.
 #include "cpu/cover_tree/vector_space.hpp"
 
-#include "core/dispatch.hpp"
+#include "core/metric/chain.hpp"
 #include "support/random_case.hpp"
 #include "support/space_checks.hpp"
 
@@ -37,7 +37,7 @@ TYPED_TEST(VectorSpaceOf, MeasuresLikeTheChain) {
     std::vector<std::span<const T>> outside;
     for (std::uint64_t i = 0; i < 8; ++i) outside.emplace_back(others.view().row<T>(i), dims);
     const auto chain_of = [&](const T* a, const T* b) {
-      return core::visit_chain(metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
+      return core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
     };
     const auto row = [&](std::uint32_t i) { return rows + std::size_t{i} * dims; };
     check_space(
@@ -62,7 +62,7 @@ TYPED_TEST(VectorSpaceOf, MeasuresFewLikeTheChain) {
     const T* rows = points.view().row<T>(0);
     const cpu::VectorSpace<T> space(rows, n, dims, metric);
     const auto value_of = [&](std::uint32_t a, std::uint32_t b) {
-      return core::visit_chain(metric, [&](auto chain) {
+      return core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
         return core::chain_distance(chain, rows + std::size_t{a} * dims, rows + std::size_t{b} * dims, dims);
       });
     };

@@ -8,7 +8,7 @@
 // underflow are off by less than the least normal number. What overflows to no number counts as 0: near.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/intrinsics.cuh"
 
 #include <cmath>
@@ -34,7 +34,7 @@ __device__ __forceinline__ T to_leaf_box(const T (&query)[kDims], const T (&leaf
   T sum = T(0);
 #pragma unroll
   for (std::uint32_t d = 0; d < kDims; ++d) {
-    sum = core::L2Chain{}.step(sum, greater(T(0), std::fabs(query[d] - leaf[d]) - leaf[kDims + d]));
+    sum = core::step_of_gap(core::L2{}, sum, greater(T(0), std::fabs(query[d] - leaf[d]) - leaf[kDims + d]));
   }
   return sum;
 }

@@ -4,22 +4,13 @@
 // L2 on plain axes, and the query stays in registers.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/intrinsics.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
 #include "cuda/search/point_chain.cuh"
 
-#include <limits>
-
 namespace kith::cuda {
-
-/// `pow` is not proven to be monotone, so what bounds it is lowered a little, as on the CPU.
-template <typename T>
-__device__ KITH_NOINLINE T lp_to_box(double p, const T* query, const T* lower, std::uint32_t dims) {
-  constexpr T kFactor = T(1) - 64 * std::numeric_limits<T>::epsilon();
-  return kFactor * core::chain_to_box(core::LpChain{p}, query, lower, lower + dims, dims);
-}
 
 template <typename T, std::uint32_t kDims>
 class Measure {
@@ -34,7 +25,7 @@ class Measure {
   __device__ T to_point(const T* point, std::uint64_t stride) const {
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query_[d] - point[d * stride]));
+    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query_[d] - point[d * stride]));
     return sum;
   }
   /// `lower` is followed by the upper corner.
@@ -44,7 +35,7 @@ class Measure {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
       const T below = box[d] - query_[d], above = query_[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+      sum = core::step_of_gap(core::L2{}, sum, greater(greater(below, above), T(0)));
     }
     return sum;
   }
@@ -66,28 +57,20 @@ class Measure<T, 0> {
     query_ = room;
   }
   __device__ T to_point(const T* point, std::uint64_t stride) const {
-    return chain_to_point(metric_, query_, point, dims_, stride);
+    return chain_to_point<core::KdTreeReductions>(metric_, query_, point, dims_, stride);
   }
   __device__ T to_box(const T* lower) const {
-    switch (metric_.kind) {
-      case Metric::Kind::l1:
-        return to_box_by(core::L1Chain{}, lower);
-      case Metric::Kind::linf:
-        return to_box_by(core::LinfChain{}, lower);
-      case Metric::Kind::lp:
-        return lp_to_box(metric_.p, query_, lower, dims_);
-      default:
-        return to_box_by(core::L2Chain{}, lower);
-    }
+    return core::visit_kind<core::KdTreeReductions>(metric_.kind, metric_.p, [&](const auto& each) {
+      if constexpr (std::remove_cvref_t<decltype(each)>::kInfo.wraps) {
+        if (metric_.lengths != nullptr) {
+          return core::periodic_chain_to_box(each, query_, lower, lower + dims_, metric_.lengths, dims_);
+        }
+      }
+      return core::chain_to_box(each, query_, lower, lower + dims_, dims_);
+    });
   }
 
  private:
-  template <typename Chain>
-  __device__ T to_box_by(const Chain& chain, const T* lower) const {
-    if (metric_.lengths == nullptr) return core::chain_to_box(chain, query_, lower, lower + dims_, dims_);
-    return core::periodic_chain_to_box(chain, query_, lower, lower + dims_, metric_.lengths, dims_);
-  }
-
   SearchMetric<T> metric_;
   std::uint32_t dims_;
   const T* query_ = nullptr;

@@ -1,7 +1,7 @@
 // A radius guessed from the points around a query: by a warp that looks at the query's own part of the tree only.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/intrinsics.cuh"
 #include "cuda/kd_tree/search/packed_points.cuh"
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ float radius_of_sample(const SearchTree<T>& tree, con
       point.template load<false>(own + row * kWarp * Point::kBytes);
       T sum = T(0);
 #pragma unroll
-      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
+      for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query[d] - point.values[d]));
       distances[row] = toward_zero(sum);
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(distances[row]);
       farthest = bits > farthest ? bits : farthest;

@@ -1,7 +1,7 @@
 // The queries of a packet: a warp takes up to 32 that lie close together, each for a lane.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/kd_tree/search/nearest_walk.cuh"
 #include "cuda/kd_tree/search/packed_points.cuh"
 #include "cuda/kd_tree/search/packet_types.hpp"
@@ -117,7 +117,7 @@ class PacketQueries {
     T from_middle = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      from_middle = core::L2Chain{}.step(from_middle, T(query_[d] - (lower_[d] / 2 + upper_[d] / 2)));
+      from_middle = core::step_of_gap(core::L2{}, from_middle, T(query_[d] - (lower_[d] / 2 + upper_[d] / 2)));
     }
     const std::uint32_t order = rough_order(from_middle);
     middle_ = lowest_bit(ballot(order == min_of_warp(order)));
@@ -136,7 +136,7 @@ class PacketQueries {
     constexpr float kMost = 4096;
     T diagonal = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::L2Chain{}.step(diagonal, T(upper_[d] - lower_[d]));
+    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::step_of_gap(core::L2{}, diagonal, T(upper_[d] - lower_[d]));
     return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
   }
 

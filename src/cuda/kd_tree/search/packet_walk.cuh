@@ -6,7 +6,7 @@
 // business.
 #pragma once
 
-#include "core/chain.hpp"
+#include "core/metric/chain.hpp"
 #include "cuda/search/candidate_warp.cuh"
 #include "cuda/kd_tree/search/leaf_box.cuh"
 #include "cuda/kd_tree/search/load_box.cuh"
@@ -101,7 +101,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
       const T below = box[d] - span[kDims + d], above = span[d] - box[kDims + d];
-      sum = core::L2Chain{}.step(sum, greater(greater(below, above), T(0)));
+      sum = core::step_of_gap(core::L2{}, sum, greater(greater(below, above), T(0)));
     }
     return sum;
   }
@@ -315,7 +315,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kFirst; ++d) sum = core::L2Chain{}.step(sum, T(query[d] - point.values[d]));
+    for (std::uint32_t d = 0; d < kFirst; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query[d] - point.values[d]));
     return sum;
   }
 
@@ -378,7 +378,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         for (std::uint32_t j = 0; j < kAtOnce; ++j) {
           if (!is_found[j]) continue;
           const T last = Point::last_value(points - (kAtOnce - j) * Point::kBytes);
-          sums[j] = core::L2Chain{}.step(sums[j], T(query[kDims - 1] - last));
+          sums[j] = core::step_of_gap(core::L2{}, sums[j], T(query[kDims - 1] - last));
         }
 #pragma unroll
         for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;

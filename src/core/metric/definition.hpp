@@ -1,0 +1,62 @@
+// What all metrics have unless they say otherwise. A metric is a struct in a file of its own, listed in metrics.hpp:
+//
+//   kInfo                 its names and what can be done with it
+//   Reduction             the metric that is searched by: itself, or L2 of rows that are prepared for it
+//   kStep, kEnd           the formula of one coordinate, and what becomes of the sum of all
+//   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is that of
+//                         the gap. Otherwise it is the step to the nearest number of the interval
+//   kBoundUnits           by how many units in the last place rounding may make that step too large; 0: the step is
+//                         monotone as computed
+//   exponent              reduced distances grow by this power when reported ones grow
+//   reported, bound_of    from reduced distances to what users see, and back for radii
+//
+// Reduced distances are what searches compare: squares for L2.
+#pragma once
+
+#include "core/arithmetic.hpp"
+#include "core/host_device.hpp"
+#include "core/metric/formula.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace kith::core {
+
+/// For metrics that report what they compare.
+struct PlainMetric {
+  static constexpr bool kIsOfDifferences = true;
+  static constexpr int kBoundUnits = 0;
+  static constexpr bool kIsReportedAsIs = true;
+  static constexpr auto kEnd = formula::sum;
+
+  PlainMetric() = default;
+  KITH_HOST_DEVICE explicit PlainMetric(double) {}
+
+  KITH_HOST_DEVICE double exponent() const { return 1; }
+  template <typename T>
+  KITH_HOST_DEVICE T reported(T reduced) const {
+    return reduced;
+  }
+  /// The largest reduced distance whose reported one is at most `radius` (>= 0).
+  template <typename T>
+  T bound_of(T radius) const {
+    return radius;
+  }
+};
+
+/// The largest value at or near `guess` that `is_within` accepts; `is_within` must be true below some point and false
+/// above it, within a few units in the last place of the guess.
+template <typename T, typename IsWithin>
+T last_within(T guess, IsWithin&& is_within) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  while (!is_within(guess)) guess = std::nextafter(guess, T(0));
+  for (T next = std::nextafter(guess, kInfinity); next != guess && is_within(next);
+       next = std::nextafter(next, kInfinity)) {
+    guess = next;
+  }
+  return guess;
+}
+
+}  // namespace kith::core
