@@ -105,12 +105,13 @@ class RowParser {
     return field == fields ? next : fail_ragged(row);
   }
 
-  /// Kept out of the loop over fields, which then fits into the registers. NaN and infinity are left to `odd_field`,
-  /// which tells "inf" from 1e400.
+  /// Kept out of the loop over fields, which then fits into the registers. Left to `odd_field`: NaN and infinity, because
+  /// it tells "inf" from 1e400, and whole numbers that are rounded, because it knows their column.
   [[gnu::noinline]] const char* parse_finite_number(const char* first, T& value) const {
     T number;
     const char* const end = parse_number(first, lines_.end, number);
     if (end == nullptr || !(std::abs(number) <= std::numeric_limits<T>::max())) return nullptr;
+    if (is_rounded_whole({first, end}, number)) return nullptr;
     value = number;
     return end;
   }
@@ -146,6 +147,9 @@ class RowParser {
   void take_number(std::string_view text, std::uint32_t field, T& value) {
     const NumberStatus status = number_of_field(text, value, format_.layout->decimal);
     result_.missing += status == NumberStatus::missing ? 1 : 0;
+    if (status == NumberStatus::ok && is_rounded_whole(text, value) && result_.rounded++ == 0) {
+      result_.first_rounded = fmt::format("{} in {}", text.substr(0, 40), place_of(field));
+    }
     const bool fine = status == NumberStatus::ok || (format_.missing_as_nan && status != NumberStatus::not_a_number);
     if (fine || result_.error) return;  // texts are only made for the first error; a file may hold millions
     if (status == NumberStatus::missing) {

@@ -53,6 +53,8 @@ struct RowError {
 struct BlockResult {
   std::optional<RowError> error;  ///< the first in the block
   std::uint64_t missing = 0;      ///< missing values in the coordinate columns of all rows
+  std::uint64_t rounded = 0;      ///< whole numbers in them that T does not hold, from 2^53 on
+  std::string first_rounded;      ///< the first of these: "9007199254740993 in line 2, column 1 (id)"
   LabelNames labels;              ///< the codes of the rows refer to these
 };
 

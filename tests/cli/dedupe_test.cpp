@@ -173,6 +173,17 @@ TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("absent.csv", {}), 5, "absent.csv");
 }
 
+TEST_F(DedupeCommand, SaysThatLargeWholeNumbersAreRoundedBeforeItMergesThem) {
+  write("ids.csv", "id,x\n9007199254740993,1\n9007199254740992,1\n");
+  const Outcome merged = run_kith({"dedupe", path("ids.csv")});
+  EXPECT_EQ(merged.out, "id,x\n9007199254740992,1\n");
+  EXPECT_PRED2(has, merged.err, "1 whole number has more digits than f64 holds and was rounded; the first is ");
+  EXPECT_PRED2(has, merged.err, "9007199254740993 in line 2, column 1 (id)");
+  const Outcome kept = run_kith({"dedupe", path("ids.csv"), "--columns", "x", "--map", path("map.csv")});
+  EXPECT_EQ(kept.out, "id,x\n9007199254740993,1\n");
+  EXPECT_EQ(kept.err.find("rounded"), std::string::npos) << kept.err;
+}
+
 TEST_F(DedupeCommand, IsTheSameForEveryNumberOfThreads) {
   ASSERT_EQ(run_kith({"generate", "--shape", "lidar", "--points", "20k", "--out", path("scan.npy")}).code, 0);
   for (const std::string threads : {"1", "2", "5"}) {
