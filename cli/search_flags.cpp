@@ -30,7 +30,7 @@ apps::PeriodicAxis axis_of(const std::string& text) {
   const apps::PeriodicAxis axis{parse_number("--period", text.substr(0, colon)),
                                 parse_number("--period", text.substr(colon + 1))};
   if (!(axis.lower < axis.upper) || !std::isfinite(axis.length())) {
-    throw UsageError(fmt::format("--period: {} is no axis; write LOWER:UPPER with the lower end first", text));
+    throw UsageError(fmt::format("--period: {} is not an axis; write LOWER:UPPER with the lower end first", text));
   }
   return axis;
 }

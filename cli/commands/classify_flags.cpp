@@ -166,7 +166,7 @@ void check_predictions(const ClassifyFlags& flags) {
   if (flags.k && flags.range) throw UsageError("-k and --choose-k both say how many neighbours vote; leave one out");
   if (flags.folds && !flags.range) throw UsageError("--folds goes with --choose-k");
   if (flags.neighbors.weights == apps::Weights::distance && flags.neighbors.metric == Metric::inner_product()) {
-    throw UsageError("--weights distance is not for --metric ip: inner products are no distances");
+    throw UsageError("--weights distance is not for --metric ip: inner products are not distances");
   }
   if (!flags.classifies()) {
     const std::pair<bool, const char*> given[] = {{!flags.out.empty(), "--out"},

@@ -95,7 +95,7 @@ void check_flags(const RadiusFlags& flags) {
   check_search_flags(flags.search);
   check_neighbor_output(flags.search);
   if (flags.search.build.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError("--metric ip orders by inner products, which are no distances; use kith knn, or another metric");
+    throw UsageError("--metric ip orders by inner products, which are not distances; use kith knn, or another metric");
   }
   if (!flags.radius && flags.search.radius_path.empty()) {
     throw UsageError("--radius is required, or --radius-file with a radius for each query");

@@ -46,7 +46,7 @@ struct RowError {
   std::uint64_t line = 0;  ///< number in the file
   std::string where;       ///< "line 7, column 2 (y)"
   std::string what;
-  bool is_about_value = false;  ///< the fields of the row were found, but one is no number
+  bool is_about_value = false;  ///< the fields of the row were found, but one is not a number
 };
 
 /// What parsing one block gave beside the numbers.

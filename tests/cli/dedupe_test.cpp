@@ -156,7 +156,7 @@ TEST_F(DedupeCommand, BadRowsAreNamedOrLeftOut) {
 TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("found.csv", {"--metric", "l1"}), 2, "--metric goes with --tolerance");
   expect_failure(dedupe("found.csv", {"--lowest"}), 2, "--lowest goes with --by");
-  expect_failure(dedupe("found.csv", {"--tolerance", "-1"}), 2, "--tolerance: -1 is no distance");
+  expect_failure(dedupe("found.csv", {"--tolerance", "-1"}), 2, "--tolerance: -1 is not a distance");
   expect_failure(dedupe("found.csv", {"--by", "speed"}), 2, "speed");
   expect_failure(dedupe("found.csv", {"--columns", "x,y", "--by", "name"}), 3, "holds text");
   expect_failure(dedupe("found.csv", {"--json", "--out", "-"}), 2, "standard output");

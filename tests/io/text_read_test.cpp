@@ -55,8 +55,9 @@ TEST(TextRead, WholeNumbersThatAreRoundedAreNoted) {
             Names{"1 whole number has more digits than f64 holds and was rounded; the first is 9007199254740993 in "
                   "line 2, column 1." +
                   advice});
-  // What a double holds, what is no whole number, and what is no coordinate.
-  EXPECT_EQ(read("9007199254740992,-9007199254740994,100000000000000000000,0000100000000000000000000\n").notes, Names{});
+  // What a double holds, what is not a whole number, and what is no coordinate.
+  EXPECT_EQ(read("9007199254740992,-9007199254740994,100000000000000000000,0000100000000000000000000\n").notes,
+            Names{});
   EXPECT_EQ(read("9007199254740993.5,9007199254740993e0,0.12345678901234567890\n").notes, Names{});
   EXPECT_EQ(read("1,9007199254740993\n", {.label = "2"}).notes, Names{});
   EXPECT_EQ(read("1,9007199254740993\n", {.columns = {"1"}}).notes, Names{});

@@ -127,7 +127,7 @@ def test_plain_numbers_by_a_layout(tmp_path, rng):
     np.testing.assert_array_equal(file.points, rows[:, :3])
     np.testing.assert_array_equal(file.extras[:, 0], rows[:, 3])
     assert file.format == "raw" and file.columns == ["x", "y", "z"]
-    with pytest.raises(ValueError, match="is no type"):
+    with pytest.raises(ValueError, match="is not a type"):
         kith.read_points(path, layout="f33 x")
     with pytest.raises(ValueError, match="--layout"):
         kith.read_points(path)
