@@ -78,10 +78,10 @@ FlagGroup neighbor_output_flags(SearchFlags& flags) {
   group.flags.insert(
       group.flags.begin() + 1,
       {{"--with", "points|labels|names|all",
-        "csv, tsv: put these columns of the query and the neighbour, or columns by name (A,B,C), beside each pair",
+        "csv, tsv: add these columns of the query and the neighbour to each row, or columns by name (A,B,C)",
         [&flags](const std::string& value) { flags.with = parse_columns("--with", value); }},
        {"--stats", "",
-        "one row per query: its columns, the least, mean and last distance, and the number of neighbours",
+        "one row per query: its columns, the smallest, mean and largest distance, and the number of neighbours",
         [&flags](const std::string&) { flags.stats = true; }}});
   return group;
 }

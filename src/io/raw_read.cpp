@@ -114,7 +114,7 @@ class FortranRecords {
 
   [[noreturn]] void fail(std::uint64_t record, std::uint64_t at, std::int64_t before, std::int64_t behind) const {
     throw CorruptFile(
-        fmt::format("{}: Fortran record {} at byte {} has the length {} before and {} behind it; the file is "
+        fmt::format("{}: Fortran record {} at byte {} has the length {} before and {} after it; the file is "
                     "damaged or not made of records with 4-byte markers",
                     file_.name(), record + 1, at, before, behind));
   }
@@ -137,7 +137,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
   }
   if (bytes % layout.row_bytes != 0) {
     throw CorruptFile(
-        fmt::format("{}: {} bytes are no whole number of rows of {} bytes ({} are left over); correct the layout, "
+        fmt::format("{}: {} bytes are not a whole number of rows of {} bytes ({} are left over); correct the layout, "
                     "or step over a header (skip=N) and stop after some rows (rows=N)",
                     file.name(), bytes, layout.row_bytes, bytes % layout.row_bytes));
   }
@@ -148,7 +148,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
 
 RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options) {
   if (options.layout.empty()) {
-    throw UsageError(fmt::format("{}: what lies in plain bytes must be said: --layout \"f32 x,y,z\"", file.name()));
+    throw UsageError(fmt::format("{}: raw bytes need a layout: --layout \"f32 x,y,z\"", file.name()));
   }
   const RawLayout raw = parse_raw_layout(options.layout);
   RecordSource source;

@@ -156,6 +156,7 @@ class TextReader {
     if (!possible) throw BadData(fmt::format("{}: its rows are too short", file_.name()));
     if (codes != nullptr) merge_labels(*result.labels);
     if (options_.missing_as_nan) note_missing(result);
+    note_rounded(result);
   }
 
   std::uint64_t missing_values() const {
@@ -201,6 +202,18 @@ class TextReader {
     const std::uint64_t missing = missing_values();
     if (missing > 0)
       result.notes.push_back(fmt::format("{} missing value{} read as NaN", missing, missing == 1 ? " was" : "s were"));
+  }
+
+  void note_rounded(PointFile& result) const {
+    std::uint64_t rounded = 0;
+    for (const BlockResult& block : results_) rounded += block.rounded;
+    if (rounded == 0) return;
+    const auto first = std::ranges::find_if(results_, [](const BlockResult& block) { return block.rounded > 0; });
+    result.notes.push_back(fmt::format(
+        "{} whole number{} more digits than {} holds and {} rounded; the first is {}. To keep all digits, take the column "
+        "as the label, or choose other columns as coordinates",
+        rounded, rounded == 1 ? " has" : "s have", name_of(result.points.dtype()), rounded == 1 ? "was" : "were",
+        first->first_rounded));
   }
 
   const runtime::InputFile& file_;
