@@ -1,8 +1,8 @@
 // Keeps the k nearest of a stream of candidates for one query, for any k.
 #pragma once
 
-#include "core/candidate.hpp"
-#include "core/nearest_list.hpp"
+#include "core/order/candidate.hpp"
+#include "core/order/nearest_list.hpp"
 #include "cpu/key_list.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class NearestKeeper {
     if (uses_keys()) keys_.reset(k_, farthest_);
     size_ = 0;
     list_ = core::NearestList<T, Kept>(storage_.data(), k_);
-    limit_ = k_ == 0 ? Kept::first() : Kept{farthest_, std::numeric_limits<std::uint32_t>::max()};
+    limit_ = k_ == 0 ? Kept::first() : Kept{farthest_, core::kNoPoint};
   }
 
   /// Candidates that do not come before this one cannot enter.
@@ -91,7 +91,7 @@ class NearestKeeper {
   }
 
   /// True once k candidates are kept, which is when the limit is one of them.
-  bool is_full() const { return k_ == 0 || limit_.index != std::numeric_limits<std::uint32_t>::max(); }
+  bool is_full() const { return k_ == 0 || limit_.index != core::kNoPoint; }
 
   /// The next value below: one less as an integer, or one more where the sign is minus. Below minus infinity that is
   /// NaN, which nothing is within.

@@ -1,7 +1,7 @@
 // The k nearest candidates so far, kept in the two arrays where the answer is wanted: no memory of its own, for any k.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // What every engine offers once it is built: searches over clean points, numbered without gaps, in chain values.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 
 #include <kith/index.hpp>
 #include <kith/work_times.hpp>
@@ -27,7 +27,7 @@ struct PointFilter {
   bool is_open() const { return !exclude_self && !earlier_only && below == nullptr && allowed == nullptr; }
   /// Points from this number on are not for the query.
   std::uint32_t end(std::uint64_t query) const {
-    std::uint32_t end = below == nullptr ? 0xffffffff : below[query];
+    std::uint32_t end = below == nullptr ? core::kNoPoint : below[query];
     if (earlier_only && query < end) end = static_cast<std::uint32_t>(query);
     return end;
   }

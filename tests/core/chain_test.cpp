@@ -1,8 +1,8 @@
 // The chains, boxes, lists and radii of the contract, and the oracle itself against long double.
 #include "core/metric/chain.hpp"
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "core/dispatch.hpp"
-#include "core/nearest_list.hpp"
+#include "core/order/nearest_list.hpp"
 #include "core/metric/reported_distance.hpp"
 #include "support/oracle.hpp"
 #include "support/random_case.hpp"

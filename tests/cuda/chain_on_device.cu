@@ -3,7 +3,7 @@
 
 #include "core/arithmetic.hpp"
 #include "core/metric/chain.hpp"
-#include "core/nearest_list.hpp"
+#include "core/order/nearest_list.hpp"
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // Runs the code that host and device share on the GPU, for comparison with the host.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 
 #include <cstdint>
 #include <vector>

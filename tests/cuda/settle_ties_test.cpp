@@ -35,7 +35,7 @@ void expect_settled(std::uint64_t seed, std::uint32_t longest) {
   for (std::uint32_t i = 0; i < found; ++i) places[i] = i;
   std::shuffle(places.begin(), places.end(), random);
   std::vector<T> chains(found, std::numeric_limits<T>::infinity());
-  std::vector<std::uint32_t> numbers(found, cuda::kNoNumber);
+  std::vector<std::uint32_t> numbers(found, cuda::kNoPoint);
   for (std::uint32_t i = 0; i < entries; ++i) {
     order[i] = static_cast<std::uint8_t>(places[i]);
     chains[places[i]] = ordered[i].distance;

@@ -1,7 +1,7 @@
 // See bit_search.hpp. Here: how scans are cut, and how the results of several ranges of rows become one.
 #include "cpu/brute_force/bit_search.hpp"
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/brute_force/bit_scan.hpp"
 #include "cpu/brute_force/scan_collectors.hpp"
 #include "cpu/brute_force/scan_plan.hpp"

@@ -1,7 +1,7 @@
 // What becomes of the points that a scan reports: the nearest are kept, or all are listed or counted.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/nearest_keeper.hpp"
 #include "cpu/nearest_row.hpp"
 #include "engine/searcher.hpp"

@@ -2,7 +2,7 @@
 // counted.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/cover_tree/space.hpp"
 #include "cpu/key_list.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
@@ -45,7 +45,7 @@ class CoverNearest {
   bool passes_over(double bound, std::uint32_t lowest) {
     if (lowest >= scope_.end || excludes(bound, lowest)) return true;
     // Only a k-th neighbour may be missed by a little; a bound is a bound.
-    if (shrink_ == 1 || limit_.index == kNobody || !(bound > shrunk_reach_)) return false;
+    if (shrink_ == 1 || limit_.index == core::kNoPoint || !(bound > shrunk_reach_)) return false;
     if (std::pair(bound, lowest) < missed_) missed_ = {bound, lowest};
     return true;
   }
@@ -65,8 +65,8 @@ class CoverNearest {
   bool is_certain() const { return missed_ == kNothingMissed || excludes(missed_.first, missed_.second); }
 
  private:
-  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::pair<double, std::uint32_t> kNothingMissed{std::numeric_limits<double>::infinity(), kNobody};
+  static constexpr std::pair<double, std::uint32_t> kNothingMissed{std::numeric_limits<double>::infinity(),
+                                                                   core::kNoPoint};
 
   /// Equal metrics mean equal values only where nothing is rounded.
   bool excludes(double bound, std::uint32_t lowest) const {
@@ -87,7 +87,7 @@ class CoverNearest {
   CoverScope scope_;
   Value shrink_;
   bool is_exact_;
-  core::Candidate<Value> limit_{std::numeric_limits<Value>::quiet_NaN(), kNobody};
+  core::Candidate<Value> limit_{std::numeric_limits<Value>::quiet_NaN(), core::kNoPoint};
   double reach_ = 0;
   double shrunk_reach_ = 0;
   std::pair<double, std::uint32_t> missed_ = kNothingMissed;  ///< the least (bound, lowest number)

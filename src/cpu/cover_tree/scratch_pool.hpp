@@ -1,7 +1,7 @@
 // Memory that searches of a cover tree need while they run, used again by later ones.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/cover_tree/space.hpp"
 
 #include <algorithm>

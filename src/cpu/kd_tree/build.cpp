@@ -285,7 +285,7 @@ class Builder {
     }
     std::byte* end = reinterpret_cast<std::byte*>(indices + size);
     std::memset(end, 0, static_cast<std::size_t>(block + std::uint64_t{size} * tree_.point_bytes - end));
-    storage_.smallest[node] = size == 0 ? kNoPoint : indices[0];
+    storage_.smallest[node] = size == 0 ? core::kNoPoint : indices[0];
   }
 
   void join_children(std::uint32_t level, std::uint64_t j) {

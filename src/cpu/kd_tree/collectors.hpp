@@ -1,7 +1,7 @@
 // What walks through the tree collect: the nearest, all within a bound, or their number.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/key_buffer.hpp"
@@ -81,8 +81,8 @@ class KeeperCollector {
   GroupScope scope;
 
  private:
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
-                         const std::uint32_t* indices) {
+  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
+                                   const std::uint32_t* indices) {
     auto& collector = *static_cast<KeeperCollector*>(self);
     NearestKeeper<T>& keeper = collector.keepers_[query];
     for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
@@ -116,8 +116,8 @@ class KeyCollector {
   GroupScope scope;
 
  private:
-  static Limit<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
-                             const std::uint32_t* indices) {
+  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                                       const std::uint32_t* indices) {
     auto& collector = *static_cast<KeyCollector*>(self);
     const std::uint64_t admitted = collector.scope.admitted(query, hits, indices);
     return collector.lists_.on_hit()(&collector.lists_, query, admitted, chains, indices);
@@ -148,8 +148,8 @@ class BufferCollector {
   GroupScope scope;
 
  private:
-  static Limit<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
-                             const std::uint32_t* indices) {
+  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                                       const std::uint32_t* indices) {
     auto& collector = *static_cast<BufferCollector*>(self);
     KeyBuffer& buffer = collector.buffers_[query];
     buffer.insert(collector.scope.admitted(query, hits, indices), chains, indices, collector.spare_);
@@ -178,13 +178,13 @@ class ListCollector {
   GroupScope scope;
 
  private:
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
-                         const std::uint32_t* indices) {
+  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
+                                   const std::uint32_t* indices) {
     auto& collector = *static_cast<ListCollector*>(self);
     std::vector<Entry>& list = collector.lists_[query];
     for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
                  [&](core::Candidate<T> hit) { list.push_back(ListEntry<T>::of(hit.distance, hit.index)); });
-    return {collector.reach_.of(collector.scope.queries[query]), kNoPoint};
+    return {collector.reach_.of(collector.scope.queries[query]), core::kNoPoint};
   }
 
   engine::Reach<T> reach_;
@@ -205,11 +205,12 @@ class CountCollector {
   GroupScope scope;
 
  private:
-  static Limit<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T*, const std::uint32_t* indices) {
+  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T*,
+                                   const std::uint32_t* indices) {
     auto& collector = *static_cast<CountCollector*>(self);
     collector.counts_[query] +=
         static_cast<std::uint32_t>(std::popcount(collector.scope.admitted(query, hits, indices)));
-    return {collector.reach_.of(collector.scope.queries[query]), kNoPoint};
+    return {collector.reach_.of(collector.scope.queries[query]), core::kNoPoint};
   }
 
   engine::Reach<T> reach_;

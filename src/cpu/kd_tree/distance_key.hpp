@@ -1,7 +1,7 @@
 // A distance and an index as one number that orders like the pair.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cpu/kd_tree/sort_few.hpp"
 
 #include <algorithm>
@@ -12,17 +12,15 @@
 
 namespace kith::cpu {
 
-/// For f32: the bits of a distance above the index; distances are never negative, so keys order as (distance, index).
-/// Read as a double a key is a number of the same order, and doubles have comparisons, minimum and maximum in every
-/// instruction set. All keys are lifted by one exponent so that none is denormal (a process may flush those to zero);
-/// the highest, an infinite distance, is still a finite double.
+/// For f32: a packed candidate. Read as a double it is a number of the same order, and doubles have comparisons,
+/// minimum and maximum in every instruction set. All keys are lifted by one exponent so that none is denormal (a
+/// process may flush those to zero); the highest, an infinite distance, is still a finite double.
 struct DistanceKey {
   static double of(float distance, std::uint32_t index) {
-    return std::bit_cast<double>((std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32 | index) + kLift);
+    return std::bit_cast<double>(core::Candidate<float>{distance, index}.packed() + kLift);
   }
   static core::Candidate<float> candidate(double key) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(key) - kLift;
-    return {std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32)), static_cast<std::uint32_t>(bits)};
+    return core::Candidate<float>::of_packed(std::bit_cast<std::uint64_t>(key) - kLift);
   }
 
  private:

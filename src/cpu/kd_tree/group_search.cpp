@@ -68,14 +68,14 @@ class Walk {
     for (std::uint32_t first = kLanes; first < kGroupQueries; first += kLanes) {
       chain = hn::Max(chain, hn::LoadU(lanes, search_.limits + first));
     }
-    limit_.chain = hn::GetLane(hn::MaxOfLanes(lanes, chain));
+    limit_.distance = hn::GetLane(hn::MaxOfLanes(lanes, chain));
     const hn::CappedTag<std::uint32_t, kGroupQueries> index_lanes;
     auto index = hn::LoadU(index_lanes, search_.limit_indices);
     for (std::uint32_t first = hn::MaxLanes(index_lanes); first < kGroupQueries; first += hn::MaxLanes(index_lanes)) {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
-    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.exponent(), dims_, limit_.chain);
+    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.exponent(), dims_, limit_.distance);
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
@@ -100,9 +100,9 @@ class Walk {
   }
 
   HWY_INLINE bool is_beyond(const Pending& pending) const {
-    if (pending.distance > limit_.chain) return true;
+    if (pending.distance > limit_.distance) return true;  // before anything of the node is read
     if (is_filtered_ && !search_.filter.passes(pending.node, tree_.smallest[pending.node])) return true;
-    return pending.distance == limit_.chain && tree_.smallest[pending.node] >= limit_.index;
+    return pending.distance == limit_.distance && limit_.excludes(pending.distance, tree_.smallest[pending.node]);
   }
 
   void visit_subtree(std::uint64_t root) {
@@ -168,11 +168,11 @@ class Walk {
     bool changed = false;
     for (; bits != 0; bits &= bits - 1) {
       const auto query = static_cast<std::uint32_t>(__builtin_ctz(bits));
-      Limit<T> limit{search_.limits[query], search_.limit_indices[query]};
+      core::Candidate<T> limit{search_.limits[query], search_.limit_indices[query]};
       const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
                               HWY_ATTR { return search_.on_hit(search_.context, query, hits, chains, indices); };
       if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, metric_, axes_, limit, report)) {
-        search_.limits[query] = limit.chain;
+        search_.limits[query] = limit.distance;
         search_.limit_indices[query] = limit.index;
         changed = true;
       }
@@ -188,7 +188,7 @@ class Walk {
   std::uint64_t first_leaf_;
   T lower_[kBoxDims];
   T upper_[kBoxDims];
-  Limit<T> limit_{};
+  core::Candidate<T> limit_{};
   LpReach<T> reach_;  ///< under Lp, of the limit
   bool is_filtered_ = search_.filter.end != NodeFilter{}.end || search_.filter.alive != nullptr;
 };

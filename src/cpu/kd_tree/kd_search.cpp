@@ -85,7 +85,7 @@ class KdSearch final : public engine::Searcher<T> {
     return alive_nodes(tree_, queries.filter.allowed, threads);
   }
 
-  /// Walks one group; its queries start with the limits (reach, kNoPoint).
+  /// Walks one group; its queries start with the limits (reach, core::kNoPoint).
   template <typename Collector>
   void walk(const QueryGroup<T>& group, engine::Reach<T> reach, const std::vector<std::uint64_t>& alive,
             Collector& collector) const {
@@ -97,7 +97,7 @@ class KdSearch final : public engine::Searcher<T> {
     for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
       const bool is_used = i < group.count;
       limits[i] = is_used ? reach.of(group.queries[i]) : T(-1);
-      limit_indices[i] = is_used ? kNoPoint : 0;
+      limit_indices[i] = is_used ? core::kNoPoint : 0;
       if (is_used && !collector.scope.is_open) {
         filter.end = std::max(filter.end, collector.scope.filter.end(group.queries[i]));
       }
@@ -123,7 +123,7 @@ class KdSearch final : public engine::Searcher<T> {
     search_single(tree_, SingleSearch<T>{.metric = metric_,
                                          .lengths = lengths(),
                                          .query = queries.row(kQuery),
-                                         .limit = {reach, kNoPoint},
+                                         .limit = {reach, core::kNoPoint},
                                          .filter = {.end = queries.filter.end(kQuery)},
                                          .on_hit = collector.function(),
                                          .context = collector.context()});
@@ -159,8 +159,8 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
     NearestRow<T> list;
     KeyLists* keys;
 
-    static Limit<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_chains,
-                           const std::uint32_t* hit_indices) {
+    static core::Candidate<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_chains,
+                                     const std::uint32_t* hit_indices) {
       auto& alone = *static_cast<Alone*>(self);
       const std::uint64_t admitted = alone.scope.admitted(0, hits, hit_indices);
       if constexpr (sizeof(T) == 4) {
@@ -168,7 +168,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
       }
       for_each_hit(admitted, hit_chains, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
       const Candidate<T> limit = alone.list.limit();
-      return {limit.distance, limit.index};
+      return limit;
     }
   };
   const bool uses_keys = sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost;
@@ -181,7 +181,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
   const bool is_certain = search_single(tree_, SingleSearch<T>{.metric = metric_,
                                                                .lengths = lengths(),
                                                                .query = row,
-                                                               .limit = {rules.bound, k == 0 ? 0 : kNoPoint},
+                                                               .limit = {rules.bound, k == 0 ? 0 : core::kNoPoint},
                                                                .shrink = rules.shrink,
                                                                .max_leaves = rules.max_leaves,
                                                                .filter = {.end = queries.filter.end(query)},

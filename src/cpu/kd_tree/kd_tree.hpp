@@ -7,6 +7,5 @@ namespace kith::cpu {
 
 using engine::kBlockSlack;
 using engine::KdTree;
-using engine::kNoPoint;
 
 }  // namespace kith::cpu

@@ -27,10 +27,10 @@ class KeyBuffer {
 
   void reset(float farthest) {
     size_ = 0;
-    limit_ = k_ == 0 ? Limit<float>{0, 0} : Limit<float>{farthest, std::numeric_limits<std::uint32_t>::max()};
+    limit_ = k_ == 0 ? core::Candidate<float>::first() : core::Candidate<float>{farthest, core::kNoPoint};
   }
 
-  const Limit<float>& limit() const { return limit_; }
+  const core::Candidate<float>& limit() const { return limit_; }
 
   /// All hits must be within the limit's chain. `spare` grows to what a cut needs.
   void insert(std::uint64_t hits, const float* chains, const std::uint32_t* indices, std::vector<double>& spare) {
@@ -110,7 +110,7 @@ class KeyBuffer {
   std::uint64_t cut_at_;
   std::vector<double> keys_;
   std::size_t size_ = 0;
-  Limit<float> limit_{};
+  core::Candidate<float> limit_{};
 };
 
 }  // namespace kith::cpu

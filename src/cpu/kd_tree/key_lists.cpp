@@ -33,8 +33,8 @@ HWY_INLINE V moved_up(D lanes, V own, V lower) {
 /// Inserts hits into a list of kCapacity keys: place i takes the smaller of its own key and the larger of the new one
 /// and its neighbour's below, all places at once.
 template <std::uint32_t kCapacity>
-Limit<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
-                         const std::uint32_t* indices) {
+core::Candidate<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+                                   const std::uint32_t* indices) {
   const hn::CappedTag<double, 2> pair;
   constexpr std::uint32_t kLanes = hn::MaxLanes(pair);
   constexpr std::uint32_t kVectors = kCapacity / kLanes;
@@ -77,11 +77,7 @@ namespace kith::cpu {
 
 HWY_EXPORT(insert_function);
 
-namespace {
-
-constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
+namespace {}  // namespace
 
 KeyLists::KeyLists(std::uint32_t k, double* storage)
     : k_(k), capacity_(capacity_for(k)), on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)) {
@@ -89,15 +85,15 @@ KeyLists::KeyLists(std::uint32_t k, double* storage)
 }
 
 void KeyLists::reset(std::uint32_t query, float farthest) {
-  std::fill_n(list(query), capacity_, DistanceKey::of(farthest, kEmpty));
+  std::fill_n(list(query), capacity_, DistanceKey::of(farthest, core::kNoPoint));
 }
 
 void KeyLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* chains) const {
   const double* keys = keys_ + std::size_t{query} * capacity_;
   for (std::uint32_t i = 0; i < k_; ++i) {
     const core::Candidate<float> found = DistanceKey::candidate(keys[i]);
-    indices[i] = found.index == kEmpty ? missing : found.index;
-    chains[i] = found.index == kEmpty ? std::numeric_limits<float>::infinity() : found.distance;
+    indices[i] = found.index == core::kNoPoint ? missing : found.index;
+    chains[i] = found.index == core::kNoPoint ? std::numeric_limits<float>::infinity() : found.distance;
   }
 }
 

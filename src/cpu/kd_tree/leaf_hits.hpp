@@ -1,6 +1,8 @@
 // How a walk tells what it found in a leaf, and how far a query still looks.
 #pragma once
 
+#include "core/order/candidate.hpp"
+
 #include <cstdint>
 
 namespace kith::cpu {
@@ -8,27 +10,15 @@ namespace kith::cpu {
 /// Points of a leaf that are compared with a query at a time.
 inline constexpr std::uint32_t kScanPoints = 16;
 
-/// A query's limit: a candidate must come before (chain, index) in the contract's order.
-template <typename T>
-struct Limit {
-  T chain;
-  std::uint32_t index;
-
-  /// True if nothing at a chain of `bound` or more with an index of `smallest` or more comes before the limit.
-  bool excludes(T bound, std::uint32_t smallest) const {
-    return bound > chain || (bound == chain && smallest >= index);
-  }
-};
-
 /// Told that some points of a leaf are at most as far as a query's limit: bit i of `hits` stands for indices[i] at
 /// chains[i]. Returns the query's new limit.
 template <typename T>
-using LeafHitFunction = Limit<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* chains,
-                                     const std::uint32_t* indices);
+using LeafHitFunction = core::Candidate<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* chains,
+                                               const std::uint32_t* indices);
 
 /// Which points are to be found at all, as far as whole nodes can be passed over.
 struct NodeFilter {
-  std::uint32_t end = 0xffffffff;        ///< only points below this number
+  std::uint32_t end = core::kNoPoint;    ///< only points below this number
   const std::uint64_t* alive = nullptr;  ///< bit i % 64 of word i / 64: node i holds a point that may be found
 
   bool passes(std::uint64_t node, std::uint32_t smallest) const {

@@ -78,7 +78,8 @@ HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint3
 /// them.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit, T* chains) {
+                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit,
+                                        T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   const LpReach<T> reach(metric.exponent(), dims, limit);
@@ -107,16 +108,16 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
 /// anything was reported. `report(hits, chains, indices)` returns the new limit.
 template <std::uint32_t kStride, typename T, class M, class Axes, class Report>
 HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const M& metric,
-                          const Axes& axes, Limit<T>& limit, const Report& report) {
+                          const Axes& axes, core::Candidate<T>& limit, const Report& report) {
   constexpr std::uint32_t kVectors = kScanPoints / hn::MaxLanes(Lanes<T>());
   bool any = false;
   for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
     const std::uint32_t rest = leaf.size - first;
     HWY_ALIGN T chains[kScanPoints];
-    std::uint64_t hits =
-        rest > kScanPoints / 2
-            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, limit.chain, chains)
-            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, limit.chain, chains);
+    std::uint64_t hits = rest > kScanPoints / 2 ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric,
+                                                                                    axes, limit.distance, chains)
+                                                : compare_points<(kVectors + 1) / 2, kStride>(
+                                                      leaf, first, query, dims, metric, axes, limit.distance, chains);
     if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
     if (hits == 0) continue;
     limit = report(hits, chains, leaf.indices + first);

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -40,7 +41,7 @@ class SingleWalk {
     } else {
       walk_depth_first();
     }
-    return !missed_ || limit_.excludes(missed_bound_, missed_smallest_);
+    return !missed_ || limit_.excludes(missed_->distance, missed_->index);
   }
 
  private:
@@ -63,21 +64,17 @@ class SingleWalk {
     if (!search_.filter.passes(node.node, smallest)) return true;
     if (limit_.excludes(node.bound, smallest)) return true;
     // Only a k-th neighbour may be missed by a little; a bound is a bound.
-    if (search_.shrink == T(1) || limit_.index == kNoPoint) return false;
+    if (search_.shrink == T(1) || limit_.index == core::kNoPoint) return false;
     // Beyond, not at: among denormals the product may round down to the bound, even to zero.
-    if (!(node.bound > limit_.chain * search_.shrink)) return false;
+    if (!(node.bound > limit_.distance * search_.shrink)) return false;
     note_missed(node);
     return true;
   }
 
   /// Of everything passed over the first by (bound, smallest index) decides whether the answer is certain.
   void note_missed(const Node& node) {
-    const std::uint32_t smallest = tree_.smallest[node.node];
-    if (!missed_ || std::pair(node.bound, smallest) < std::pair(missed_bound_, missed_smallest_)) {
-      missed_bound_ = node.bound;
-      missed_smallest_ = smallest;
-      missed_ = true;
-    }
+    const core::Candidate<T> missed{node.bound, tree_.smallest[node.node]};
+    if (!missed_ || missed < *missed_) missed_ = missed;
   }
 
   void visit_leaf(std::uint64_t node) {
@@ -154,11 +151,9 @@ class SingleWalk {
   Axes axes_;
   std::uint32_t dims_;
   std::uint64_t first_leaf_;
-  Limit<T> limit_;
+  core::Candidate<T> limit_;
   std::uint32_t leaves_ = 0;
-  bool missed_ = false;
-  T missed_bound_ = 0;
-  std::uint32_t missed_smallest_ = 0;
+  std::optional<core::Candidate<T>> missed_;  ///< the first of what was passed over
 };
 
 template <typename T>

@@ -18,7 +18,7 @@ struct SingleSearch {
   Metric metric;
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   const T* query = nullptr;
-  Limit<T> limit{};
+  core::Candidate<T> limit{};
   T shrink = 1;                  ///< nodes beyond the k-th chain times this are passed over
   std::uint32_t max_leaves = 0;  ///< 0: no budget
   NodeFilter filter;

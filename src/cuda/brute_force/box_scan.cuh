@@ -47,7 +47,7 @@ __device__ bool is_in_box(const BoxScanTask<T>& task, std::uint64_t box, std::ui
     const T value = values[d];
     if (!(lower[d] <= value && value <= upper[d])) return false;
   }
-  return task.filter.admits(kNoNumber, end, static_cast<std::uint32_t>(point));
+  return task.filter.admits(kNoPoint, end, static_cast<std::uint32_t>(point));
 }
 
 template <typename T, bool kWrites>

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kListThreads)
   if (first == 0) *failed_count = 0;
   for (std::uint64_t q = first; q < count; q += std::uint64_t{blocks_in_grid()} * kListThreads) {
     const T bound = task.bound_of(task.queries.row_of(q));
-    task.lists.limits[q] = bound == bound ? Entry<T>(bound, kNoNumber) : Entry<T>::first();
+    task.lists.limits[q] = bound == bound ? Entry<T>(bound, kNoPoint) : Entry<T>::first();
     task.lists.counts[q] = 0;
     flags[q] = 0;
   }

@@ -45,14 +45,14 @@ class CandidateCopies {
     constexpr std::uint32_t kPieces = kRerankRowBytes / 16;
     if (range_.first < range_.end) {
       const std::uint32_t entry = range_.first + lane_number();
-      if (dim_ == 0) number_ = entry < range_.end ? range_.entries[entry].number() : kNoNumber;
+      if (dim_ == 0) number_ = entry < range_.end ? range_.entries[entry].number() : kNoPoint;
       const std::uint32_t piece = lane_number() % kPieces;
       const std::uint32_t to = stages_ + stage * kRerankStageBytes;
 #pragma unroll
       for (std::uint32_t i = 0; i < kPieces; ++i) {
         const std::uint32_t row = i * (kWarp / kPieces) + lane_number() / kPieces;
         const std::uint32_t number = shuffle(number_, row);
-        if (number != kNoNumber && dim_ + 4 * piece < dims_) {
+        if (number != kNoPoint && dim_ + 4 * piece < dims_) {
           copy_16_to_shared(to + row * kRerankRowBytes + ((piece ^ row % 8) << 4),
                             rows_ + std::uint64_t{number} * dims_ + dim_ + 4 * piece);
         }
@@ -72,7 +72,7 @@ class CandidateCopies {
   const float* rows_;
   std::uint32_t dims_;
   std::uint32_t dim_ = 0;
-  std::uint32_t number_ = kNoNumber;
+  std::uint32_t number_ = kNoPoint;
 };
 
 /// Goes on with a chain by four dims.

@@ -8,32 +8,13 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "core/order/ordered_bits.hpp"
 #include "cuda/search/questions.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 
 namespace kith::cuda {
-
-/// The bits of a chain, made to order like the chains: the sign of those that are not negative is set, negative ones
-/// are turned around. No chain is -0 or NaN, so the word with all bits set is nobody's.
-KITH_HOST_DEVICE inline std::uint32_t ordered_bits(float chain) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(chain);
-  return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
-}
-KITH_HOST_DEVICE inline std::uint64_t ordered_bits(double chain) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(chain);
-  return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | std::uint64_t{1} << 63);
-}
-KITH_HOST_DEVICE inline float chain_of_bits(std::uint32_t ordered) {
-  const std::uint32_t is_negative = ~static_cast<std::uint32_t>(static_cast<std::int32_t>(ordered) >> 31);
-  return std::bit_cast<float>(ordered ^ (is_negative | 0x80000000u));
-}
-KITH_HOST_DEVICE inline double chain_of_bits(std::uint64_t ordered) {
-  const std::uint64_t is_negative = ~static_cast<std::uint64_t>(static_cast<std::int64_t>(ordered) >> 63);
-  return std::bit_cast<double>(ordered ^ (is_negative | std::uint64_t{1} << 63));
-}
 
 /// A candidate: ordered by (chain, number). With f32 it is one word.
 template <typename T>
@@ -44,9 +25,10 @@ struct Entry<float> {
   std::uint64_t word = ~std::uint64_t{0};
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number) : word(std::uint64_t{ordered_bits(chain)} << 32 | number) {}
-  KITH_HOST_DEVICE float chain() const { return chain_of_bits(static_cast<std::uint32_t>(word >> 32)); }
-  KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(word); }
+  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number)
+      : word(core::packed_pair(core::ordered_bits(chain), number)) {}
+  KITH_HOST_DEVICE float chain() const { return core::distance_of_bits(core::distance_bits_of(word)); }
+  KITH_HOST_DEVICE std::uint32_t number() const { return core::index_of(word); }
   /// Nobody: behind all others. Its chain is NaN.
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return word == ~std::uint64_t{0}; }
@@ -62,8 +44,8 @@ struct alignas(16) Entry<double> {
   std::uint64_t low = ~std::uint64_t{0};   ///< the number
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(ordered_bits(chain)), low(number) {}
-  KITH_HOST_DEVICE double chain() const { return chain_of_bits(high); }
+  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(core::ordered_bits(chain)), low(number) {}
+  KITH_HOST_DEVICE double chain() const { return core::distance_of_bits(high); }
   KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(low); }
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return high == ~std::uint64_t{0}; }

@@ -198,7 +198,7 @@ class SettlerBase {
   /// needs a lesser number.
   __device__ __forceinline__ Entry<T> end_of(std::uint64_t query) const {
     if (task_.mode == ScanMode::offer) return task_.lists.limits[query];
-    return Entry<T>(task_.bound_of(task_.queries.row_of(query)), kNoNumber);
+    return Entry<T>(task_.bound_of(task_.queries.row_of(query)), kNoPoint);
   }
 
   /// What the block has counted; all its threads come.

@@ -1,7 +1,7 @@
 // Candidates (distance and number) exchanged and sorted by the lanes of a warp, or by a warp in memory.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cuda/intrinsics.cuh"
 #include "cuda/search/questions.hpp"
 
@@ -14,7 +14,7 @@ using core::Candidate;
 /// Comes after every candidate.
 template <typename T>
 __device__ __forceinline__ Candidate<T> last_candidate() {
-  return {std::numeric_limits<T>::infinity(), kNoNumber};
+  return {std::numeric_limits<T>::infinity(), kNoPoint};
 }
 
 template <typename T>

@@ -4,14 +4,14 @@
 
 #include "core/host_device.hpp"
 #include "core/metric/metrics.hpp"
+#include "core/order/candidate.hpp"
 #include "cuda/search/knn_answer.hpp"
 
 #include <cstdint>
 
 namespace kith::cuda {
 
-/// Stands for "no point" where a number is expected.
-inline constexpr std::uint32_t kNoNumber = 0xffffffff;
+using core::kNoPoint;
 
 /// How distances are measured; known at run time only.
 template <typename T>
@@ -40,7 +40,7 @@ struct SearchFilter {
   }
   /// Points from this number on are not for the query `number`, whose answer is in `row`.
   KITH_HOST_DEVICE std::uint32_t end(std::uint32_t number, std::uint64_t row) const {
-    std::uint32_t end = below == nullptr ? kNoNumber : below[row];
+    std::uint32_t end = below == nullptr ? kNoPoint : below[row];
     if (earlier_only && number < end) end = number;
     return end;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/kd_geometry.hpp"
+#include "core/order/candidate.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +12,7 @@
 
 namespace kith::engine {
 
-/// Stands for "no point" where an index is expected.
-inline constexpr std::uint32_t kNoPoint = 0xffffffff;
+using core::kNoPoint;
 
 /// Bytes that may be read past the last leaf block: vectors run over the end of a leaf.
 inline constexpr std::uint64_t kBlockSlack = 128;

@@ -32,7 +32,7 @@ class CoverBeam {
     nearest_ = space_.metric(value);
     for (;;) {
       const Candidate<T> own = nodes_.entry();
-      const bool has_node = own.index != kNoNumber && !is_far(own.distance, own.index);
+      const bool has_node = own.index != kNoPoint && !is_far(own.distance, own.index);
       const bool is_inner = has_node && tree_.nodes.kind[own.index] == CoverKind::inner;
       std::uint32_t inner = ballot(is_inner);
       if (inner == 0) break;

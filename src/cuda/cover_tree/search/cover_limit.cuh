@@ -59,11 +59,11 @@ class CoverLimit {
       shrunk_ = space_.metric(shrunk_limit());
     } else {
       whole_limit_ = whole_part(collector_->limit().distance);
-      tied_ = static_cast<T>(whole_limit_) < collector_->limit().distance ? kNoNumber : collector_->limit().index;
+      tied_ = static_cast<T>(whole_limit_) < collector_->limit().distance ? kNoPoint : collector_->limit().index;
     }
   }
   __device__ T shrunk_limit() const {
-    const bool is_full = collector_->limit().index != kNoNumber;
+    const bool is_full = collector_->limit().index != kNoPoint;
     return is_full && shrink_ != 1 ? collector_->limit().distance * shrink_ : collector_->limit().distance;
   }
   /// As distances. Bounds from heads need neither, so that they are not kept.
@@ -83,7 +83,7 @@ class CoverLimit {
 
   /// Whether a list has room for all that come.
   __device__ bool takes_all() const {
-    return !Collector::kCountsOnly && Collector::kHasList && collector_->limit().index == kNoNumber;
+    return !Collector::kCountsOnly && Collector::kHasList && collector_->limit().index == kNoPoint;
   }
 
   /// Whether objects that are at least `bound` away, and numbered from `*lowest` on, do not matter. A bound that is no
@@ -95,7 +95,7 @@ class CoverLimit {
       return true;
     }
     const bool is_tied = rounding_.is_exact() && bound == limit();
-    if (!is_tied && asking_.end == kNoNumber) return false;
+    if (!is_tied && asking_.end == kNoPoint) return false;
     return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
   }
 
@@ -107,7 +107,7 @@ class CoverLimit {
       return true;
     }
     const bool is_tied = bound == whole_limit_;
-    if (!is_tied && asking_.end == kNoNumber) return false;
+    if (!is_tied && asking_.end == kNoPoint) return false;
     return *lowest >= asking_.end || (is_tied && *lowest >= tied_);
   }
 
@@ -127,7 +127,7 @@ class CoverLimit {
   double limit_ = 0, shrunk_ = 0;
   QueryHead head_;
   std::int32_t whole_limit_ = 0;
-  std::uint32_t tied_ = kNoNumber;  ///< from this number on objects at the limit do not matter
+  std::uint32_t tied_ = kNoPoint;  ///< from this number on objects at the limit do not matter
   bool is_cut_ = false;
 };
 

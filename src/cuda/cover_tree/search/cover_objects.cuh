@@ -141,7 +141,7 @@ class CoverObjects : public CoverLimit<Space, Collector> {
     if (total == 0) return;
     // Ranges that have objects, one after the other: where to find objects numbered among all.
     const bool has_objects = begin < end;
-    const std::uint32_t start = has_objects ? sum - (end - begin) : kNoNumber;
+    const std::uint32_t start = has_objects ? sum - (end - begin) : kNoPoint;
     const std::uint32_t place = count_bits(ballot(has_objects) & ((1u << lane_number()) - 1));
     sync_warp();
     if (has_objects) {

@@ -58,7 +58,7 @@ struct CoverQuery {
       asking.row = asking.number - source.first;
     }
     asking.is_open = filter.is_open();
-    asking.end = asking.is_open ? kNoNumber : filter.end(asking.number, asking.row);
+    asking.end = asking.is_open ? kNoPoint : filter.end(asking.number, asking.row);
   }
 };
 

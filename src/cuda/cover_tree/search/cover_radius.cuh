@@ -13,7 +13,7 @@ class CoverCount {
   static constexpr bool kCountsOnly = true;
   static constexpr bool kHasList = false;
 
-  __device__ explicit CoverCount(T bound) : limit_{bound, kNoNumber} {}
+  __device__ explicit CoverCount(T bound) : limit_{bound, kNoPoint} {}
   __device__ const Candidate<T>& limit() const { return limit_; }
   __device__ void offer(const Candidate<T>&, bool is_offered) { count_ += count_bits(ballot(is_offered)); }
   __device__ void add(std::uint32_t count) { count_ += count; }

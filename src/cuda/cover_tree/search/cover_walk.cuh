@@ -56,7 +56,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
     CoverBeam<Space> beam(space_, tree_, prepared_);
     const std::uint32_t leaf = beam.nearest_leaf();
     evaluations_ += beam.evaluations();
-    Objects::seed_from(leaf == kNoNumber ? 0 : tree_.nodes.first[leaf], count);
+    Objects::seed_from(leaf == kNoPoint ? 0 : tree_.nodes.first[leaf], count);
   }
 
   /// Everything else.
@@ -109,7 +109,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
       }
       inner_ = ballot(is_open);  // limits only fall
       if (inner_ == 0) continue;
-      const std::uint32_t key = is_open ? rough_value(static_cast<float>(bound > 0 ? bound : 0)) : kNoNumber;
+      const std::uint32_t key = is_open ? rough_value(static_cast<float>(bound > 0 ? bound : 0)) : kNoPoint;
       const std::uint32_t chosen = lowest_bit(ballot(key == min_of_warp(key) && is_open));
       inner_ &= ~(1u << chosen);
       const std::uint32_t node = shuffle(node_, chosen);

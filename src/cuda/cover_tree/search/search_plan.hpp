@@ -1,7 +1,7 @@
 // How the kernels of a search in a cover tree are launched: blocks, threads, shared memory, where lists and frames lie.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cuda/kd_tree/search/search_plan.hpp"
 
 #include <algorithm>

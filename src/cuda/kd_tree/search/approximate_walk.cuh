@@ -75,12 +75,12 @@ class ApproximateWalk {
     const Candidate<T>& limit = list_.limit();
     if (node.bound > limit.distance) return true;
     const bool ties = node.bound == limit.distance;
-    if (ties || end_ != kNoNumber) {
+    if (ties || end_ != kNoPoint) {
       const std::uint32_t smallest = tree_.smallest[node.node];
-      if (smallest >= end_ || (ties && smallest >= limit.index)) return true;
+      if (smallest >= end_ || (ties && limit.excludes(node.bound, smallest))) return true;
     }
     // Only a k-th neighbour may be missed by a little; a bound is a bound.
-    if (task_.shrink == T(1) || limit.index == kNoNumber) return false;
+    if (task_.shrink == T(1) || limit.index == kNoPoint) return false;
     if (!(node.bound > limit.distance * task_.shrink)) return false;
     note_missed(node);
     return true;

@@ -10,7 +10,7 @@ namespace kith::cuda {
 /// One query on its way.
 struct Asking {
   std::uint32_t number = 0;  ///< for filters: the point that asks, or anything for other queries
-  std::uint32_t end = kNoNumber;
+  std::uint32_t end = kNoPoint;
   std::uint64_t row = 0;  ///< of the answer
   bool is_open = true;    ///< no filter
 };

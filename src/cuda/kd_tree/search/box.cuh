@@ -108,7 +108,7 @@ class BoxWalk {
     for (std::uint32_t first = 0; first < leaf.count; first += kWarp) {
       const std::uint32_t i = first + lane_number();
       bool is_taken = i < leaf.count;
-      std::uint32_t point = kNoNumber;
+      std::uint32_t point = kNoPoint;
       if (is_taken && !is_whole) {
         for (std::uint32_t d = 0; d < tree_.dims && is_taken; ++d) {
           const T value = leaf.values[std::uint64_t{d} * leaf.count + i];
@@ -117,7 +117,7 @@ class BoxWalk {
       }
       if (is_taken) {
         point = leaf.numbers[i];
-        is_taken = is_open_ || task_.filter.admits(kNoNumber, end_, point);
+        is_taken = is_open_ || task_.filter.admits(kNoPoint, end_, point);
       }
       collector_.take(point, is_taken);
     }

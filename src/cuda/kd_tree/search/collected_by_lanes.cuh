@@ -45,7 +45,7 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
     sync_warp();  // all that is read is on its way before the first is used
   }
   /// The point that this lane's query does not find.
-  __device__ std::uint32_t own_self() const { return task_.knn.filter.exclude_self ? number_ : kNoNumber; }
+  __device__ std::uint32_t own_self() const { return task_.knn.filter.exclude_self ? number_ : kNoPoint; }
 
   static constexpr std::uint32_t kMostExact = 32;  ///< entries that a lane sorts exactly
 
@@ -103,7 +103,7 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
   }
   __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {
     const std::uint32_t number = entry.candidate().index;
-    return number == kNoNumber ? missing() : number;
+    return number == kNoPoint ? missing() : number;
   }
 };
 

@@ -44,9 +44,9 @@ class CollectedByWarp
 
   /// Of the query of a lane, by the whole warp.
   __device__ __forceinline__ void answer(std::uint32_t asking) {
-    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoNumber;
+    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoPoint;
     const std::uint32_t found = room_.counts[asking];
-    std::uint32_t entries = self == kNoNumber ? found : found - 1;
+    std::uint32_t entries = self == kNoPoint ? found : found - 1;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
     std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
     bool is_short = rows <= kShort;

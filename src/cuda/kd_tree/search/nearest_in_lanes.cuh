@@ -14,7 +14,7 @@ class NearestInLanes {
 
   __device__ NearestInLanes(std::uint32_t k, Candidate<T>*, std::uint32_t) : k_(k) {}
 
-  __device__ void reset(T bound) { entry_ = limit_ = {bound, kNoNumber}; }
+  __device__ void reset(T bound) { entry_ = limit_ = {bound, kNoPoint}; }
   /// Only candidates before this one enter.
   __device__ const Candidate<T>& limit() const { return limit_; }
   /// Of this lane.
@@ -42,7 +42,7 @@ class NearestInLanes {
   /// Fills a row of `width` >= k entries.
   __device__ void write(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t width,
                         std::uint32_t missing) const {
-    const bool is_found = lane_number() < k_ && entry_.index != kNoNumber;
+    const bool is_found = lane_number() < k_ && entry_.index != kNoPoint;
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const bool is_filled = j < kWarp && is_found;
       put_answer(answer, at + j, is_filled ? entry_.index : missing,

@@ -17,7 +17,7 @@ class NearestInMemory {
       : sorted_{memory}, fresh_{memory + capacity}, k_(k), capacity_(capacity) {}
 
   __device__ void reset(T bound) {
-    limit_ = {bound, kNoNumber};
+    limit_ = {bound, kNoPoint};
     count_ = kept_ = 0;
     sync_warp();
     for (std::uint32_t i = lane_number(); i < capacity_; i += kWarp) sorted_.put(i, limit_);
@@ -48,7 +48,7 @@ class NearestInMemory {
     if (count_ > 0) join();
     for (std::uint32_t j = lane_number(); j < width; j += kWarp) {
       const Candidate<T> entry = j < k_ ? sorted_.at(j) : last_candidate<T>();
-      const bool is_filled = entry.index != kNoNumber;
+      const bool is_filled = entry.index != kNoPoint;
       put_answer(answer, at + j, is_filled ? entry.index : missing,
                  is_filled ? entry.distance : std::numeric_limits<T>::infinity());
     }

@@ -15,7 +15,7 @@ class NearestInThread {
   __device__ NearestInThread(std::uint32_t k, T bound) : unused_(kMost - k) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kMost; ++i) {
-      entries_[i] = i < unused_ ? Candidate<T>{T(0), 0} : Candidate<T>{bound, kNoNumber};
+      entries_[i] = i < unused_ ? Candidate<T>{T(0), 0} : Candidate<T>{bound, kNoPoint};
     }
   }
   /// Only candidates before this one enter.
@@ -37,7 +37,7 @@ class NearestInThread {
 #pragma unroll
     for (std::uint32_t i = 0; i < kMost; ++i) {
       if (i < unused_) continue;
-      const bool is_filled = entries_[i].index != kNoNumber;
+      const bool is_filled = entries_[i].index != kNoPoint;
       put_answer(answer, at + i - unused_, is_filled ? entries_[i].index : missing,
                  is_filled ? entries_[i].distance : std::numeric_limits<T>::infinity());
     }

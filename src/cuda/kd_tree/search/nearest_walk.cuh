@@ -82,8 +82,8 @@ class NearestWalk {
   /// Whether this lane's node has nothing before the limit.
   __device__ bool is_beyond() const {
     const Candidate<T>& limit = collector_.limit();
-    if (bound_ != limit.distance) return bound_ > limit.distance;
-    return tree_.smallest[node()] >= limit.index;
+    if (bound_ != limit.distance) return bound_ > limit.distance;  // before the node's number is read
+    return limit.excludes(bound_, tree_.smallest[node()]);
   }
 
   /// The left child with the least key, which is left no more.
@@ -103,7 +103,7 @@ class NearestWalk {
     if (is_there) {
       const std::uint64_t own = node();
       bound_ = measure_.to_box(tree_.lower(own));
-      if (asking_.end != kNoNumber) is_there = tree_.smallest[own] < asking_.end;
+      if (asking_.end != kNoPoint) is_there = tree_.smallest[own] < asking_.end;
     }
     left_ = ballot(is_there);
   }

@@ -72,7 +72,7 @@ class PacketQueries {
     if (source_.rows == nullptr) return load_point();
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = source_.rows[chosen_ * source_.row_stride + d];
-    number_ = kNoNumber;
+    number_ = kNoPoint;
     row_ = chosen_;
   }
   /// The one at place chosen_.
@@ -136,7 +136,8 @@ class PacketQueries {
     constexpr float kMost = 4096;
     T diagonal = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::step_of_gap(core::L2{}, diagonal, T(upper_[d] - lower_[d]));
+    for (std::uint32_t d = 0; d < kDims; ++d)
+      diagonal = core::step_of_gap(core::L2{}, diagonal, T(upper_[d] - lower_[d]));
     return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
   }
 

@@ -137,7 +137,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   }
   __device__ void write_entry(std::uint64_t start, std::uint32_t place, const Candidate<T>& found,
                               bool is_written) const {
-    if (!is_written || found.index == kNoNumber) return;
+    if (!is_written || found.index == kNoPoint) return;
     task_.radius.indices[start + place] = found.index;
     task_.radius.chains[start + place] = found.distance;
   }

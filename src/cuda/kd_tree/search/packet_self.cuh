@@ -22,7 +22,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
     Walk::begin_with(T(0), T(0));
-    room_.counts[lane_number()] = kNoNumber;  // the least number so far
+    room_.counts[lane_number()] = kNoPoint;  // the least number so far
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
     if (is_there_ && is_searched) put_answer(task_.knn.answer, row_, room_.counts[lane_number()], T(0));

@@ -66,7 +66,7 @@ struct FoundQuery {
       asking.row = asking.number - source.first;
     }
     asking.is_open = filter.is_open();
-    asking.end = asking.is_open ? kNoNumber : filter.end(asking.number, asking.row);
+    asking.end = asking.is_open ? kNoPoint : filter.end(asking.number, asking.row);
   }
 };
 

@@ -9,7 +9,7 @@ namespace kith::cuda {
 template <typename T>
 class CountWithin {
  public:
-  __device__ explicit CountWithin(T bound) : limit_{bound, kNoNumber} {}
+  __device__ explicit CountWithin(T bound) : limit_{bound, kNoPoint} {}
   __device__ const Candidate<T>& limit() const { return limit_; }
   __device__ void offer(const Candidate<T>&, bool is_offered) { count_ += count_bits(ballot(is_offered)); }
   __device__ std::uint32_t count() const { return count_; }
@@ -22,7 +22,7 @@ class CountWithin {
 template <typename T>
 class ListWithin {
  public:
-  __device__ ListWithin(T bound, AnswerEntries<T> entries) : limit_{bound, kNoNumber}, entries_(entries) {}
+  __device__ ListWithin(T bound, AnswerEntries<T> entries) : limit_{bound, kNoPoint}, entries_(entries) {}
   __device__ const Candidate<T>& limit() const { return limit_; }
   __device__ void offer(const Candidate<T>& candidate, bool is_offered) {
     const std::uint32_t offered = ballot(is_offered);

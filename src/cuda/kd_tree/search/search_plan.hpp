@@ -1,7 +1,7 @@
 // How the kernels of a search are launched: blocks, threads, shared memory, where lists lie.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
 #include "cuda/kd_tree/search/wide_tree.hpp"
 

@@ -1,7 +1,7 @@
 // What the kernels of a search get: the tree and what it is asked. Plain data, for host and device.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "core/host_device.hpp"
 #include "core/kd_geometry.hpp"
 #include "cuda/kd_tree/build_types.hpp"

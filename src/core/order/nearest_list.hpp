@@ -1,7 +1,7 @@
 // The k nearest candidates so far, kept sorted in memory that the caller owns. For small k, on host and device.
 #pragma once
 
-#include "core/candidate.hpp"
+#include "core/order/candidate.hpp"
 #include "core/host_device.hpp"
 
 #include <cstdint>
