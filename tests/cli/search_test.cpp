@@ -2,6 +2,7 @@
 #include "cli/run_command.hpp"
 
 #include <kith/io/neighbors_file.hpp>
+#include <kith/metric.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -107,12 +107,12 @@ void expect_contract_tree(PointView points, std::uint32_t leaf_size, bool cycles
   for (std::uint32_t level = 0; level <= slow.levels; ++level) {
     for (std::uint64_t j = 0; j < (std::uint64_t{1} << level); ++j) {
       const std::uint64_t node = core::KdGeometry::node(level, j);
-      std::uint32_t smallest = cpu::kNoPoint;
+      std::uint32_t smallest = core::kNoPoint;
       for (std::uint64_t i = slow.first(level, j); i < slow.first(level, j + 1); ++i) {
         smallest = std::min(smallest, slow.order[i]);
       }
       ASSERT_EQ(tree.smallest[node], smallest);
-      for (std::uint32_t d = 0; d < points.dims() && smallest != cpu::kNoPoint; ++d) {
+      for (std::uint32_t d = 0; d < points.dims() && smallest != core::kNoPoint; ++d) {
         T low = std::numeric_limits<T>::infinity(), high = -low;
         for (std::uint64_t i = slow.first(level, j); i < slow.first(level, j + 1); ++i) {
           low = std::min(low, slow.x(slow.order[i], d));
