@@ -194,7 +194,7 @@ def kd_tree_speed():
     axis = LogAxis(10**axis.low / 4, 10**axis.high)  # so that the shortest bar has a length
     for i, (name, speed) in enumerate(bars):
         y, length = top + step * i, width * axis.place(speed)
-        svg.text(left - 10, y + 15, name, anchor="end", weight="bold" if name.startswith("kith") else None)
+        svg.text(left - 16, y + 15, name, anchor="end", weight="bold" if name.startswith("kith") else None)
         svg.line([(left, y + 10), (left + length, y + 10)], COLOURS[0] if name.startswith("kith") else FAINT, 16)
         svg.text(left + length + 16, y + 15, f"{speed / 1e6:,.3g} million" if speed < 1e9 else f"{speed / 1e9:,.3g} billion")
     machine = report["machine"]
