@@ -92,7 +92,7 @@ def member_blocks(lines):
         if code.startswith(("friend class", "using ", "static_assert")) and not comment:
             continue
         code = fitted(without_body(code))
-        if comment or fresh or not blocks:
+        if comment or fresh or not blocks or "(" not in code or "(" not in blocks[-1][0]:
             blocks.append((code, comment_of(comment)))
         else:
             blocks[-1] = (blocks[-1][0] + "\n" + code, blocks[-1][1])
@@ -112,7 +112,7 @@ def entity(comment, code, lines):
     if kind:
         return [f"### {kind.group(2)}", "", comment_of(comment), "", *member_blocks(lines[1:-1])]
     name = re.search(r"(operator\S+|\w+)\s*\(", first) or re.search(r"using (\w+)", first)
-    if not name:
+    if not name or name.group(1) == "requires":
         return []
     return [f"### {name.group(1)}", "", "```cpp", fitted(without_body(code)), "```", "", comment_of(comment), ""]
 
@@ -128,11 +128,11 @@ def header_section(path, name):
     out = [f"## <{name}>", "", comment_of(intro), ""]
     inside, comment, block, depth, heading = False, [], [], 0, ""
     for line in text[len(intro):]:
-        if re.match(r"namespace kith[\w:]* \{", line):
+        if re.match(r"namespace kith[\w: ]*\{", line):
             inside = not re.search(r"detail|cover_tree", line)
         elif line.startswith("}  // namespace"):
             inside = False
-        if not inside or line.startswith(("#", "namespace")):
+        if not inside or line.startswith(("#", "namespace", "inline namespace")):
             continue
         if not block and line.startswith("///"):
             comment.append(line)
@@ -142,7 +142,7 @@ def header_section(path, name):
             continue
         block.append(line)
         depth += line.count("{") - line.count("}")
-        if depth == 0 and line.rstrip().endswith((";", "}")):
+        if depth == 0 and re.sub(r"\s+//.*$", "", line.rstrip()).endswith((";", "}")):
             if comment:
                 found = entity(comment, "\n".join(block), block)
                 out += found[2:] if found and found[0] == heading else found  # overloads share a heading
