@@ -47,24 +47,24 @@ std::string flag_heading(const Flag& flag) {
 }  // namespace
 
 std::vector<Example> first_steps() {
-  return {{"make some points", "kith generate --shape lidar --points 20k --out scan.npy"},
-          {"look at them", "kith info scan.npy"},
-          {"the 8 nearest of each", "kith knn scan.npy -k 8 --out near.npz"},
-          {"how many lie within 0.5", "kith radius scan.npy -r 0.5 --count"},
+  return {{"generate points", "kith generate --shape lidar --points 20k --out scan.npy"},
+          {"describe them", "kith info scan.npy"},
+          {"8 nearest neighbours of each point", "kith knn scan.npy -k 8 --out near.npz"},
+          {"count neighbours within 0.5", "kith radius scan.npy -r 0.5 --count"},
           {"check the answer", "kith verify near.npz scan.npy --sample 1000"}};
 }
 
 std::string guide(const std::vector<Command>& commands) {
   std::string text = fmt::format(
       "kith {} finds nearest neighbours: exact, the same answer on every machine.\n\n"
-      "Try these five, one after the other:\n",
+      "Try these commands in turn:\n",
       KITH_VERSION);
   for (const Example& step : first_steps()) text += fmt::format("  {:<60}{}\n", step.line, step.text);
   text += "\nCommands:\n";
   for (const Command& command : commands) text += fmt::format("  {:<12}{}\n", command.name, command.summary);
   text +=
-      "\nkith help COMMAND shows its flags and examples; kith --version the version. Points come from CSV and other\n"
-      "text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs and IDX files, or from standard input (\"-\").\n";
+      "\nkith help COMMAND shows the flags and examples of a command. Points are read from CSV and other text,\n"
+      "NPY, NPZ, PLY, PCD, LAS, fvecs, IDX, PDB, VTK and other files, or from standard input (\"-\").\n";
   return text;
 }
 

@@ -61,8 +61,7 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
 std::vector<std::string> parse_columns(const std::string& flag, const std::string& text) {
   std::vector<std::string> columns = split(text, ',');
   for (const std::string& column : columns) {
-    if (column.empty())
-      throw UsageError(fmt::format("{}: \"{}\" has an empty name; write a,b,c or 1,2,3", flag, text));
+    if (column.empty()) throw UsageError(fmt::format("{}: \"{}\" has an empty name; write a,b,c or 1,2,3", flag, text));
   }
   return columns;
 }
@@ -103,7 +102,7 @@ Flag dtype_flag(const std::string& text, std::function<void(DType)> take) {
 }
 
 Flag threads_flag(std::function<void(int)> take) {
-  return {"--threads", "N", "threads on the CPU; 0, the default, takes all cores",
+  return {"--threads", "N", "use at most N CPU threads; 0, the default, means all cores. Small jobs use fewer",
           [take = std::move(take)](const std::string& value) {
             take(static_cast<int>(parse_whole("--threads", value, 0, kMostThreads)));
           }};
@@ -116,32 +115,32 @@ Flag seed_flag(std::uint64_t& seed, const std::string& text) {
 }
 
 FlagGroup input_flags(io::ReadOptions& options) {
-  return {"Reading points",
-          {format_flag("--format", "the format of the input; by default its content and extension tell",
-                       [&options](io::Format format) { options.format = format; }),
-           dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
-                      [&options](DType dtype) { options.dtype = dtype; }),
-           {"--columns", "A,B,C", "take these columns, by name or position (1 is the first), in this order",
-            [&options](const std::string& value) { options.columns = parse_columns("--columns", value); }},
-           {"--label", "COLUMN", "this column holds labels and is no coordinate",
-            [&options](const std::string& value) { options.label = value; }},
-           {"--delimiter", "auto|comma|semicolon|space|tab",
-            "text: what separates fields; any other single character works too",
-            [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
-           {"--decimal", "point|comma|auto", "text: what stands before the decimals of a number",
-            [&options](const std::string& value) {
-              require_choice("--decimal", "point|comma|auto", value);
-              options.decimal = value == "auto" ? '\0' : value == "comma" ? ',' : '.';
-            }},
-           {"--header", "yes|no|auto", "text: whether the first row names the columns",
-            [&options](const std::string& value) {
-              require_choice("--header", "yes|no|auto", value);
-              if (value != "auto") options.header = value == "yes";
-            }},
-           {"--array", "NAME", "npz: which array holds the points",
-            [&options](const std::string& value) { options.array = value; }},
-           {"--layout", "LAYOUT", "plain numbers: what lies in the file, e.g. \"f32 x,y,z,i\" or \"fortran be f64 x,y,z\"",
-            [&options](const std::string& value) { options.layout = value; }}}};
+  return {
+      "Reading points",
+      {format_flag("--format", "input format; by default recognised by content and extension",
+                   [&options](io::Format format) { options.format = format; }),
+       dtype_flag("convert the coordinates; by default they keep the type of the file (text: f64)",
+                  [&options](DType dtype) { options.dtype = dtype; }),
+       {"--columns", "A,B,C", "use these columns, by name or position (1 is the first), in this order",
+        [&options](const std::string& value) { options.columns = parse_columns("--columns", value); }},
+       {"--label", "COLUMN", "this column holds labels, not coordinates",
+        [&options](const std::string& value) { options.label = value; }},
+       {"--delimiter", "auto|comma|semicolon|space|tab", "text: field separator; any other single character works too",
+        [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
+       {"--decimal", "point|comma|auto", "text: decimal mark of numbers",
+        [&options](const std::string& value) {
+          require_choice("--decimal", "point|comma|auto", value);
+          options.decimal = value == "auto" ? '\0' : value == "comma" ? ',' : '.';
+        }},
+       {"--header", "yes|no|auto", "text: whether the first row names the columns",
+        [&options](const std::string& value) {
+          require_choice("--header", "yes|no|auto", value);
+          if (value != "auto") options.header = value == "yes";
+        }},
+       {"--array", "NAME", "npz: which array holds the points",
+        [&options](const std::string& value) { options.array = value; }},
+       {"--layout", "LAYOUT", "raw numbers: the layout of the file, e.g. \"f32 x,y,z,i\" or \"fortran be f64 x,y,z\"",
+        [&options](const std::string& value) { options.layout = value; }}}};
 }
 
 std::string header_text(const io::TextReading& text) {

@@ -41,7 +41,8 @@ KeptColumns::KeptColumns(const std::string& path, const ColumnFlags& flags, cons
                                                                              : "";
   const bool is_coordinate = std::ranges::find(file_.columns, asked) != file_.columns.end();
   if (!asked.empty() && !is_coordinate) {
-    throw UsageError(fmt::format("{} holds nothing beside its coordinates, so there is no column \"{}\"", path, asked));
+    throw UsageError(
+        fmt::format("{} holds nothing besides its coordinates, so there is no column \"{}\"", path, asked));
   }
   if (!table_.columns.empty()) choose(path, flags, read);
 }
@@ -71,7 +72,7 @@ void KeptColumns::choose(const std::string& path, const ColumnFlags& flags, cons
   }
   for (const std::string& name : flags.drop) {
     if (table_.is_coordinate(table_.require(name, path)) && flags.carry.empty()) {
-      throw UsageError(fmt::format("--drop: {} is a coordinate; name columns beside them, or \"all\"", name));
+      throw UsageError(fmt::format("--drop: {} is a coordinate; name other columns, or \"all\"", name));
     }
   }
   if (!flags.drop.empty()) drop_columns(table_, flags.drop, path);

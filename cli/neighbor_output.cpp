@@ -42,8 +42,7 @@ void check_neighbors_path(const std::string& path) {
   if (is_lists_path(path) || is_cloud_path(path) || is_called(path, ".mtx")) return;
   throw UsageError(
       fmt::format("--out: {}: results are written as .npz, .csv, .tsv or .mtx, or with figures per query as .ply, .pcd "
-                  "or .las, each "
-                  "also as .gz; choose one of these extensions",
+                  "or .las, each also as .gz; choose one of these extensions",
                   path));
 }
 
@@ -78,10 +77,10 @@ FlagGroup neighbor_output_flags(SearchFlags& flags) {
   group.flags.insert(
       group.flags.begin() + 1,
       {{"--with", "points|labels|names|all",
-        "csv, tsv: put these columns of the query and the neighbour, or columns by name (A,B,C), beside each pair",
+        "csv, tsv: add these columns of the query and the neighbour to each row, or columns by name (A,B,C)",
         [&flags](const std::string& value) { flags.with = parse_columns("--with", value); }},
        {"--stats", "",
-        "one row per query: its columns, the least, mean and last distance, and the number of neighbours",
+        "one row per query: its columns, the smallest, mean and largest distance, and the number of neighbours",
         [&flags](const std::string&) { flags.stats = true; }}});
   return group;
 }

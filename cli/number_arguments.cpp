@@ -97,7 +97,7 @@ double parse_number(const std::string& flag, const std::string& text) {
 double parse_distance(const std::string& flag, const std::string& text) {
   const double value = parse_number(flag, text);
   if (std::isnan(value) || value < 0) {
-    throw UsageError(fmt::format("{}: {} is no distance; give 0 or more", flag, text));
+    throw UsageError(fmt::format("{}: {} is not a distance; give 0 or more", flag, text));
   }
   return value;
 }

@@ -124,7 +124,7 @@ PreparedSearch::PreparedSearch(const SearchFlags& flags, TerminalProgress& progr
 }
 
 void PreparedSearch::read_and_build(TerminalProgress& progress, const Check& check) {
-  if (flags_.map) throw UsageError(fmt::format("{} is no index file; leave --map out", flags_.points_path));
+  if (flags_.map) throw UsageError(fmt::format("{} is not an index file; leave --map out", flags_.points_path));
   const Stopwatch read_watch;
   io::ReadOptions read = flags_.read;
   if (flags_.wants_columns()) read.table = &columns_.points;

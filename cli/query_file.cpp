@@ -167,12 +167,12 @@ class QueryReader {
 }  // namespace
 
 FlagGroup query_flags(QueryFlags& flags) {
-  Flag format = format_flag("--query-format", "the format of QUERIES, if it is not that of POINTS",
+  Flag format = format_flag("--query-format", "the format of QUERIES, if it differs from that of POINTS",
                             [&flags](io::Format value) { flags.format = value; });
   return {"Reading queries (otherwise as the points)",
-          {{"--query-columns", "A,B,C", "take these columns of QUERIES, in the order of those of POINTS",
+          {{"--query-columns", "A,B,C", "use these columns of QUERIES, in the order of those of POINTS",
             [&flags](const std::string& value) { flags.columns = parse_columns("--query-columns", value); }},
-           {"--query-label", "COLUMN", "this column of QUERIES is no coordinate; \"\" for none",
+           {"--query-label", "COLUMN", "this column of QUERIES is not a coordinate; \"\" for none",
             [&flags](const std::string& value) { flags.label = value; }},
            format}};
 }

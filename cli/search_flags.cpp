@@ -30,7 +30,7 @@ apps::PeriodicAxis axis_of(const std::string& text) {
   const apps::PeriodicAxis axis{parse_number("--period", text.substr(0, colon)),
                                 parse_number("--period", text.substr(colon + 1))};
   if (!(axis.lower < axis.upper) || !std::isfinite(axis.length())) {
-    throw UsageError(fmt::format("--period: {} is no axis; write LOWER:UPPER with the lower end first", text));
+    throw UsageError(fmt::format("--period: {} is not an axis; write LOWER:UPPER with the lower end first", text));
   }
   return axis;
 }
@@ -45,7 +45,7 @@ bool SearchFlags::wants_columns() const {
 std::vector<Argument> search_arguments(SearchFlags& flags) {
   return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
            [&flags](const std::string& path) { flags.points_path = path; }, true},
-          {"QUERIES", "FILE", "whose neighbours are wanted; without it every point asks for its own",
+          {"QUERIES", "FILE", "the points to find neighbours for; by default POINTS themselves",
            [&flags](const std::string& path) { flags.queries_path = path; }}};
 }
 
@@ -78,7 +78,7 @@ Flag device_flag(Device& device) {
 }
 
 Flag engine_flag(Engine& engine) {
-  return {"--engine", kEngines, "how the search is done; auto takes the fastest that is there",
+  return {"--engine", kEngines, "search engine; auto chooses by number of points, dimensions and queries",
           [&engine](const std::string& value) {
             require_choice("--engine", kEngines, value);
             engine = parse_engine(value);
@@ -86,18 +86,18 @@ Flag engine_flag(Engine& engine) {
 }
 
 Flag allow_flag(SearchFlags& flags) {
-  return {"--allow", "FILE", "find only points whose value in this file is 1: 0 or 1 for each, e.g. a .npy of booleans",
+  return {"--allow", "FILE",
+          "search only points marked 1 in this file, which holds a 0 or 1 for each point, e.g. a .npy of booleans",
           [&flags](const std::string& path) { flags.allow_path = path; }};
 }
 
 Flag earlier_only_flag(SearchFlags& flags) {
-  return {"--earlier-only", "", "without QUERIES: a point finds only points with lower numbers",
+  return {"--earlier-only", "", "without QUERIES: each point searches only points with lower row numbers",
           [&flags](const std::string&) { flags.search.earlier_only = true; }};
 }
 
 Flag leaf_size_flag(BuildOptions& build) {
-  return {"--leaf-size", "N",
-          "trees: how many points may stay together in a leaf, up to 1024; 0, the default, takes a good number",
+  return {"--leaf-size", "N", "trees: most points in a leaf, up to 1024; 0, the default, chooses a suitable size",
           [&build](const std::string& value) {
             build.leaf_size = static_cast<std::uint32_t>(parse_whole("--leaf-size", value, 0, kMostPerLeaf));
           }};
@@ -112,18 +112,16 @@ Flag split_flag(BuildOptions& build) {
 }
 
 Flag builder_flag(BuildOptions& build) {
-  return {
-      "--builder", kBuilders,
-      "cover tree: built level by level with all centres of a level apart, or by lists of near and far points; batch "
-      "by default",
-      [&build](const std::string& value) {
-        require_choice("--builder", kBuilders, value);
-        build.builder = parse_cover_builder(value);
-      }};
+  return {"--builder", kBuilders,
+          "cover tree: build level by level (batch, the default) or from lists of near and far points (lists)",
+          [&build](const std::string& value) {
+            require_choice("--builder", kBuilders, value);
+            build.builder = parse_cover_builder(value);
+          }};
 }
 
 Flag select_flag(SearchOptions& search) {
-  return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto takes the fastest",
+  return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto chooses the fastest",
           [&search](const std::string& value) {
             require_choice("--select", kSelects, value);
             search.select = parse_select_method(value);
@@ -132,7 +130,7 @@ Flag select_flag(SearchOptions& search) {
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
   return {"--period", "L|LO:UP,…",
-          "periodic axes: the length or the ends of each, 0 for one that does not wrap; l2, l1 and linf only",
+          "periodic axes: length or bounds of each axis, 0 for one that does not wrap; l2, l1 and linf only",
           [&axes, &lengths](const std::string& value) {
             axes.clear();
             lengths.clear();
@@ -148,12 +146,13 @@ void wrap_input(io::PointFile& file, const std::string& path, const std::vector<
   if (axes.size() != file.points.dims()) return;  // the search says how many there must be
   const std::uint64_t outside = apps::wrap_points(file.points, axes);
   if (outside == 0) return;
-  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it", path == "-" ? "standard input" : path,
-                          counted(outside, "row"), outside == 1 ? "was" : "were"));
+  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it",
+                          path == "-" ? "standard input" : path, counted(outside, "row"),
+                          outside == 1 ? "was" : "were"));
 }
 
 Flag skip_nonfinite_flag(SearchFlags& flags) {
-  return {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
+  return {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
           [&flags](const std::string&) {
             flags.search.skip_nonfinite = flags.build.skip_nonfinite = flags.read.missing_as_nan = true;
           }};
@@ -168,14 +167,14 @@ FlagGroup search_flags(SearchFlags& flags) {
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
        any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
        {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
-       {"--exclude-self", "", "without QUERIES: a point is not its own neighbour",
+       {"--exclude-self", "", "without QUERIES: do not report a point as its own neighbour",
         [&flags](const std::string&) { flags.search.exclude_self = true; }},
        skip_nonfinite_flag(flags),
        period_flag(flags.axes, flags.build.period),
        leaf_size_flag(flags.build),
        split_flag(flags.build),
        builder_flag(flags.build),
-       {"--map", "", "POINTS is an index that you trust: search the file where it lies, unchecked",
+       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it",
         [&flags](const std::string&) { flags.map = true; }}}};
 }
 
@@ -189,7 +188,7 @@ FlagGroup result_flags(SearchFlags& flags) {
            json_flag(flags.output, "print a report as JSON; the result itself is then written only with --out"),
            quiet_flag(flags.output),
            explain_flag(flags.output,
-                        "say on standard error what was read, which engine and device were chosen, and why")}};
+                        "print to standard error what was read, which engine and device were chosen, and why")}};
 }
 
 void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, const KnownFlags& known) {

@@ -20,7 +20,7 @@ std::string SearchTimes::text() const {
       readable_duration(read_ms), readable_duration(build.start_ms), readable_duration(build.copy_in_ms), making,
       readable_duration(build.device_ms), readable_duration(search.copy_in_ms), readable_duration(search.device_ms),
       readable_duration(search.copy_out_ms), readable_duration(host_ms()), readable_duration(write_ms));
-  if (search.asked_again > 0) text += fmt::format("; queries asked again {}", search.asked_again);
+  if (search.asked_again > 0) text += fmt::format("; queries retried {}", search.asked_again);
   return text;
 }
 

@@ -66,12 +66,12 @@ Flag any_metric_flag(Metric& metric, SequenceFlags& flags, bool* given) {
 FlagGroup sequence_flags(SequenceFlags& flags) {
   return {
       "Reading strings and sets",
-      {{"--from", kLayouts, "edit, hamming, jaccard: the format of the files; by default extension and content tell",
+      {{"--from", kLayouts, "edit, hamming, jaccard: file format; by default recognised by extension and content",
         [&flags](const std::string& value) {
           require_choice("--from", kLayouts, value);
           flags.from = io::parse_sequence_format(value);
         }},
-       {"--text", kTexts, "edit, hamming: compare letters of UTF-8, the default, or bytes",
+       {"--text", kTexts, "edit, hamming: compare Unicode characters (utf8, the default) or bytes",
         [&flags](const std::string& value) {
           require_choice("--text", kTexts, value);
           flags.text = value == "bytes" ? SequenceKind::bytes : SequenceKind::text;
@@ -81,11 +81,11 @@ FlagGroup sequence_flags(SequenceFlags& flags) {
           if (value.empty()) throw UsageError("--text-column: the name of the column is empty");
           flags.text_column = value;
         }},
-       {"--shingle", "N", "jaccard: compare strings by the sets of their N letters in a row",
+       {"--shingle", "N", "jaccard: compare strings as sets of N consecutive characters",
         [&flags](const std::string& value) {
           flags.shingle = static_cast<std::uint32_t>(parse_whole("--shingle", value, 1, kLongestShingle));
         }},
-       {"--words", "", "jaccard: compare strings by the sets of their words",
+       {"--words", "", "jaccard: compare strings as sets of words",
         [&flags](const std::string&) { flags.words = true; }}}};
 }
 

@@ -230,8 +230,9 @@ stage_includes() {
 }
 
 stage_docs() {
-  begin 'the documentation: links, marked examples, tables and plots'
+  begin 'the documentation: links, marked examples, folder READMEs, tables and plots'
   PATH="$PWD/build/bin:$PATH" check .venv/bin/python tools/check_docs.py
+  check .venv/bin/python tools/folder_readmes.py --check
   check .venv/bin/python tools/make_tables.py --check
   check .venv/bin/python tools/make_plots.py --check
   end

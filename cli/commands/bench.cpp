@@ -168,18 +168,18 @@ Command bench_command() {
   command.summary = "time a small fixed suite of searches";
   command.synopsis = "[--quick] [--json] [flags]";
   command.description =
-      "Makes up uniform points and times the building of an index and the search for the nearest neighbours of other "
-      "points, over a few sizes, dims, k and both types. For comparing machines, thread counts and versions.";
+      "Generates uniform points and times building an index and searching it, for a few sizes, dimensions, values of k "
+      "and both types. Use it to compare machines, thread counts and versions.";
   command.groups = {{"What to run",
-                     {{"--quick", "", "a suite of about a fortieth of the work",
+                     {{"--quick", "", "a smaller suite, about a fortieth of the work",
                        [flags](const std::string&) { flags->quick = true; }},
                       engine_flag(flags->build.engine),
                       device_flag(flags->build.device),
                       threads_flag([flags](int threads) { flags->build.threads = threads; }),
-                      seed_flag(flags->seed, "which points are made up; 1 by default")}},
+                      seed_flag(flags->seed, "seed for the points; 1 by default")}},
                     {"Result", {json_flag(flags->output, "print JSON instead of a table"), quiet_flag(flags->output)}}};
-  command.examples = {{"in a second or two", "kith bench --quick"},
-                      {"one thread, for programs", "kith bench --threads 1 --json > bench.json"}};
+  command.examples = {{"takes a second or two", "kith bench --quick"},
+                      {"one thread, as JSON", "kith bench --threads 1 --json > bench.json"}};
   command.run = [flags] { return run_bench(*flags); };
   return command;
 }

@@ -109,19 +109,17 @@ Command box_command() {
   command.summary = "find the points inside boxes, or count them";
   command.synopsis = "POINTS BOXES [--count] [--out b.npz|b.csv] [flags]";
   command.description =
-      "For each row of BOXES the rows of POINTS that lie inside, faces included, by ascending number. A row of BOXES "
-      "has "
-      "two columns per dimension: first the lower end of every dimension, then the upper ends. Infinite ends are fine; "
-      "a box whose lower end is above the upper one is empty. Rows are numbered from 0. BOXES are read as the type of "
-      "the points, all columns of them.";
+      "Finds the rows of POINTS inside each row of BOXES, faces included, in ascending order. A row of BOXES has two "
+      "columns per dimension: all lower bounds, then all upper bounds. Bounds may be infinite; a box whose lower bound "
+      "exceeds the upper one is empty. Rows are numbered from 0. All columns of BOXES are read, in the type of the "
+      "points.";
   command.arguments = {{"POINTS", "FILE", "the points to search; - is standard input",
                         [&search](const std::string& path) { search.points_path = path; }, true},
-                       {"BOXES", "FILE", "lower and upper ends of the boxes",
+                       {"BOXES", "FILE", "lower and upper bounds of the boxes",
                         [&search](const std::string& path) { search.queries_path = path; }, true}};
   command.groups = {
       {"What to find",
-       {{"--count", "", "only how many there are: one number per box",
-         [flags](const std::string&) { flags->count = true; }},
+       {{"--count", "", "only count them: one number per box", [flags](const std::string&) { flags->count = true; }},
         allow_flag(search)}},
       {"Searching",
        {engine_flag(search.build.engine), device_flag(search.build.device), threads_flag([&search](int threads) {

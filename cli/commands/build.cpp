@@ -123,16 +123,16 @@ Command build_command() {
   command.summary = "prepare points for search and save the index";
   command.synopsis = "POINTS --out INDEX.kith [--engine E] [--metric M] [flags]";
   command.description =
-      "Builds the index that knn and radius would build and saves it, so that later searches load it instead: give "
-      "INDEX.kith where a command takes POINTS. The same points and flags give the same bytes, whatever the number of "
-      "threads and the device. The file appears whole or not at all.";
+      "Builds the index that knn and radius would build and saves it. Later searches load it instead: pass INDEX.kith "
+      "wherever a command takes POINTS. The same points and flags give the same bytes on every device and with any "
+      "number of threads. The file is written completely or not at all.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   Flag device = device_flag(flags->build.device);
   device.text = "where the index is built; cpu by default";
   command.groups = {
       {"The index",
-       {{"-o,--out", "FILE", "where the index goes",
+       {{"-o,--out", "FILE", "output file for the index",
          [flags](const std::string& path) {
            check_output_path(path);
            if (path == "-") throw UsageError("--out: an index is a file, not a stream; name one, e.g. points.kith");
@@ -147,20 +147,20 @@ Command build_command() {
         period_flag(flags->axes, flags->build.period),
         device,
         threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),
-        {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
+        {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
          [flags](const std::string&) { flags->build.skip_nonfinite = flags->read.missing_as_nan = true; }},
         json_flag(flags->output, "print a report as JSON"),
         quiet_flag(flags->output),
-        explain_flag(
-            flags->output,
-            "say on standard error what was read, what the build will take, which engine was chosen, and why")}},
+        explain_flag(flags->output,
+                     "print to standard error what was read, the memory needed, which engine was chosen, and why")}},
       input_flags(flags->read),
       sequence_flags(flags->sequences)};
-  command.examples = {{"an index of a scan", "kith build scan.ply --out scan.kith"},
-                      {"searched later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
-                      {"on the GPU, which writes the same file", "kith build scan.ply --device cuda --out scan.kith"},
-                      {"of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
-                      {"for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
+  command.examples = {
+      {"an index of a scan", "kith build scan.ply --out scan.kith"},
+      {"search it later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
+      {"build it on the GPU; the file is the same", "kith build scan.ply --device cuda --out scan.kith"},
+      {"an index of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
+      {"an index for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
   command.run = [flags] {
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_build(*flags); });
   };

@@ -137,21 +137,19 @@ Command classify_command() {
       "FILE [-k K] [--mode M] [--out FILE] [flags] | --train FILE --test FILE --label COLUMN [-k K] [--out FILE] "
       "[flags]";
   command.description =
-      "The label that most of the K nearest labelled points have; a tie goes to the tied label whose nearest point "
-      "comes "
-      "first. FILE holds points with and without a class; each new one, once labelled, counts as a neighbour of those "
-      "after it, unless --mode independent. --train and --test are tables: every row of the second is written with a "
-      "column \"predicted\" and, if the labels are there, compared with the truth. With --regress the mean of a "
-      "column "
-      "takes the place of the vote. The result depends on K, weights, metric and scale only.";
+      "Gives each point the most common label among its K nearest labelled points; a tie goes to the label whose "
+      "nearest point comes first. FILE holds points with and without a class; each new point, once labelled, is a "
+      "neighbour for those after it, unless --mode independent. --train and --test are tables: every row of the second "
+      "is written with a column \"predicted\" and, if it has labels, compared with them. --regress predicts the mean "
+      "of a column instead. The result depends only on K, weights, metric and scale.";
   command.arguments = classify_arguments(*flags);
   command.groups = classify_flags(*flags);
   command.examples = {
-      {"fill in the classes of a class file, each new point a neighbour of the next",
+      {"classify the new points of a class file, one after the other",
        "kith classify points.csv -k 5 --out classified.csv"},
-      {"label a table by another and see how good that is",
+      {"label one table by another and report the accuracy",
        "kith classify --train train.csv --test test.csv --label species --scale standard --out labelled.csv"},
-      {"which k does best on the training points", "kith classify --train train.csv --label species --choose-k 1..50"},
+      {"find the best k for the training points", "kith classify --train train.csv --label species --choose-k 1..50"},
       {"predict prices by distance",
        "kith classify --train sold.csv --test asked.csv --regress price --weights distance"}};
   command.run = [flags] {

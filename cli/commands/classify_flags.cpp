@@ -56,45 +56,45 @@ std::string column_of(const std::string& flag, const std::string& value) {
 }
 
 FlagGroup data_flags(ClassifyFlags& flags) {
-  return {
-      "What to classify",
-      {{"--train", "FILE", "points whose labels are known, in any format that kith reads; needs --label or --regress",
-        [&flags](const std::string& path) { flags.train = path; }},
-       {"--test", "FILE", "points to be labelled; if the column of --label is there, too, the labels are compared",
-        [&flags](const std::string& path) { flags.test = path; }},
-       {"--regress", "COLUMN", "predict the numbers in this column instead of labels",
-        [&flags](const std::string& value) { flags.regress = column_of("--regress", value); }},
-       {"--scale", kScalings,
-        "bring every column to mean 0 and deviation 1, or to 0 to 1, as the training points say; none by default",
-        [&flags](const std::string& value) {
-          require_choice("--scale", kScalings, value);
-          flags.scaling = apps::parse_scaling(value);
-        }},
-       {"--skip-nonfinite", "",
-        "tables: do not learn from rows with NaN, infinity or missing values, and give such rows no label",
-        [&flags](const std::string&) { flags.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
+  return {"What to classify",
+          {{"--train", "FILE", "labelled points, in any format that kith reads; needs --label or --regress",
+            [&flags](const std::string& path) { flags.train = path; }},
+           {"--test", "FILE", "points to label; if it has the column of --label too, predictions are compared with it",
+            [&flags](const std::string& path) { flags.test = path; }},
+           {"--regress", "COLUMN", "predict this numeric column instead of labels",
+            [&flags](const std::string& value) { flags.regress = column_of("--regress", value); }},
+           {"--scale", kScalings,
+            "scale every column to mean 0 and standard deviation 1, or to the range 0 to 1, fitted on the training "
+            "points; none by default",
+            [&flags](const std::string& value) {
+              require_choice("--scale", kScalings, value);
+              flags.scaling = apps::parse_scaling(value);
+            }},
+           {"--skip-nonfinite", "",
+            "tables: do not learn from rows with NaN, infinity or missing values, and give such rows no label",
+            [&flags](const std::string&) { flags.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
 }
 
 FlagGroup vote_flags(ClassifyFlags& flags) {
   return {"How neighbours vote",
-          {{"-k", "K", "how many neighbours vote; 5 by default",
+          {{"-k", "K", "number of neighbours that vote; 5 by default",
             [&flags](const std::string& value) { flags.k = number_of_neighbors("-k", value); }},
            {"--mode", kModes,
-            "sequential: a point, once labelled, votes on those after it; the default for FILE. independent: only "
-            "training points vote; the default for --test",
+            "sequential: each point, once labelled, votes on those after it (default for FILE); independent: only "
+            "training points vote (default for --test)",
             [&flags](const std::string& value) {
               require_choice("--mode", kModes, value);
               flags.sequential = value == "sequential";
             }},
-           {"--weights", kWeights, "each neighbour counts the same, or the nearer the more; uniform by default",
+           {"--weights", kWeights, "every neighbour counts the same, or nearer ones count more; uniform by default",
             [&flags](const std::string& value) {
               require_choice("--weights", kWeights, value);
               flags.neighbors.weights = apps::parse_weights(value);
             }},
            {"--choose-k", "A..B",
-            "try every k from A (1 if left out) to B on the training points, tell how well each does, take the best",
+            "try every k from A (default 1) to B on the training points, report how well each does and use the best",
             [&flags](const std::string& value) { flags.range = range_of(value); }},
-           {"--folds", "F", "with --choose-k: label each of F parts by the others; by default each point by all others",
+           {"--folds", "F", "with --choose-k: use F-fold cross-validation; by default leave-one-out",
             [&flags](const std::string& value) {
               flags.folds = static_cast<std::uint32_t>(parse_whole("--folds", value, 2, kMost));
             }}}};
@@ -109,18 +109,18 @@ FlagGroup search_flag_group(ClassifyFlags& flags) {
 
 FlagGroup result_flag_group(ClassifyFlags& flags) {
   return {"Result",
-          {{"-o,--out", "FILE", "where the rows with their labels go, as text; without it to standard output",
+          {{"-o,--out", "FILE", "output file for the rows with their labels, as text; by default standard output",
             [&flags](const std::string& path) {
               check_rows_path(path);
               flags.out = path;
             }},
            {"--proba", "", "also write the share of each class in the vote",
             [&flags](const std::string&) { flags.proba = true; }},
-           {"--check", "", "do it again one point after the other, which is slow, and compare",
+           {"--check", "", "repeat the work one point at a time, which is slow, and compare",
             [&flags](const std::string&) { flags.check = true; }},
            json_flag(flags.output, "print a report as JSON; rows are then written only with --out"),
            quiet_flag(flags.output),
-           explain_flag(flags.output, "say on standard error what was read, which engine was chosen and why")}};
+           explain_flag(flags.output, "print to standard error what was read, which engine was chosen and why")}};
 }
 
 void check_sources(const ClassifyFlags& flags) {
@@ -166,7 +166,7 @@ void check_predictions(const ClassifyFlags& flags) {
   if (flags.k && flags.range) throw UsageError("-k and --choose-k both say how many neighbours vote; leave one out");
   if (flags.folds && !flags.range) throw UsageError("--folds goes with --choose-k");
   if (flags.neighbors.weights == apps::Weights::distance && flags.neighbors.metric == Metric::inner_product()) {
-    throw UsageError("--weights distance is not for --metric ip: inner products are no distances");
+    throw UsageError("--weights distance is not for --metric ip: inner products are not distances");
   }
   if (!flags.classifies()) {
     const std::pair<bool, const char*> given[] = {{!flags.out.empty(), "--out"},
@@ -184,7 +184,7 @@ void check_predictions(const ClassifyFlags& flags) {
 }  // namespace
 
 std::vector<Argument> classify_arguments(ClassifyFlags& flags) {
-  return {{"FILE", "FILE", "a class file: a line N,M,C,D, N rows with a class each, M rows to be classified",
+  return {{"FILE", "FILE", "a class file: a line N,M,C,D, N rows with a class, M rows to classify",
            [&flags](const std::string& path) { flags.file = path; }}};
 }
 

@@ -95,7 +95,7 @@ std::vector<double> values_of(const ClassifyFlags& flags, const std::string& pat
   for (std::uint64_t row = 0; row < file.extras.rows(); ++row) {
     values.push_back(file.extras.view().at(row, 0));
     if (std::isfinite(values.back()) || flags.skip_nonfinite) continue;
-    throw BadData(fmt::format("{}: row {}, column {}: {} is no value to learn from or to compare with", path, row,
+    throw BadData(fmt::format("{}: row {}, column {}: {} is not a value to learn from or to compare with", path, row,
                               flags.regress, values.back()));
   }
   return values;

@@ -115,7 +115,7 @@ void tell_verdict(const ClassifyFlags& flags, const ClassifyInput& input, const 
     flags.output.summary(class_table(input, score));
     flags.output.summary(confusion_table(input, verdict));
   } else {
-    flags.output.summary(fmt::format("--json tells of each of the {} classes", readable_count(input.names.size())));
+    flags.output.summary(fmt::format("--json reports each of the {} classes", readable_count(input.names.size())));
   }
   const std::uint64_t strangers = verdict.of_no_known_class;
   if (strangers > 0) {

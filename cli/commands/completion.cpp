@@ -15,8 +15,8 @@ Command completion_command() {
   command.summary = "print the completion script for bash or zsh";
   command.synopsis = "bash|zsh";
   command.description =
-      "Prints a script that completes commands, flags, their values and file names. It is made from the same "
-      "descriptions as the help, so it always fits the installed version.";
+      "Prints a script that completes commands, flags, their values and file names. It is generated from the same "
+      "descriptions as the help, so it always matches the installed version.";
   command.arguments = {{"SHELL", "bash|zsh", "bash or zsh",
                         [shell](const std::string& name) {
                           require_choice("SHELL", "bash|zsh", name);

@@ -171,32 +171,29 @@ Command convert_command() {
   command.synopsis = "IN... OUT [--columns A,B,C] [--drop A,B] [--dtype T] [--rows-per-file N] [flags]";
   command.description =
       "Reads every column of IN, in any format that kith reads, and writes OUT: .csv, .tsv, .txt, .xyz, .npy, .npz, "
-      ".ply, "
-      ".pcd or .las, each also compressed (.gz). Columns keep their names and types, and text stays as it stood; a "
-      "note "
-      "says what the format of OUT cannot hold. The rows of several IN follow each other; their columns are found by "
+      ".ply, .pcd or .las, each also compressed (.gz). Columns keep their names and types, and text is kept unchanged; "
+      "a note says what the output format cannot hold. Several input files are concatenated, with columns matched by "
       "name.";
   command.arguments = {{"FILES", "FILE",
-                        "what to read, one file or more, and last what to write; - is standard input "
-                        "or, as CSV, output",
+                        "input files, then the output file; - is standard input or, as CSV, standard output",
                         [flags](const std::string& path) { flags->paths.push_back(path); }, true, true}};
-  command.groups = {
-      {"What to write",
-       {drop_flag(flags->drop, "leave these columns out"),
-        column_types_flag(flags->types),
-        {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values in columns of numbers",
-         [flags](const std::string&) { flags->skip_nonfinite = flags->read.missing_as_nan = true; }},
-        {"--rows-per-file", "N", "write several files of at most N rows: out-0001.ply, out-0002.ply, …",
-         [flags](const std::string& value) {
-           flags->rows_per_file = parse_whole("--rows-per-file", value, 1, std::numeric_limits<std::uint32_t>::max());
-         }},
-        {"--ascii", "", "write ply and pcd as text instead of binary",
-         [flags](const std::string&) { flags->ascii = true; }},
-        threads_flag([flags](int threads) { flags->read.threads = threads; }),
-        json_flag(flags->output, "print a report as JSON"),
-        quiet_flag(flags->output),
-        explain_flag(flags->output, "say on standard error what was read")}},
-      table_input_flags(flags->read)};
+  command.groups = {{"What to write",
+                     {drop_flag(flags->drop, "drop these columns"),
+                      column_types_flag(flags->types),
+                      {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values in numeric columns",
+                       [flags](const std::string&) { flags->skip_nonfinite = flags->read.missing_as_nan = true; }},
+                      {"--rows-per-file", "N", "write several files of at most N rows: out-0001.ply, out-0002.ply, …",
+                       [flags](const std::string& value) {
+                         flags->rows_per_file =
+                             parse_whole("--rows-per-file", value, 1, std::numeric_limits<std::uint32_t>::max());
+                       }},
+                      {"--ascii", "", "write ply and pcd as text instead of binary",
+                       [flags](const std::string&) { flags->ascii = true; }},
+                      threads_flag([flags](int threads) { flags->read.threads = threads; }),
+                      json_flag(flags->output, "print a report as JSON"),
+                      quiet_flag(flags->output),
+                      explain_flag(flags->output, "print to standard error what was read")}},
+                    table_input_flags(flags->read)};
   command.examples = {
       {"a scan for another program, with its colours and intensities", "kith convert scan.las scan.ply"},
       {"the coordinates of a table as a NumPy array", "kith convert cities.csv cities.npy --columns lon,lat"},

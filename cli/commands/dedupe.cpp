@@ -185,7 +185,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
     take(value);
   };
   return {"What to remove",
-          {{"--tolerance", "R", "remove points at a distance of at most R from a kept one, not only equal ones",
+          {{"--tolerance", "R", "remove points within distance R of a kept one, not only equal ones",
             [&flags](const std::string& value) { flags.options.tolerance = parse_distance("--tolerance", value); }},
            metric,
            {"--by", "COLUMN", "keep the point with the highest number in this column, not the first",
@@ -195,34 +195,34 @@ FlagGroup rule_flags(DedupeFlags& flags) {
             }},
            {"--lowest", "", "with --by: keep the lowest number",
             [&flags](const std::string&) { flags.options.prefer_low = true; }},
-           {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values",
+           {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
 }
 
 FlagGroup file_flags(DedupeFlags& flags) {
-  return {
-      "Result",
-      {{"-o,--out", "FILE", "where the kept points go: .csv, .npy, .npz, .ply, .pcd or .las; without it CSV on stdout",
-        [&flags](const std::string& path) {
-          check_output_path(path);
-          flags.out = path;
-          flags.out_given = true;
-        }},
-       {"--map", "FILE", "per row of the input the kept row that stands for it: .npy, .npz, .csv or .tsv",
-        [&flags](const std::string& path) {
-          check_map_path(path);
-          flags.map_path = path;
-        }},
-       {"--carry", "A,B,C", "beside the coordinates keep only these columns; without it all of them",
-        [&flags](const std::string& value) { flags.columns.carry = parse_columns("--carry", value); }},
-       {"--drop", "A,B,C", "leave these columns out of the result; \"all\" keeps the coordinates only",
-        [&flags](const std::string& value) { flags.columns.drop = parse_columns("--drop", value); }},
-       {"--ascii", "", "write ply and pcd as text instead of binary",
-        [&flags](const std::string&) { flags.ascii = true; }},
-       json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
-       quiet_flag(flags.output),
-       explain_flag(flags.output, "say on standard error what was read and what will be removed")}};
+  return {"Result",
+          {{"-o,--out", "FILE",
+            "output file for the kept points: .csv, .npy, .npz, .ply, .pcd or .las; by default CSV on standard output",
+            [&flags](const std::string& path) {
+              check_output_path(path);
+              flags.out = path;
+              flags.out_given = true;
+            }},
+           {"--map", "FILE", "for each row of the input, the kept row that represents it: .npy, .npz, .csv or .tsv",
+            [&flags](const std::string& path) {
+              check_map_path(path);
+              flags.map_path = path;
+            }},
+           {"--carry", "A,B,C", "keep the coordinates and only these other columns; by default all columns",
+            [&flags](const std::string& value) { flags.columns.carry = parse_columns("--carry", value); }},
+           {"--drop", "A,B,C", "drop these columns from the result; \"all\" keeps only the coordinates",
+            [&flags](const std::string& value) { flags.columns.drop = parse_columns("--drop", value); }},
+           {"--ascii", "", "write ply and pcd as text instead of binary",
+            [&flags](const std::string&) { flags.ascii = true; }},
+           json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
+           quiet_flag(flags.output),
+           explain_flag(flags.output, "print to standard error what was read and what will be removed")}};
 }
 
 }  // namespace
@@ -231,25 +231,22 @@ Command dedupe_command() {
   const auto flags = std::make_shared<DedupeFlags>();
   Command command;
   command.name = "dedupe";
-  command.summary = "remove points that are equal or too near each other";
+  command.summary = "remove points that are equal or too close to each other";
   command.synopsis = "POINTS [--out FILE] [--map FILE] [--tolerance R] [--by COLUMN] [flags]";
   command.description =
-      "Keeps the first of equal points, and the order of those that stay. With --tolerance R the points are taken one "
-      "by "
-      "one, and each stays unless one that was kept before is at a distance of at most R; so no two kept points are "
-      "within R, and each removed one is within R of a kept one. With --by the point with the highest score comes "
-      "first, "
-      "ties by the lower number. Every other column of the file stays with its point and keeps its type.";
+      "Keeps the first of equal points, in their original order. With --tolerance R points are considered one by one, "
+      "and each is kept unless an earlier kept point is within distance R. So no two kept points are within R of each "
+      "other, and every removed point is within R of a kept one. With --by the point with the highest score comes "
+      "first; ties go to the lower row number. Every other column of the file stays with its point and keeps its type.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read), sequence_flags(flags->sequences)};
   command.examples = {
-      {"equal points only, and which row stands for which", "kith dedupe scan.ply --out clean.ply --map map.npy"},
+      {"equal points only, and which row represents which", "kith dedupe scan.ply --out clean.ply --map map.npy"},
       {"no two points within a centimetre", "kith dedupe scan.ply --tolerance 0.01 --out thin.ply"},
-      {"the best of each pile of detections",
+      {"the best of each group of detections",
        "kith dedupe found.csv --columns x,y --by score --tolerance 5 --out best.csv"},
-      {"names that one edit does not tell apart",
-       "kith dedupe names.txt --metric edit --tolerance 1 --out different.txt"}};
+      {"merge names that differ by one edit", "kith dedupe names.txt --metric edit --tolerance 1 --out different.txt"}};
   command.run = [flags] {
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_dedupe(*flags); });
   };

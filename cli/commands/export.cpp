@@ -106,24 +106,24 @@ int run_export(ExportFlags flags) {
 }
 
 FlagGroup tree_flags(ExportFlags& flags) {
-  return {
-      "The tree",
-      {{"--layout", kLayouts, "a table of nodes with children, or the points in the order of the tree",
-        [&flags](const std::string& value) {
-          require_choice("--layout", kLayouts, value);
-          flags.layout = value;
-        },
-        true},
-       {"--split", kTreeSplits, "the dimension a node splits: the widest of its range, or level by level in turn",
-        [&flags](const std::string& value) {
-          require_choice("--split", kTreeSplits, value);
-          flags.options.split = parse_split_rule(value);
-        }},
-       {"--unique", "", "of equal points take only the first",
-        [&flags](const std::string&) { flags.options.unique = true; }},
-       {"--skip-nonfinite", "", "leave out rows with NaN, infinity or missing values; the others keep their numbers",
-        [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
-       threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
+  return {"The tree",
+          {{"--layout", kLayouts, "a table of nodes with children, or the points in the order of the tree",
+            [&flags](const std::string& value) {
+              require_choice("--layout", kLayouts, value);
+              flags.layout = value;
+            },
+            true},
+           {"--split", kTreeSplits,
+            "dimension that a node splits: the widest of its range, or each in turn, level by level",
+            [&flags](const std::string& value) {
+              require_choice("--split", kTreeSplits, value);
+              flags.options.split = parse_split_rule(value);
+            }},
+           {"--unique", "", "keep only the first of equal points",
+            [&flags](const std::string&) { flags.options.unique = true; }},
+           {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
+            [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
+           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
 }
 
 }  // namespace
@@ -135,10 +135,9 @@ Command export_command() {
   command.summary = "write a balanced k-d tree as arrays for other programs";
   command.synopsis = "POINTS --layout nodes|inorder --out TREE.npz [--unique] [--split widest|cycle] [flags]";
   command.description =
-      "One node per point: the middle of a range, ordered by the dimension that its node splits, is the node; what "
-      "comes "
-      "before it and after it are its subtrees. The tree is unique, so the file has the same bytes for every number of "
-      "threads. kith verify TREE.npz --points POINTS checks it.";
+      "Writes a tree with one node per point: the median of a range, ordered by the split dimension of its node, "
+      "becomes the node; the points before and after it form its subtrees. The tree is unique, so the file is the same "
+      "with any number of threads. kith verify TREE.npz --points POINTS checks it.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   command.groups = {tree_flags(*flags),
@@ -151,7 +150,7 @@ Command export_command() {
                        true},
                       json_flag(flags->output, "print a report as JSON"),
                       quiet_flag(flags->output),
-                      explain_flag(flags->output, "say on standard error what was read and what is built")}},
+                      explain_flag(flags->output, "print to standard error what was read and what is built")}},
                     input_flags(flags->read)};
   // Here --layout is that of the tree; plain numbers are converted first.
   std::erase_if(command.groups.back().flags, [](const Flag& flag) { return flag.names == "--layout"; });

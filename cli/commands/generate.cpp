@@ -152,44 +152,45 @@ int run_generate(GenerateFlags flags) {
 }
 
 FlagGroup point_flags(GenerateFlags& flags) {
-  return {"Points",
-          {{"--shape", kShapes, "what the points look like; uniform by default",
-            [&flags](const std::string& value) {
-              require_choice("--shape", kShapes, value);
-              flags.options.shape = apps::parse_shape(value);
-            }},
-           {"-n,--points", "N", "how many: 1000, 1e6, 100k, 2M; 1000 by default",
-            [&flags](const std::string& value) {
-              flags.options.points = parse_whole("--points", value, 0, kMostPoints);
-              flags.points_given = true;
-            }},
-           {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
-            [&flags](const std::string& value) {
-              flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
-            }},
-           seed_flag(flags.options.seed, "the same seed gives the same bytes on every machine; 1 by default"),
-           dtype_flag("the type of the coordinates; f32 by default",
-                      [&flags](DType dtype) {
-                        flags.options.dtype = dtype;
-                        flags.dtype_given = true;
-                      }),
-           {"--classes", "C", "shape classes: how many labels; 10 by default",
-            [&flags](const std::string& value) {
-              flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
-              flags.classes_given = true;
-            }},
-           {"--train", "N", "shape classes, a file for kith classify: how many points have a class",
-            [&flags](const std::string& value) { flags.train = parse_whole("--train", value, 0, kMostPoints); }},
-           {"--new", "M", "and how many after them have none yet",
-            [&flags](const std::string& value) { flags.fresh = parse_whole("--new", value, 0, kMostPoints); }},
-           threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
+  return {
+      "Points",
+      {{"--shape", kShapes, "distribution of the points; uniform by default",
+        [&flags](const std::string& value) {
+          require_choice("--shape", kShapes, value);
+          flags.options.shape = apps::parse_shape(value);
+        }},
+       {"-n,--points", "N", "number of points: 1000, 1e6, 100k, 2M; 1000 by default",
+        [&flags](const std::string& value) {
+          flags.options.points = parse_whole("--points", value, 0, kMostPoints);
+          flags.points_given = true;
+        }},
+       {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
+        [&flags](const std::string& value) {
+          flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
+        }},
+       seed_flag(flags.options.seed, "random seed; the same seed gives the same bytes on every machine; 1 by default"),
+       dtype_flag("the type of the coordinates; f32 by default",
+                  [&flags](DType dtype) {
+                    flags.options.dtype = dtype;
+                    flags.dtype_given = true;
+                  }),
+       {"--classes", "C", "shape classes: number of labels; 10 by default",
+        [&flags](const std::string& value) {
+          flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
+          flags.classes_given = true;
+        }},
+       {"--train", "N", "shape classes, a file for kith classify: number of points with a class",
+        [&flags](const std::string& value) { flags.train = parse_whole("--train", value, 0, kMostPoints); }},
+       {"--new", "M", "number of points without a class, after them",
+        [&flags](const std::string& value) { flags.fresh = parse_whole("--new", value, 0, kMostPoints); }},
+       threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
 }
 
 FlagGroup file_flags(GenerateFlags& flags) {
   return {"Result",
-          {{"-o,--out", "FILE", "where they go; without it CSV goes to standard output",
+          {{"-o,--out", "FILE", "output file; by default CSV on standard output",
             [&flags](const std::string& path) { flags.out = path; }},
-           {"--format", kWrittenFormats, "the format; by default the extension of FILE tells",
+           {"--format", kWrittenFormats, "output format; by default taken from the extension of FILE",
             [&flags](const std::string& value) {
               require_choice("--format", kWrittenFormats, value);
               flags.write.format = io::parse_format(value);
@@ -205,21 +206,19 @@ Command generate_command() {
   const auto flags = std::make_shared<GenerateFlags>();
   Command command;
   command.name = "generate";
-  command.summary = "make up points: uniform, clusters, a lidar scan, ...";
+  command.summary = "generate points: uniform, clusters, a lidar scan, ...";
   command.synopsis =
       "--shape SHAPE (--points N | --train N --new M) [--dims D] [--seed S] [--dtype f32|f64] [--out FILE]";
   command.description =
-      "Makes up points for trying things out. The same flags give the same bytes on every machine and for every number "
-      "of "
-      "threads. The shape classes also makes a label per point, the last column of a CSV file; with --train and --new "
-      "it "
-      "makes a file of points to be classified.";
+      "Generates points for trying things out. The same flags give the same bytes on every machine and with any number "
+      "of threads. The shape classes also generates a label per point, the last column of a CSV file; with --train and "
+      "--new it writes a file for kith classify.";
   command.groups = {point_flags(*flags), file_flags(*flags)};
   command.examples = {
-      {"100 000 points like those of a laser scanner", "kith generate --shape lidar --points 100k --out scan.npy"},
+      {"100 000 points like those of a lidar scanner", "kith generate --shape lidar --points 100k --out scan.npy"},
       {"a CSV file with 5 classes and their labels",
        "kith generate --shape classes --classes 5 --points 1000 --dims 4 --out flowers.csv"},
-      {"1000 points with one of 5 classes, 20 to be classified",
+      {"1000 points in 5 classes, and 20 to classify",
        "kith generate --shape classes --train 1000 --new 20 --classes 5 --dims 4 --out points.csv"},
       {"look at the first few", "kith generate --shape clusters --points 1e6 --dims 2 | head -5"}};
   command.run = [flags] { return run_generate(*flags); };

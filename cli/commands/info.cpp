@@ -296,16 +296,13 @@ Command info_command() {
   command.summary = "describe a file of points or an index, or list the devices";
   command.synopsis = "FILE [--json] [flags] | --devices";
   command.description =
-      "Reads the file as the other commands would and tells how many points and dimensions it has, their type and "
-      "bounds, "
-      "how many rows hold NaN or infinity, how many are equal to an earlier one, and the memory they take. With --from "
-      "or "
-      "--text-column the same of strings and sets. Of an index "
-      "file it tells what the header says.";
+      "Reads the file as the other commands would and prints the number of points and dimensions, type and bounds, the "
+      "number of rows with NaN or infinity and of duplicate rows, and the memory needed. With --from or --text-column "
+      "it describes strings and sets. For an index file it prints the header.";
   command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input",
                         [flags](const std::string& path) { flags->path = path; }}};
   command.groups = {{"What to show",
-                     {{"--devices", "", "list the devices that searches can run on",
+                     {{"--devices", "", "list the devices that searches can use",
                        [flags](const std::string&) { flags->devices = true; }},
                       json_flag(flags->output, "print JSON"),
                       {"--skip-nonfinite", "", "count missing values as NaN instead of refusing the file",
@@ -313,15 +310,15 @@ Command info_command() {
                       any_metric_flag(flags->metric, flags->sequences, nullptr),
                       threads_flag([flags](int threads) { flags->read.threads = threads; }),
                       quiet_flag(flags->output),
-                      explain_flag(flags->output, "say on standard error what was read")}},
+                      explain_flag(flags->output, "print to standard error what was read")}},
                     input_flags(flags->read),
                     sequence_flags(flags->sequences)};
-  command.examples = {{"what is in this file", "kith info scan.ply"},
-                      {"the same for programs", "kith info scan.ply --json"},
-                      {"a table with a column that is no coordinate", "kith info flowers.csv --label class"},
+  command.examples = {{"describe a file", "kith info scan.ply"},
+                      {"the same as JSON", "kith info scan.ply --json"},
+                      {"a table with a label column", "kith info flowers.csv --label class"},
                       {"words, one in each line", "kith info words.txt --from lines"},
-                      {"what an index file says of itself", "kith info scan.kith"},
-                      {"which GPUs can be used", "kith info --devices"}};
+                      {"the header of an index file", "kith info scan.kith"},
+                      {"list the GPUs that can be used", "kith info --devices"}};
   command.run = [flags] { return run_info(*flags); };
   return command;
 }

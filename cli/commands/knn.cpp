@@ -119,25 +119,24 @@ Command knn_command() {
   command.summary = "find the k nearest neighbours of every query";
   command.synopsis = "POINTS [QUERIES] -k K [--out n.npz|n.csv] [flags]";
   command.description =
-      "For each row of QUERIES the K nearest rows of POINTS, ordered by distance, ties by the lower number. Without "
-      "QUERIES every point asks for its own neighbours and finds itself first, unless --exclude-self. Rows are "
-      "numbered "
-      "from 0. If there are fewer than K points, the rest of a list holds the number of points and the distance inf. "
-      "QUERIES are read with the same flags as POINTS and as the same type.";
+      "Finds the K nearest rows of POINTS for each row of QUERIES, ordered by distance; ties go to the lower row "
+      "number. Without QUERIES, every point is a query and finds itself first, unless --exclude-self. Rows are "
+      "numbered from 0. If there are fewer than K points, the rest of the list holds the number of points as index and "
+      "inf as distance. QUERIES are read with the same flags as POINTS and converted to the same type.";
   command.arguments = search_arguments(flags->search);
   command.groups = {
       {"What to find",
-       {{"-k", "K", "how many neighbours; 0 and more than there are points is fine",
+       {{"-k", "K", "number of neighbours; may be 0 or exceed the number of points",
          [flags](const std::string& value) {
            flags->k =
                static_cast<std::uint32_t>(parse_whole("-k", value, 0, std::numeric_limits<std::uint32_t>::max()));
          },
          true},
-        {"--within", "R", "only neighbours at a distance of at most R; the others are missing",
+        {"--within", "R", "only neighbours at distance R or less; the rest of a list is filled as missing",
          [flags](const std::string& value) { flags->search.search.max_distance = parse_distance("--within", value); }},
-        {"--eps", "E", "approximate: each distance may be up to 1 + E times the true one",
+        {"--eps", "E", "approximate, trees only: each distance may be up to 1 + E times the true one",
          [flags](const std::string& value) { flags->search.search.eps = parse_eps(value); }},
-        {"--max-leaves", "N", "approximate: a query looks at no more than N leaves of the k-d tree",
+        {"--max-leaves", "N", "approximate, k-d tree only: visit at most N leaves per query",
          [flags](const std::string& value) {
            flags->search.search.max_leaves = static_cast<std::uint32_t>(
                parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max()));
@@ -154,22 +153,22 @@ Command knn_command() {
       {"the 8 nearest neighbours of every point of a scan", "kith knn scan.ply -k 8 --exclude-self --out near.npz"},
       {"the nearest training row of each test row, as CSV", "kith knn train.csv test.csv -k 1 --label class"},
       {"points from another program, Manhattan distance", "cat points.csv | kith knn - -k 3 --metric l1"},
-      {"at most 5 within half a metre, in a box that repeats along x and y",
+      {"at most 5 within half a metre, periodic along x and y",
        "kith knn atoms.csv -k 5 --within 0.5 --period 10,10,0"},
-      {"the 10 nearest codes by the number of different bits", "kith knn codes.npy -k 10 --metric hamming"},
-      {"the 5 most similar words of each, and those of other words",
-       "kith knn words.txt queries.txt -k 5 --metric edit"},
-      {"sets of numbers, one in each line, by what they share", "kith knn baskets.txt -k 3 --metric jaccard"},
-      {"the nearest airport of each city, with the names and places of both",
+      {"the 10 nearest codes by Hamming distance", "kith knn codes.npy -k 10 --metric hamming"},
+      {"the 5 most similar words for each query", "kith knn words.txt queries.txt -k 5 --metric edit"},
+      {"sets of numbers, one per line, by overlap", "kith knn baskets.txt -k 3 --metric jaccard"},
+      {"the nearest airport of each city, with all columns of both",
        "kith knn airports.csv cities.csv -k 1 --columns x,y --with all --out nearest.csv"},
-      {"how far the neighbours of each point are, beside its colours",
+      {"neighbour distances of each point, next to its other columns",
        "kith knn scan.ply -k 8 --exclude-self --stats --out stats.ply"},
-      {"only how long it takes, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
+      {"only the timings, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] {
     const SearchFlags& search = flags->search;
-    return run_naming_rows({{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
-                           [flags] { return run_knn(*flags); });
+    return run_naming_rows(
+        {{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
+        [flags] { return run_knn(*flags); });
   };
   return command;
 }

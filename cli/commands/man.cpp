@@ -15,10 +15,10 @@ Command man_command() {
   command.summary = "print a manual page for man";
   command.synopsis = "[COMMAND]";
   command.description =
-      "Prints the manual page of COMMAND, or without it that of kith, as roff. It is made from the same descriptions "
-      "as "
-      "the help, so it always fits the installed version. Packages install these pages: man kith-knn.";
-  command.arguments = {{"COMMAND", "COMMAND", "whose page; without it that of kith",
+      "Prints the manual page of COMMAND, or without it that of kith, as roff. It is generated from the same "
+      "descriptions as the help, so it always matches the installed version. Packages install these pages: man "
+      "kith-knn.";
+  command.arguments = {{"COMMAND", "COMMAND", "which command; without it the page of kith",
                         [topic](const std::string& name) { *topic = name; }}};
   command.examples = {{"read the page of the search for nearest neighbours", "kith man knn | man -l -"},
                       {"install the overview for yourself", "kith man > ~/.local/share/man/man1/kith.1"}};

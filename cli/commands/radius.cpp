@@ -95,7 +95,7 @@ void check_flags(const RadiusFlags& flags) {
   check_search_flags(flags.search);
   check_neighbor_output(flags.search);
   if (flags.search.build.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError("--metric ip orders by inner products, which are no distances; use kith knn, or another metric");
+    throw UsageError("--metric ip orders by inner products, which are not distances; use kith knn, or another metric");
   }
   if (!flags.radius && flags.search.radius_path.empty()) {
     throw UsageError("--radius is required, or --radius-file with a radius for each query");
@@ -185,41 +185,41 @@ Command radius_command() {
   command.synopsis =
       "POINTS [QUERIES] -r R|--radius-file FILE [--max-neighbors M] [--count] [--out n.npz|n.csv] [flags]";
   command.description =
-      "For each row of QUERIES all rows of POINTS at a distance of at most R, ordered by distance, ties by the lower "
-      "number. With --radius-file each query has an R of its own. Without QUERIES every point asks for its own "
-      "neighbours and finds itself first, unless --exclude-self. "
-      "Rows are numbered from 0.";
+      "Finds all rows of POINTS within distance R of each row of QUERIES, ordered by distance; ties go to the lower "
+      "row number. With --radius-file each query has its own R. Without QUERIES, every point is a query and finds "
+      "itself first, unless --exclude-self. Rows are numbered from 0.";
   command.arguments = search_arguments(flags->search);
-  command.groups = {{"What to find",
-                     {{"-r,--radius", "R", "the largest distance, itself included",
-                       [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }},
-                      {"--radius-file", "FILE", "a largest distance for each query, in the order of the queries",
-                       [flags](const std::string& path) { flags->search.radius_path = path; }},
-                      {"--max-neighbors", "M", "keep the nearest M of each list",
-                       [flags](const std::string& value) {
-                         flags->search.search.max_neighbors = static_cast<std::uint32_t>(
-                             parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
-                       }},
-                      {"--count", "", "only how many there are: one number per query",
-                       [flags](const std::string&) { flags->count = true; }},
-                      allow_flag(flags->search),
-                      earlier_only_flag(flags->search)}},
-                    search_flags(flags->search),
-                    input_flags(flags->search.read),
-                    query_flags(flags->search.query),
-                    sequence_flags(flags->search.sequences),
-                    neighbor_output_flags(flags->search)};
+  command.groups = {
+      {"What to find",
+       {{"-r,--radius", "R", "the search radius; points at exactly this distance count",
+         [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }},
+        {"--radius-file", "FILE", "a radius for each query, in the order of the queries",
+         [flags](const std::string& path) { flags->search.radius_path = path; }},
+        {"--max-neighbors", "M", "keep the nearest M of each list",
+         [flags](const std::string& value) {
+           flags->search.search.max_neighbors = static_cast<std::uint32_t>(
+               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
+         }},
+        {"--count", "", "only count them: one number per query", [flags](const std::string&) { flags->count = true; }},
+        allow_flag(flags->search),
+        earlier_only_flag(flags->search)}},
+      search_flags(flags->search),
+      input_flags(flags->search.read),
+      query_flags(flags->search.query),
+      sequence_flags(flags->search.sequences),
+      neighbor_output_flags(flags->search)};
   command.examples = {
       {"all neighbours within half a metre", "kith radius scan.ply -r 0.5 --exclude-self --out near.npz"},
-      {"how crowded each point is", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
+      {"the number of neighbours of each point", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
       {"all codes with at most 12 different bits", "kith radius codes.npy -r 12 --metric hamming --out near.npz"},
-      {"all words that two edits turn into another", "kith radius words.txt -r 2 --metric edit --exclude-self"},
-      {"each point as far as its own value says", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
+      {"all pairs of words within two edits", "kith radius words.txt -r 2 --metric edit --exclude-self"},
+      {"a different radius for each point", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] {
     const SearchFlags& search = flags->search;
-    return run_naming_rows({{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
-                           [flags] { return run_radius(*flags); });
+    return run_naming_rows(
+        {{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
+        [flags] { return run_radius(*flags); });
   };
   return command;
 }

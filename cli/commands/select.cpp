@@ -133,43 +133,43 @@ Command select_command() {
   const auto flags = std::make_shared<SelectFlags>();
   Command command;
   command.name = "select";
-  command.summary = "take some rows of a file, with all their columns";
+  command.summary = "select rows of a file, with all their columns";
   command.synopsis = "FILE [--where CONDITION] [--box LO:HI,…] [--range A:B] [--every N] [--random N] [--out FILE]";
   command.description =
-      "Writes the rows for which all of --where, --box, --range and --mask hold, in the order of the file; --every and "
-      "--random take some of those. All columns stay, with their types. A condition compares columns, numbers and "
-      "texts "
-      "by == != < <= > >=, computes by + - * / and abs, sqrt, floor, min, max, isnan, isfinite, and is joined by and, "
-      "or, "
-      "not and brackets; row is the number of the row, and a name that is no word stands in backticks.";
+      "Writes the rows that satisfy all of --where, --box, --range and --mask, in file order; --every and --random "
+      "then take some of them. All columns are kept, with their types. A condition compares columns, numbers and "
+      "strings with == != < <= > >=, computes with + - * / and abs, sqrt, floor, min, max, isnan, isfinite, and "
+      "combines with and, or, not and parentheses. row is the row number; put column names that are not plain words in "
+      "backticks.";
   command.arguments = {{"FILE", "FILE", "the rows; - is standard input",
                         [flags](const std::string& path) { flags->path = path; }, true}};
   command.groups = {
       condition_flags(flags->conditions),
       {"Result",
-       {{"-o,--out", "FILE", "where the rows go: .csv, .npy, .npz, .ply, .pcd or .las; without it CSV on stdout",
+       {{"-o,--out", "FILE",
+         "output file for the rows: .csv, .npy, .npz, .ply, .pcd or .las; by default CSV on standard output",
          [flags](const std::string& path) {
            check_points_path(path);
            flags->out = path;
            flags->out_given = true;
          }},
-        {"--map", "FILE", "per row of the file its number in the result: .npy, .npz, .csv or .tsv",
+        {"--map", "FILE", "for each row of the file, its number in the result: .npy, .npz, .csv or .tsv",
          [flags](const std::string& path) {
            check_map_path(path);
            flags->map_path = path;
          }},
-        drop_flag(flags->drop, "leave these columns out"),
+        drop_flag(flags->drop, "drop these columns"),
         {"--ascii", "", "write ply and pcd as text instead of binary",
          [flags](const std::string&) { flags->ascii = true; }},
         threads_flag([flags](int threads) { flags->read.threads = threads; }),
         json_flag(flags->output, "print a report as JSON; the rows are then written only with --out"),
         quiet_flag(flags->output),
-        explain_flag(flags->output, "say on standard error what was read")}},
+        explain_flag(flags->output, "print to standard error what was read")}},
       table_input_flags(flags->read)};
-  command.examples = {{"without outliers, after kith knn scan.ply -k 8 --stats --out stats.ply",
+  command.examples = {{"remove outliers, after kith knn scan.ply -k 8 --stats --out stats.ply",
                        "kith select stats.ply --where \"mean_distance < 0.2\" --out clean.ply"},
-                      {"the cars of a table", "kith select found.csv --where \"label == 'car' and score > 0.5\""},
-                      {"what lies in a box", "kith select scan.las --box 0:10,0:10,:2.5 --out corner.las"},
+                      {"rows labelled as cars", "kith select found.csv --where \"label == 'car' and score > 0.5\""},
+                      {"the points in a box", "kith select scan.las --box 0:10,0:10,:2.5 --out corner.las"},
                       {"a thousand rows at random", "kith select big.csv --random 1000 --seed 7 --out some.csv"}};
   command.run = [flags] { return run_select(*flags); };
   return command;

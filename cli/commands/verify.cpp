@@ -221,35 +221,35 @@ void take_points(VerifyFlags& flags, const std::string& path) {
 FlagGroup check_flag_group(VerifyFlags& flags) {
   Flag metric = any_metric_flag(flags.options.metric, flags.sequences, &flags.metric_given);
   return {
-      "What was searched (as it was given to the search)",
+      "Search options (as they were given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
         [&flags](const std::string& value) { flags.radius = parse_distance("--radius", value); }},
-       {"--radius-file", "FILE", "the radius of each query, if they had their own",
+       {"--radius-file", "FILE", "the radius of each query, if each had its own",
         [&flags](const std::string& path) { flags.radius_path = path; }},
-       {"--max-neighbors", "M", "the cap of the radius search",
+       {"--max-neighbors", "M", "the limit on neighbours of the radius search",
         [&flags](const std::string& value) {
           flags.options.max_neighbors = static_cast<std::uint32_t>(
               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
         }},
-       {"--within", "R", "the largest distance of k nearest neighbours",
+       {"--within", "R", "the largest distance allowed for neighbours",
         [&flags](const std::string& value) { flags.options.max_distance = parse_distance("--within", value); }},
        {"--eps", "E", "the distances may be up to 1 + E times the true ones, unless they are certified",
         [&flags](const std::string& value) { flags.options.eps = parse_distance("--eps", value); }},
-       {"--max-leaves", "N", "leaves were limited: only what is certified must be exact",
+       {"--max-leaves", "N", "the number of leaves was limited: only certified answers must be exact",
         [&flags](const std::string& value) {
           parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max());
           flags.options.eps = std::numeric_limits<double>::infinity();
         }},
-       {"--allow", "FILE", "only points whose value in this file is 1 could be found",
+       {"--allow", "FILE", "only points marked 1 in this file were searched",
         [&flags](const std::string& path) { flags.allow_path = path; }},
-       {"--earlier-only", "", "points found only points with lower numbers",
+       {"--earlier-only", "", "each point searched only points with lower row numbers",
         [&flags](const std::string&) { flags.options.earlier_only = true; }},
        period_flag(flags.axes, flags.options.period),
        metric,
        {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
        {"--exclude-self", "", "no point is its own neighbour",
         [&flags](const std::string&) { flags.options.exclude_self = true; }},
-       {"--skip-nonfinite", "", "rows with NaN, infinity or missing values were left out",
+       {"--skip-nonfinite", "", "rows with NaN, infinity or missing values were skipped",
         [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
 }
 
@@ -262,12 +262,10 @@ Command verify_command() {
   command.summary = "check the result of a search, an index or an exported tree";
   command.synopsis = "NEIGHBORS POINTS [QUERIES] [--sample N] [--radius R] [flags] | INDEX [--points FILE]";
   command.description =
-      "Computes the answer again by the plain definition, without any engine, and compares it byte for byte. Exits "
-      "with 0 "
-      "if all is right and with 3 if not, naming the first list that is wrong. Checking everything costs a look at "
-      "every "
-      "pair; --sample N checks N lists chosen by --seed. A tree of kith export is recognised, and every node of it is "
-      "checked; so is an index file, with exit code 4 if it is wrong.";
+      "Recomputes the answer from the definition, without any search engine, and compares it byte for byte. Exits with "
+      "0 if everything matches and with 3 if not, naming the first wrong list. A full check looks at every pair; "
+      "--sample N checks N lists chosen by --seed. Trees from kith export are recognised and checked node by node. "
+      "Index files are checked too, with exit code 4 if one is wrong.";
   command.arguments = {
       {"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote, or an index",
        [flags](const std::string& path) { flags->neighbors_path = path; }, true},
@@ -284,7 +282,7 @@ Command verify_command() {
                          flags->options.sample =
                              parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
                        }},
-                      seed_flag(flags->options.seed, "which lists --sample takes; 1 by default"),
+                      seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
                       {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; cpu by default",
                        [flags](const std::string& value) {
                          Device device;
@@ -294,15 +292,15 @@ Command verify_command() {
                       threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
                       json_flag(flags->output, "print the verdict as JSON"),
                       quiet_flag(flags->output),
-                      explain_flag(flags->output, "say on standard error what was read")}},
+                      explain_flag(flags->output, "print to standard error what was read")}},
                     input_flags(flags->read),
                     query_flags(flags->query),
                     sequence_flags(flags->sequences)};
-  command.examples = {{"check all of a small result", "kith verify near.npz points.csv"},
-                      {"check a thousand lists of a large one", "kith verify near.npz scan.npy --sample 1000"},
-                      {"an index, and whether it holds these points", "kith verify scan.kith --points scan.npy"},
+  command.examples = {{"check a small result completely", "kith verify near.npz points.csv"},
+                      {"check a thousand lists of a large result", "kith verify near.npz scan.npy --sample 1000"},
+                      {"check an index, and that it holds these points", "kith verify scan.kith --points scan.npy"},
                       {"an index of words", "kith verify words.kith --points words.txt"},
-                      {"the nearest words of each", "kith verify near.npz words.txt --metric edit --exclude-self"},
+                      {"the nearest words of each word", "kith verify near.npz words.txt --metric edit --exclude-self"},
                       {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };

@@ -128,7 +128,7 @@ struct SearchOptions {
   bool exclude_self = false;
   /// Radius search only: keep the nearest `max_neighbors` of each list; 0 keeps all.
   std::uint32_t max_neighbors = 0;
-  /// kNN only: neighbours farther than this are missing. Not for inner products, which are no distances.
+  /// kNN only: neighbours farther than this are missing. Not for inner products, which are not distances.
   double max_distance = std::numeric_limits<double>::infinity();
   /// kNN by a tree only: each distance may be up to (1 + eps) times the true one. Brute force stays exact.
   double eps = 0;

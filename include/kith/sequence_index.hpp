@@ -19,7 +19,7 @@
 
 namespace kith {
 
-struct SequenceIndexState;  // src/engine/sequence_index.cpp
+struct SequenceIndexState;  // src/engine/sequence_index_state.hpp
 
 /// How a SequenceIndex is built.
 struct SequenceIndexOptions {

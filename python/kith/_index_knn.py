@@ -125,7 +125,7 @@ class IndexKnn(IndexFacts):
         return_exact : bool
             Also return for each query whether its answer is certainly exact.
         threads : int
-            Threads on the CPU; 0 takes all cores.
+            At most this many CPU threads; 0 means all cores. Small jobs use fewer.
         progress : bool or callable
             True shows a bar; a function is called with (stage, done, total).
 
@@ -165,7 +165,7 @@ class IndexKnn(IndexFacts):
             and not (exclude_self or earlier_only or skip_nonfinite or return_exact)
         ):
             if threads != 0:
-                as_threads(threads)  # one query takes one thread; raises if this is no number of them
+                as_threads(threads)  # one query takes one thread; raises if this is not a number of them
             return self._low.knn_one(queries, as_count(k, "k"), **options)
         if exclude_self:
             options["exclude_self"] = True

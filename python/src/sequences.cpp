@@ -36,7 +36,7 @@ void add_text(SequenceSet& set, nb::handle value, std::string_view what, std::si
   const char* utf8 = PyUnicode_AsUTF8AndSize(value.ptr(), &length);
   if (utf8 == nullptr) {
     PyErr_Clear();
-    throw nb::value_error(fmt::format("{}: number {} holds surrogates, which are no letters", what, row).c_str());
+    throw nb::value_error(fmt::format("{}: number {} holds surrogates, which are not characters", what, row).c_str());
   }
   set.add(std::string_view(utf8, static_cast<std::size_t>(length)));
 }

@@ -30,12 +30,12 @@ template <typename T>
 std::string bad_index(const NeighborList<T>& found, std::size_t rank, const ListContext<T>& context) {
   const std::uint32_t index = found.indices[rank];
   if (index > context.points)
-    return fmt::format("index {} stands there, but there are {} points", index, context.points);
+    return fmt::format("the list has index {}, but there are {} points", index, context.points);
   if (index < context.points && holds(found.indices.first(rank), index)) {
-    return fmt::format("point {} stands in the list twice", index);
+    return fmt::format("point {} is in the list twice", index);
   }
   if (index < context.points && !context.takes_part(index)) {
-    return fmt::format("point {} stands there, but it does not take part in this search", index);
+    return fmt::format("point {} is listed, but it is excluded from this search", index);
   }
   return {};
 }
@@ -47,31 +47,29 @@ std::string index_difference(const NeighborList<T>& found, const NeighborList<T>
   const std::uint32_t stands = found.indices[rank];
   const std::uint32_t belongs = expected.indices[rank];
   if (belongs == context.points) {
-    return fmt::format("point {} stands there, but no neighbour is left for this place", stands);
+    return fmt::format("point {} is listed, but there are no more neighbours", stands);
   }
   const T belongs_distance = expected.distances[rank];
   if (stands == context.points) {
-    return fmt::format("no neighbour stands there, but point {} at distance {} belongs there", belongs,
-                       belongs_distance);
+    return fmt::format("no neighbour is listed, but point {} at distance {} belongs here", belongs, belongs_distance);
   }
   const T stands_distance = context.distance_to(stands);
   if (same_bits(stands_distance, belongs_distance) && belongs < stands) {
-    return fmt::format("point {} stands there, but point {} is at the same distance {} and has the lower index", stands,
+    return fmt::format("point {} is listed, but point {} is at the same distance {} and has the lower index", stands,
                        belongs, belongs_distance);
   }
   if (holds(found.indices, belongs)) {
-    return fmt::format("the order is wrong: point {} at distance {} stands before point {} at distance {}", stands,
+    return fmt::format("the order is wrong: point {} at distance {} comes before point {} at distance {}", stands,
                        stands_distance, belongs, belongs_distance);
   }
-  return fmt::format("point {} at distance {} is missing, point {} at distance {} stands there", belongs,
+  return fmt::format("point {} at distance {} is missing, point {} at distance {} is listed instead", belongs,
                      belongs_distance, stands, stands_distance);
 }
 
 template <typename T>
 std::string distance_difference(std::uint32_t index, T stands, T belongs, const ListContext<T>& context) {
-  if (index == context.points)
-    return fmt::format("distance {} stands with a missing neighbour, inf belongs there", stands);
-  return fmt::format("distance {} stands there, but point {} is at distance {}", stands, index, belongs);
+  if (index == context.points) return fmt::format("a missing neighbour has distance {}; it must be inf", stands);
+  return fmt::format("the list says distance {}, but point {} is at distance {}", stands, index, belongs);
 }
 
 template <typename T>
@@ -83,7 +81,7 @@ std::string length_difference(const NeighborList<T>& found, const NeighborList<T
                        found.indices.size(), expected.indices.size(), expected.indices[rank], expected.distances[rank]);
   }
   if (std::string bad = bad_index(found, rank, context); !bad.empty()) return fmt::format("rank {}: {}", rank, bad);
-  return fmt::format("rank {}: point {} stands there, but the list should end after {} neighbours", rank,
+  return fmt::format("rank {}: point {} is listed, but the list should end after {} neighbours", rank,
                      found.indices[rank], expected.indices.size());
 }
 
@@ -147,7 +145,7 @@ std::string approximate_difference(const NeighborList<T>& found, const NeighborL
     }
     const T before = rank == 0 ? own : found.distances[rank - 1];
     if (own < before || (rank > 0 && own == before && !is_missing && index < found.indices[rank - 1])) {
-      return fmt::format("rank {}: the order is wrong: point {} at distance {} stands after one at distance {}", rank,
+      return fmt::format("rank {}: the order is wrong: point {} at distance {} comes after one at distance {}", rank,
                          index, own, before);
     }
     const double most = std::isinf(stretch) ? stretch : static_cast<double>(expected.distances[rank]) * stretch;

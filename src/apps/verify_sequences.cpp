@@ -98,11 +98,11 @@ std::string difference(std::span<const std::uint32_t> indices, std::span<const f
   for (std::size_t rank = 0; rank < std::min(indices.size(), expected.size()); ++rank) {
     const PlainSequenceNeighbor found{distances[rank], indices[rank]};
     if (found == expected[rank]) continue;
-    return fmt::format("rank {}: sequence {} at {} stands there, but {} at {} should", rank, found.index,
+    return fmt::format("rank {}: sequence {} at {} is listed, but it should be {} at {}", rank, found.index,
                        found.distance, expected[rank].index, expected[rank].distance);
   }
   if (indices.size() == expected.size()) return {};
-  return fmt::format("{} neighbours stand there, but {} should", indices.size(), expected.size());
+  return fmt::format("{} neighbours are listed, but there should be {}", indices.size(), expected.size());
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ class TableWalk {
     node_at.resize(count);
     if (count == 0)
       return table_.root == kNoNode ? "" : fmt::format("the root is {}, but there are no nodes", table_.root);
-    if (table_.root >= count) return fmt::format("the root {} is no node; there are {}", table_.root, count);
+    if (table_.root >= count) return fmt::format("the root {} is not a node; there are {}", table_.root, count);
     reached_from_[table_.root] = kFromOutside;
     std::deque<std::pair<TreeRange, std::uint32_t>> open = {{TreeRange{0, count, 0}, table_.root}};
     while (!open.empty()) {
@@ -136,7 +136,7 @@ class TableWalk {
       return fmt::format("{}: has no {} child, but a balanced tree has {} nodes there", who, side, size);
     }
     if (child >= table_.point.size()) {
-      return fmt::format("{}: its {} child {} is no node; there are {}", who, side, child, table_.point.size());
+      return fmt::format("{}: its {} child {} is not a node; there are {}", who, side, child, table_.point.size());
     }
     if (reached_from_[child] != kUnreached) {
       const std::string before = reached_from_[child] == kFromOutside

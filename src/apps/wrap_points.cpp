@@ -33,13 +33,14 @@ std::uint64_t wrap(std::span<T> values, std::span<const PeriodicAxis> axes) {
 
 std::uint64_t wrap_points(PointSet& points, std::span<const PeriodicAxis> axes) {
   if (axes.size() != points.dims()) {
-    throw UsageError(fmt::format("period: {} axes for {} dimensions; give one for each, of length 0 if it does not wrap",
-                                 axes.size(), points.dims()));
+    throw UsageError(
+        fmt::format("period: {} axes for {} dimensions; give one for each, of length 0 if it does not wrap",
+                    axes.size(), points.dims()));
   }
   for (const PeriodicAxis& axis : axes) {
     if (!std::isfinite(axis.length()) || axis.length() < 0) {
-      throw UsageError(fmt::format("period: {}:{} is no axis; give finite ends, the lower one first", axis.lower,
-                                   axis.upper));
+      throw UsageError(
+          fmt::format("period: {}:{} is not an axis; give finite ends, the lower one first", axis.lower, axis.upper));
     }
   }
   return points.dtype() == DType::f32 ? wrap(points.values<float>(), axes) : wrap(points.values<double>(), axes);

@@ -43,19 +43,15 @@ Engine parse_engine(std::string_view text) {
 namespace kith::engine {
 namespace {
 
-/// From how many points on a k-d tree pays on the CPU, by dimension, measured with k = 8 on uniform points that are all
-/// queries. Real data lies on fewer dimensions than it has, so a tree may pay earlier than this says.
-constexpr std::array<std::uint64_t, 11> kFewestPointsForTree = {0,     1000,  1000,  1000,   1000,   1000,
-                                                                10000, 20000, 30000, 200000, 1000000};
+/// In so few dims a tree always prunes, and on the CPU it pays from so many points on.
+constexpr std::uint32_t kMostCertainDims = 5;
+constexpr std::uint64_t kFewestPointsForTree = 1000;
 
 /// Building the tree takes about as long as scanning this many coordinates per point.
 constexpr std::uint64_t kScannedWhileBuilding = 6000;
 /// On a GPU a scan hardly takes longer in more dims, but a tree does. Of 1 M points of 8 dims both take half a
 /// millisecond if 1000 queries come. Per dim.
 constexpr std::uint64_t kQueriesWhileBuildingOnGpu = 128;
-
-/// In so few dims a tree always prunes.
-constexpr std::uint32_t kMostCertainDims = 5;
 
 bool is_for_gpu(const Wish& wish) { return wish.device.kind() == Device::Kind::cuda; }
 
@@ -64,7 +60,7 @@ bool tree_pays(const Wish& wish) {
   constexpr std::uint32_t kMostDimsOfFew = 24;
   constexpr std::uint64_t kFew = 4000;
   if (is_for_gpu(wish)) return wish.dims <= kMostCertainDims || (wish.dims <= kMostDimsOfFew && wish.points < kFew);
-  return wish.dims < kFewestPointsForTree.size() && wish.points >= kFewestPointsForTree[wish.dims] && wish.points > 0;
+  return wish.dims <= kMostCertainDims && wish.points >= kFewestPointsForTree;
 }
 
 /// Whether so few queries come that a scan is done before a tree is built.

@@ -108,8 +108,9 @@ engine::QueryBatch<T> checked_batch(const IndexState& state, const PointView* qu
 template <typename T>
 void require_type(const IndexState& state) {
   if (dtype_of<T> == state.dtype) return;
-  throw UsageError(fmt::format("distances: room for {}, but the points are {}; the distances have their type",
-                               name_of(dtype_of<T>), name_of(state.dtype)));
+  throw UsageError(
+      fmt::format("distances: an array of {}, but the points are {}; distances have the type of the points",
+                  name_of(dtype_of<T>), name_of(state.dtype)));
 }
 
 template <typename T, typename Number>

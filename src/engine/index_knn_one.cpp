@@ -25,7 +25,7 @@ void require_one_query(const IndexState& state, std::span<const T> query, std::s
   engine::require_queries_view(PointView(query.data(), 1, static_cast<std::uint32_t>(query.size())), state.dims,
                                state.dtype);
   if (indices != distances) {
-    throw UsageError(fmt::format("room for {} indices but {} distances; both must be as long as neighbours are wanted",
+    throw UsageError(fmt::format("{} indices but {} distances; both arrays must have one element per neighbour",
                                  indices, distances));
   }
   if (indices > std::numeric_limits<std::uint32_t>::max()) {

@@ -164,8 +164,7 @@ void require_radius_possible(Metric metric) {
   if (metric.kind() == Metric::Kind::inner_product) {
     throw UsageError(
         "radius and count: not for the metric ip, which orders by inner products and has no distances; search for the "
-        "k "
-        "nearest, or build an index for another metric");
+        "k nearest, or build an index for another metric");
   }
 }
 

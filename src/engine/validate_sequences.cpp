@@ -81,9 +81,9 @@ std::string first_bad_sequence(SequenceView sequences, SequenceMetric metric, st
       return fmt::format("row {} (counted from 0), item {}: {} after {}; sets are ascending and without repetitions",
                          wrong, place, items[place], items[place - 1]);
     case SequenceKind::bytes:
-      return fmt::format("row {} (counted from 0), item {}: {} is no byte", wrong, place, items[place]);
+      return fmt::format("row {} (counted from 0), item {}: {} is not a byte", wrong, place, items[place]);
     default:
-      return fmt::format("row {} (counted from 0), item {}: {:#x} is no code point", wrong, place, items[place]);
+      return fmt::format("row {} (counted from 0), item {}: {:#x} is not a code point", wrong, place, items[place]);
   }
 }
 

@@ -110,8 +110,9 @@ class ColumnAppender {
   }
 
   [[noreturn]] void fail_changed() const {
-    throw IoError(fmt::format("{}: has {} than the {} rows that were read before; try again when nobody changes it",
-                              file_.name(), row_ < rows_ ? "fewer" : "more", rows_));
+    throw IoError(
+        fmt::format("{}: has {} than the {} rows that were read before; try again when it is not being changed",
+                    file_.name(), row_ < rows_ ? "fewer" : "more", rows_));
   }
 
   const runtime::InputFile& file_;

@@ -85,12 +85,12 @@ ClassCounts parse_class_counts(std::string_view line, const std::string& file_na
   if (fields.size() != kFields) {
     const bool lost_feeds = line.find('\r') != std::string_view::npos;
     throw BadData(fmt::format("{}: line 1: {} is not {}{}", file_name, shown(line), kMeaning,
-                              lost_feeds ? "; a carriage return without a line feed is no line end" : ""));
+                              lost_feeds ? "; a carriage return without a line feed is not a line end" : ""));
   }
   std::array<std::uint64_t, kFields> counts{};
   for (std::size_t i = 0; i < kFields; ++i) {
     if (!is_whole(fields[i])) {
-      fail(file_name, i + 1, fmt::format("{} is no whole number; the first line is {}", shown(fields[i]), kMeaning));
+      fail(file_name, i + 1, fmt::format("{} is not a whole number; the first line is {}", shown(fields[i]), kMeaning));
     }
     counts[i] = value_of(fields[i]);
   }
@@ -99,7 +99,7 @@ ClassCounts parse_class_counts(std::string_view line, const std::string& file_na
     if (counts[i] > kMaxRows || (i == 1 && train + fresh > kMaxRows)) {
       fail(file_name, i + 1,
            fmt::format("{} rows{}, more than the {} that fit into one index", fields[i],
-                       i == 1 ? fmt::format(" beside {}", fields[0]) : "", kMaxRows));
+                       i == 1 ? fmt::format(" besides {}", fields[0]) : "", kMaxRows));
     }
   }
   if (classes == 0) fail(file_name, 3, "0 classes; there must be at least 1");

@@ -68,9 +68,10 @@ std::string explain_coordinate(std::string_view field) {
     case NumberStatus::out_of_range:
       return fmt::format("{} is too large{}", shown(field), sizeof(T) == 4 ? " for f32" : "");
     case NumberStatus::not_a_number:
-      return fmt::format(
-          "{} is no number{}", shown(field),
-          field.find('\r') == std::string_view::npos ? "" : "; a carriage return without a line feed is no line end");
+      return fmt::format("{} is not a number{}", shown(field),
+                         field.find('\r') == std::string_view::npos
+                             ? ""
+                             : "; a carriage return without a line feed is not a line end");
     case NumberStatus::ok:
       break;
   }
@@ -83,7 +84,7 @@ std::string explain_label(std::string_view field, std::uint64_t index, const Cla
   std::int64_t label = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), label);
   if (error == std::errc::invalid_argument || end != field.data() + field.size()) {
-    return field.empty() ? "the class is missing" : fmt::format("class {} is no whole number", shown(field));
+    return field.empty() ? "the class is missing" : fmt::format("class {} is not a whole number", shown(field));
   }
   const bool too_long = error != std::errc();
   if (index < counts.train) {

@@ -38,7 +38,7 @@ class ExtendedXyz {
     if (!lines_.next(line)) throw BadData(fmt::format("{}: holds no points, the file is empty", file_.name()));
     const std::uint64_t atoms = lines_.count(line, "number of atoms, which the first line gives");
     if (atoms == 0) throw BadData(fmt::format("{}: holds no points, it says 0 atoms", file_.name()));
-    if (!lines_.next(line)) lines_.fail("the comment is missing behind the number of atoms");
+    if (!lines_.next(line)) lines_.fail("the comment is missing after the number of atoms");
     const std::string comment(line);
     std::vector<std::string_view> words;
     for (std::uint64_t i = 0; i < atoms; ++i) {

@@ -168,7 +168,7 @@ std::optional<ForeignKind> foreign_binary(std::string_view head, const runtime::
   }
   if (record) {
     return ForeignKind{"a file of Fortran records",
-                       "say what stands in them: --layout \"fortran f64 x,y,z\" (types i8 to f64, names of your own)"};
+                       "describe them: --layout \"fortran f64 x,y,z\" (types i8 to f64, names of your own)"};
   }
   return std::nullopt;
 }

@@ -67,7 +67,7 @@ Format parse_format(std::string_view text) {
   for (const auto& [name, value] : kNames) {
     if (name == text) return value;
   }
-  throw UsageError(fmt::format("\"{}\" is no file format; give one of {}", text, fmt::join(format_names(), ", ")));
+  throw UsageError(fmt::format("\"{}\" is not a file format; give one of {}", text, fmt::join(format_names(), ", ")));
 }
 
 Format format_of_extension(std::string_view path) {

@@ -41,7 +41,7 @@ class GroReader {
       add_atom(line);
     }
     if (atoms_ == 0) throw BadData(fmt::format("{}: holds no points, it says 0 atoms", file_.name()));
-    if (!lines_.next(line)) lines_.fail("the box is missing behind the last atom; the file is cut short");
+    if (!lines_.next(line)) lines_.fail("the box is missing after the last atom; the file is cut short");
     std::vector<std::string> notes = box_notes(line);
     std::string_view title;
     if (lines_.next_filled(title))

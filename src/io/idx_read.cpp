@@ -38,7 +38,7 @@ PointFile read_idx(const runtime::InputFile& file, const ReadOptions& options) {
   unsigned char head[4];
   file.read_exact(0, head, 4);
   if (head[0] != 0 || head[1] != 0) {
-    throw CorruptFile(fmt::format("{}: does not start with two zero bytes; it is no IDX file", file.name()));
+    throw CorruptFile(fmt::format("{}: does not start with two zero bytes; it is not an IDX file", file.name()));
   }
   const NumberType type = type_of_code(file, head[2]);
   const std::size_t extents = head[3];

@@ -128,7 +128,7 @@ class LammpsReader {
     if (style.empty()) {
       style = words.size() < 5 ? std::string_view() : guess_style(words);
       if (style.empty()) {
-        lines_.fail(fmt::format("{} fields fit no atom style; name it behind the section: Atoms # full", words.size()));
+        lines_.fail(fmt::format("{} fields fit no atom style; name it after the section: Atoms # full", words.size()));
       }
       notes_.push_back(fmt::format("{}: the atom style is taken to be {}; \"Atoms # STYLE\" in the file would say it",
                                    file_.name(), style));
@@ -137,7 +137,7 @@ class LammpsReader {
     if (known == kStyles.end()) {
       lines_.fail(
           fmt::format("the atom style {} is not known; kith reads atomic, charge, molecular, full, sphere and others "
-                      "whose coordinates stand at a fixed place",
+                      "whose coordinates are at a fixed position",
                       shown(style)));
     }
     Words columns;

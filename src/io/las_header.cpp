@@ -124,7 +124,8 @@ LasFile read_las_header(const runtime::InputFile& file) {
     field.scale = number<double>(&header[131 + axis * 8]);
     field.origin = number<double>(&header[155 + axis * 8]);
     if (!std::isfinite(field.scale) || !std::isfinite(field.origin) || field.scale == 0) {
-      throw damaged(fmt::format("the scale {} or offset {} of {} is no use", field.scale, field.origin, field.name));
+      throw damaged(
+          fmt::format("the scale {} or offset {} of {} cannot be used", field.scale, field.origin, field.name));
     }
   }
   add_extra_bytes(layout, records.extra_bytes, las_record_bytes(format));
@@ -134,7 +135,7 @@ LasFile read_las_header(const runtime::InputFile& file) {
   las.header.record_count = records.count;
   if (las_has_waves(format)) las.notes.push_back("the wave packets of the points are left out: they are not read");
   if (minor == 4 && number<std::uint32_t>(&header[243]) > 0) {
-    las.notes.push_back("the records behind the points (EVLR) are left out: they are not read");
+    las.notes.push_back("the records after the points (EVLR) are left out: they are not read");
   }
   return las;
 }

@@ -81,7 +81,7 @@ double LineCursor::value(std::string_view word, std::string_view what) const {
   const auto result = fast_float::from_chars(begin, end, value);
   const bool out_of_range = std::isinf(value) && word.find_first_of("0123456789") != std::string_view::npos;
   if (result.ptr != end || (result.ec != std::errc() && !std::isinf(value))) {
-    throw BadData(fmt::format("{}: line {}: {} of \"{}\" is no number", file_.name(), number_, shown(word), what));
+    throw BadData(fmt::format("{}: line {}: {} of \"{}\" is not a number", file_.name(), number_, shown(word), what));
   }
   if (out_of_range && !missing_as_nan_) {
     throw BadData(fmt::format("{}: line {}: {} of \"{}\" is out of range", file_.name(), number_, shown(word), what));
@@ -94,7 +94,7 @@ std::uint64_t LineCursor::count(std::string_view word, std::string_view what) co
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || error != std::errc() || end != word.data() + word.size()) {
-    fail(fmt::format("{} is no {}", shown(word), what));
+    fail(fmt::format("{} is not a {}", shown(word), what));
   }
   return value;
 }

@@ -53,7 +53,7 @@ SequenceFile read_sets(const SequenceText& file) {
       if (error != std::errc() || read_to != word_end) {
         constexpr std::size_t kShown = 40;
         refuse_line(file, line.number,
-                    fmt::format("\"{}\" is no whole number from 0 to 4294967295; a set is a line of such numbers, "
+                    fmt::format("\"{}\" is not a whole number from 0 to 4294967295; a set is a line of such numbers, "
                                 "separated by blanks or commas",
                                 std::string_view(at, word_end).substr(0, kShown)));
       }

@@ -163,7 +163,7 @@ NeighborLists read_lists(const ArrayReader& arrays) {
 std::variant<Neighbors, NeighborLists> read_neighbors(const runtime::InputFile& file) {
   if (!file.head(2).starts_with("PK")) {
     throw CorruptFile(
-        fmt::format("{}: is no .npz archive; only results written as .npz can be read back", file.name()));
+        fmt::format("{}: is not an .npz archive; only results written as .npz can be read back", file.name()));
   }
   const ArrayReader arrays(file);
   if (!arrays.has("indices") && arrays.has("counts")) arrays.fail("holds counts, not neighbours");

@@ -181,7 +181,7 @@ NpyHeader read_npy_header(const runtime::InputFile& file, std::uint64_t begin, s
   if (size < 10) throw CorruptFile(fmt::format("{}: has {} bytes only, too few for an NPY array", what, size));
   file.read_exact(begin, fixed, 10);
   if (!std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(fixed))) {
-    throw CorruptFile(fmt::format("{}: does not start with \"\\x93NUMPY\"; it is no NPY array", what));
+    throw CorruptFile(fmt::format("{}: does not start with \"\\x93NUMPY\"; it is not an NPY array", what));
   }
   const int version = fixed[6];
   if (version < 1 || version > 3) {

@@ -44,7 +44,7 @@ class HeaderParser {
     const std::string_view key = words[0];
     const Words values(words.begin() + 1, words.end());
     if (key != "VERSION" && key != "VIEWPOINT" && !seen_.insert(std::string(key)).second) {
-      lines_.fail(fmt::format("\"{}\" stands twice", key.substr(0, 40)));
+      lines_.fail(fmt::format("\"{}\" appears twice", key.substr(0, 40)));
     }
     if (key == "VERSION") {
       const std::string_view version = only(values);
@@ -75,7 +75,7 @@ class HeaderParser {
     } else if (key == "VIEWPOINT") {
       header_.viewpoint = fmt::format("{}", fmt::join(values, " "));
     } else {
-      lines_.fail(fmt::format("\"{}\" is no keyword of PCD", key.substr(0, 40)));
+      lines_.fail(fmt::format("\"{}\" is not a keyword of PCD", key.substr(0, 40)));
     }
     return false;
   }

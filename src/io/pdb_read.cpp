@@ -75,7 +75,7 @@ class PdbReader {
  private:
   void add_atom(std::string_view line) {
     if (line.size() < 54)
-      lines_.fail("the record of an atom ends before its coordinates, which stand in columns 31 to 54");
+      lines_.fail("the record of an atom ends before its coordinates, which are in columns 31 to 54");
     rows_.start_row();
     for (std::size_t i = 0; i < kPdbFields.size(); ++i) {
       const PdbField& field = kPdbFields[i];

@@ -17,12 +17,11 @@ namespace kith::io {
 namespace {
 
 [[noreturn]] void refuse_layout(std::string_view text, std::string_view why) {
-  throw UsageError(fmt::format(
-      "the layout {}: {}; write [le|be] [fortran] [arrays] [skip=N] [rows=N] TYPE NAME,NAME,… [; TYPE NAME,…], e.g. "
-      "\"f32 x,y,z; u8 r,g,b\" (types i8 to i64, u8 to u64, f16, f32, f64; \"f32 128\" for 128 columns, \"pad 4\" for "
-      "4 bytes "
-      "between)",
-      shown(text), why));
+  throw UsageError(
+      fmt::format("the layout {}: {}; write [le|be] [fortran] [arrays] [skip=N] [rows=N] TYPE NAME,NAME,… [; TYPE "
+                  "NAME,…], e.g. \"f32 x,y,z; u8 r,g,b\" (types i8 to i64, u8 to u64, f16, f32, f64; \"f32 128\" for "
+                  "128 columns, \"pad 4\" for 4 bytes between)",
+                  shown(text), why));
 }
 
 std::optional<NumberType> type_called(std::string_view name) {
@@ -121,10 +120,10 @@ class LayoutParser {
       return;
     }
     const auto type = type_called(word);
-    if (!type) refuse_layout(text_, fmt::format("{} is no type", shown(word)));
+    if (!type) refuse_layout(text_, fmt::format("{} is not a type", shown(word)));
     if (const auto columns = whole_number(group)) {
       if (*columns == 0 || *columns > kMaxColumns)
-        refuse_layout(text_, fmt::format("{} is no number of columns", shown(group)));
+        refuse_layout(text_, fmt::format("{} is not a number of columns", shown(group)));
       for (std::uint64_t i = 0; i < *columns; ++i) add(fmt::format("{}", ++unnamed_), *type, size_of(*type));
       return;
     }
@@ -132,13 +131,13 @@ class LayoutParser {
     for (;;) {
       const std::size_t comma = group.find(',');
       const std::string_view name = without_blanks(group.substr(0, comma));
-      if (name.empty()) refuse_layout(text_, fmt::format("a name is missing behind {}", shown(word)));
+      if (name.empty()) refuse_layout(text_, fmt::format("a name is missing after {}", shown(word)));
       if (name.find_first_of(" \t") != std::string_view::npos) {
-        refuse_layout(
-            text_, fmt::format("{} is no name; a comma stands between names, a semicolon between types", shown(name)));
+        refuse_layout(text_,
+                      fmt::format("{} is not a name; separate names by commas and types by semicolons", shown(name)));
       }
       for (const RawField& field : layout_.fields) {
-        if (name != "_" && field.name == name) refuse_layout(text_, fmt::format("{} stands twice", shown(name)));
+        if (name != "_" && field.name == name) refuse_layout(text_, fmt::format("{} appears twice", shown(name)));
       }
       add(name == "_" ? std::string_view() : name, *type, size_of(*type));
       if (comma == std::string_view::npos) return;

@@ -61,8 +61,7 @@ class FortranRecords {
       if (record >= layout_.skip && content % row_bytes != 0) {
         throw CorruptFile(
             fmt::format("{}: Fortran record {} has {} bytes, but a row of the layout has {}; correct the layout, or "
-                        "step over records "
-                        "(skip=N) and stop after some (records=N)",
+                        "step over records (skip=N) and stop after some (records=N)",
                         file_.name(), record + 1, content, layout_.row_bytes));
       }
     }
@@ -83,8 +82,7 @@ class FortranRecords {
     if (at > file_.size() || file_.size() - at < kMarkerBytes) {
       throw CorruptFile(fmt::format(
           "{}: Fortran record {} reaches beyond the end of the file (byte {}); the file is cut short, has no 4-byte "
-          "record "
-          "markers, or {} byte order",
+          "record markers, or {} byte order",
           file_.name(), record + 1, file_.size(), layout_.big_endian ? "little-endian (le)" : "big-endian (be)"));
     }
     if (at < begin_ || at + kMarkerBytes > begin_ + window_.size()) load(at);
@@ -114,7 +112,7 @@ class FortranRecords {
 
   [[noreturn]] void fail(std::uint64_t record, std::uint64_t at, std::int64_t before, std::int64_t behind) const {
     throw CorruptFile(
-        fmt::format("{}: Fortran record {} at byte {} has the length {} before and {} behind it; the file is "
+        fmt::format("{}: Fortran record {} at byte {} has the length {} before and {} after it; the file is "
                     "damaged or not made of records with 4-byte markers",
                     file_.name(), record + 1, at, before, behind));
   }
@@ -137,7 +135,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
   }
   if (bytes % layout.row_bytes != 0) {
     throw CorruptFile(
-        fmt::format("{}: {} bytes are no whole number of rows of {} bytes ({} are left over); correct the layout, "
+        fmt::format("{}: {} bytes are not a whole number of rows of {} bytes ({} are left over); correct the layout, "
                     "or step over a header (skip=N) and stop after some rows (rows=N)",
                     file.name(), bytes, layout.row_bytes, bytes % layout.row_bytes));
   }
@@ -148,7 +146,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
 
 RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options) {
   if (options.layout.empty()) {
-    throw UsageError(fmt::format("{}: what lies in plain bytes must be said: --layout \"f32 x,y,z\"", file.name()));
+    throw UsageError(fmt::format("{}: raw bytes need a layout: --layout \"f32 x,y,z\"", file.name()));
   }
   const RawLayout raw = parse_raw_layout(options.layout);
   RecordSource source;

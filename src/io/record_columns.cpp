@@ -88,7 +88,7 @@ ColumnChoice choose_columns(std::string_view file, std::span<const std::string> 
       if (i != choice.label && std::ranges::find(extras, i) == extras.end()) choice.coordinates.push_back(i);
     }
     if (choice.coordinates.empty()) {
-      throw UsageError(fmt::format("{}: no coordinates are left beside the label and extra columns", file));
+      throw UsageError(fmt::format("{}: no coordinates are left besides the label and extra columns", file));
     }
   }
   return choice;

@@ -31,7 +31,7 @@ std::uint64_t HeaderLines::count(std::string_view word, std::string_view what) c
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size()) {
-    fail(fmt::format("the {} \"{}\" is no whole number from 0 on", what, word.substr(0, 40)));
+    fail(fmt::format("the {} \"{}\" is not a whole number from 0 on", what, word.substr(0, 40)));
   }
   return value;
 }

@@ -129,7 +129,7 @@ class LineParser {
   const char* skip_list(const char* at, const char* stop, const char* end, const TextField& field) const {
     std::uint64_t count = 0;
     const auto [parsed, error] = std::from_chars(at, stop, count);
-    if (error != std::errc() || parsed != stop) refuse(at, stop, field, "is no count of a list");
+    if (error != std::errc() || parsed != stop) refuse(at, stop, field, "is not the length of a list");
     at = stop;
     for (; count > 0; --count) {
       at = skip_blanks(at, end);
@@ -142,7 +142,7 @@ class LineParser {
 
   D number(const char* at, const char* stop, const TextField& field) {
     D value{};
-    if (parse_number(at, stop, value) != stop) refuse(at, stop, field, "is no number");
+    if (parse_number(at, stop, value) != stop) refuse(at, stop, field, "is not a number");
     if (std::isinf(value) && is_finite_text(at, stop)) {
       double wide = 0;
       parse_number(at, stop, wide);

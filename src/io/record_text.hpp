@@ -34,7 +34,7 @@ struct TextRecords {
 };
 
 /// Reads the chosen columns, in parallel blocks of lines. Throws CorruptFile if lines or values are missing, BadData if
-/// a value is no number.
+/// a value is not a number.
 PointFile read_text_records(const runtime::InputFile& file, const TextRecords& records, const ReadOptions& options,
                             Format format, std::span<const std::string> defaults);
 

@@ -68,7 +68,7 @@ void require_text(const SequenceText& file) {
   const std::size_t nul = file.text.find('\0');
   if (nul != std::string_view::npos && file.kind != SequenceKind::bytes) {
     throw CorruptFile(
-        fmt::format("{}: is no text: byte {} is NUL; if its lines are bytes, say so: --text bytes", file.name, nul));
+        fmt::format("{}: is not text: byte {} is NUL; if its lines are bytes, say so: --text bytes", file.name, nul));
   }
 }
 
@@ -100,7 +100,8 @@ SequenceFormat parse_sequence_format(std::string_view text) {
   for (const auto& [name, value] : kNames) {
     if (name == text) return value;
   }
-  throw UsageError(fmt::format("\"{}\" is no format of sequences; give one of auto, lines, fasta, phylip, sets", text));
+  throw UsageError(
+      fmt::format("\"{}\" is not a format of sequences; give one of auto, lines, fasta, phylip, sets", text));
 }
 
 SequenceFormat sequence_format_of_extension(std::string_view path) {

@@ -123,7 +123,7 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
     }
   }
   if (chosen.empty()) {
-    throw BadData(fmt::format("{}: no column of coordinates is left beside the label and extra columns", file_name));
+    throw BadData(fmt::format("{}: no column of coordinates is left besides the label and extra columns", file_name));
   }
   if (chosen.size() > kMaxDims) {
     throw BadData(fmt::format("{}: has {} columns of coordinates, kith takes 1 to {}; choose some (--columns)",

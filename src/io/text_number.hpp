@@ -2,8 +2,11 @@
 #pragma once
 
 #include <fast_float/fast_float.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -141,6 +144,15 @@ const char* parse_number(const char* first, const char* last, T& value) {
     }
   }
   return is_number ? end : nullptr;
+}
+
+/// Whether `text`, read as `value`, is a whole number from 2^53 on that T does not hold.
+template <typename T>
+bool is_rounded_whole(std::string_view text, T value) {
+  if (!(value >= T{0x1p53} || value <= -T{0x1p53})) return false;
+  text.remove_prefix(std::min(text.find_first_not_of("+-0"), text.size()));
+  return text.find_first_not_of("0123456789") == std::string_view::npos &&
+         fmt::format("{:.0f}", std::abs(value)) != text;
 }
 
 }  // namespace kith::io

@@ -105,12 +105,13 @@ class RowParser {
     return field == fields ? next : fail_ragged(row);
   }
 
-  /// Kept out of the loop over fields, which then fits into the registers. NaN and infinity are left to `odd_field`,
-  /// which tells "inf" from 1e400.
+  /// Kept out of the loop over fields, which then fits into the registers. Left to `odd_field`: NaN and infinity,
+  /// because it tells "inf" from 1e400, and whole numbers that are rounded, because it knows their column.
   [[gnu::noinline]] const char* parse_finite_number(const char* first, T& value) const {
     T number;
     const char* const end = parse_number(first, lines_.end, number);
     if (end == nullptr || !(std::abs(number) <= std::numeric_limits<T>::max())) return nullptr;
+    if (is_rounded_whole({first, end}, number)) return nullptr;
     value = number;
     return end;
   }
@@ -146,6 +147,9 @@ class RowParser {
   void take_number(std::string_view text, std::uint32_t field, T& value) {
     const NumberStatus status = number_of_field(text, value, format_.layout->decimal);
     result_.missing += status == NumberStatus::missing ? 1 : 0;
+    if (status == NumberStatus::ok && is_rounded_whole(text, value) && result_.rounded++ == 0) {
+      result_.first_rounded = fmt::format("{} in {}", text.substr(0, 40), place_of(field));
+    }
     const bool fine = status == NumberStatus::ok || (format_.missing_as_nan && status != NumberStatus::not_a_number);
     if (fine || result_.error) return;  // texts are only made for the first error; a file may hold millions
     if (status == NumberStatus::missing) {
@@ -163,7 +167,7 @@ class RowParser {
   }
 
   std::string advice_for(std::string_view text) const {
-    if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is no line end";
+    if (text.find('\r') != std::string_view::npos) return "; a carriage return without a line feed is not a line end";
     const std::vector<std::string> readings = readings_of_both_marks(text);
     if (readings.size() == 2)
       return fmt::format("; it may mean {} or {}: write it with one mark only", readings[0], readings[1]);
@@ -180,14 +184,15 @@ class RowParser {
                          decimal, whole, comma_expected ? "point" : "comma");
     }
     if (text.starts_with('#') || text.starts_with('%') || text.starts_with("//"))
-      return "; a comment below the first row has a blank behind its marker";
+      return "; a comment below the first row has a blank after its marker";
     const TextLayout& layout = *format_.layout;
     if (line_ == layout.model_line && layout.header_is_guessed)
       return "; correct it, or say whether this line names the columns (--header yes, --header no)";
     return "; correct it, or choose other columns (--columns)";
   }
 
-  /// Says more than a field of the same row that is no number, which may only stand in another column than it should.
+  /// Says more than a field of the same row that is not a number, which may only stand in another column than it
+  /// should.
   [[gnu::noinline]] const char* fail_ragged(const char* row) {
     const char* const line_end = end_of_line(row, lines_.end);
     const char* const next_line = line_end + (*line_end == '\r' ? 2 : 1);

@@ -46,13 +46,15 @@ struct RowError {
   std::uint64_t line = 0;  ///< number in the file
   std::string where;       ///< "line 7, column 2 (y)"
   std::string what;
-  bool is_about_value = false;  ///< the fields of the row were found, but one is no number
+  bool is_about_value = false;  ///< the fields of the row were found, but one is not a number
 };
 
 /// What parsing one block gave beside the numbers.
 struct BlockResult {
   std::optional<RowError> error;  ///< the first in the block
   std::uint64_t missing = 0;      ///< missing values in the coordinate columns of all rows
+  std::uint64_t rounded = 0;      ///< whole numbers in them that T does not hold, from 2^53 on
+  std::string first_rounded;      ///< the first of these: "9007199254740993 in line 2, column 1 (id)"
   LabelNames labels;              ///< the codes of the rows refer to these
 };
 

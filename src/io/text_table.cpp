@@ -81,7 +81,7 @@ void require_good_blocks(const runtime::InputFile& file, const TextLayout& layou
   for (const BlockFields& block : blocks) {
     if (block.has_nul) {
       throw CorruptFile(
-          fmt::format("{}: a NUL byte stands in the lines from {} on; is this a binary file?", file.name(), line));
+          fmt::format("{}: there is a NUL byte from line {} on; is this a binary file?", file.name(), line));
     }
     if (!block.error.empty()) {
       throw BadData(fmt::format("{}: line {}: {}", file.name(), line + block.error_line, block.error));

@@ -130,7 +130,7 @@ bool is_tree_file(const std::string& path) {
 
 std::variant<apps::NodeTable, apps::InOrderTree> read_tree(const std::string& path) {
   const runtime::InputFile file(path);
-  if (!is_archive(file)) throw CorruptFile(fmt::format("{}: is no .npz archive, as exported trees are", path));
+  if (!is_archive(file)) throw CorruptFile(fmt::format("{}: is not an .npz archive, as exported trees are", path));
   try {
     const ArrayReader arrays(file);
     if (is_table(arrays)) return read_table(arrays);

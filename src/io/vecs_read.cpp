@@ -70,8 +70,8 @@ PointFile read_vecs(const runtime::InputFile& file, const ReadOptions& options, 
   file.read_exact(0, head, 4);
   const std::uint32_t dims = dims_at(head);
   if (dims == 0 || dims > kMaxColumns) {
-    throw CorruptFile(
-        fmt::format("{}: the first record claims {} dimensions; it is no {} file", file.name(), dims, name_of(format)));
+    throw CorruptFile(fmt::format("{}: the first record claims {} dimensions; it is not a file of type {}", file.name(),
+                                  dims, name_of(format)));
   }
   RecordLayout layout;
   layout.record_bytes = 4 + dims * std::uint64_t{size_of(type)};

@@ -17,7 +17,7 @@ void add_vtk_array(RecordLayout& layout, const std::string& file_name, std::stri
                    NumberType type, std::uint64_t components, std::uint64_t offset);
 
 /// The number whose text begins at `at`, as the bytes of `type` in the machine's order, to `out`. Where the text ends,
-/// or null if it is no number of that type.
+/// or null if it is not a number of that type.
 const char* parse_vtk_number(const char* at, const char* end, NumberType type, char* out);
 
 }  // namespace kith::io

@@ -103,7 +103,7 @@ class LegacyVtk {
                         file_.name(), kind));
       }
     } else if (key == "points") {
-      if (has_points_) lines_.fail("POINTS stands twice");
+      if (has_points_) lines_.fail("POINTS appears twice");
       layout_.rows = count(1);
       has_points_ = true;
       is_point_data_ = false;
@@ -145,7 +145,7 @@ class LegacyVtk {
       while (lines_.next(information) && !without_blanks(information).empty()) {
       }
     } else if (key != "dimensions" && key != "origin" && key != "spacing") {
-      lines_.fail(fmt::format("{} is no keyword of VTK", shown(words[0])));
+      lines_.fail(fmt::format("{} is not a keyword of VTK", shown(words[0])));
     }
     return true;
   }
@@ -238,7 +238,7 @@ class LegacyVtk {
       for (const std::string_view word : words_) {
         const char* const end = word.data() + word.size();
         if (parse_vtk_number(word.data(), end, type, value.data()) != end) {
-          throw BadData(fmt::format("{}: line {}: {} is no number of type {}", file_.name(), lines_.number(),
+          throw BadData(fmt::format("{}: line {}: {} is not a number of type {}", file_.name(), lines_.number(),
                                     shown(word), io::name_of(type)));
         }
         decoded_.insert(decoded_.end(), value.data(), value.data() + size);

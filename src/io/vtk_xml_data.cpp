@@ -44,7 +44,7 @@ std::vector<char> decode_base64(std::string_view text, const std::string& where,
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
     const int digit = c == '=' ? 0 : base64_digit(c);
     if (digit < 0 || (padding > 0 && c != '='))
-      refuse_array(where, fmt::format("{} is no base64", shown(std::string_view(&c, 1))));
+      refuse_array(where, fmt::format("{} is not base64", shown(std::string_view(&c, 1))));
     padding += c == '=';
     group = group << 6 | static_cast<std::uint32_t>(digit);
     if (++digits < 4) continue;
@@ -149,8 +149,8 @@ void append_vtk_text(std::string_view text, NumberType type, std::uint64_t value
     const char* const stop = parse_vtk_number(begin, end, type, value.data());
     if (stop == nullptr || (stop != end && kBetween.find(*stop) == std::string_view::npos)) {
       const std::size_t word_end = std::min(text.find_first_of(kBetween, at), text.size());
-      throw BadData(
-          fmt::format("{}: {} is no number of type {}", where, shown(text.substr(at, word_end - at)), name_of(type)));
+      throw BadData(fmt::format("{}: {} is not a number of type {}", where, shown(text.substr(at, word_end - at)),
+                                name_of(type)));
     }
     if (needs_swap(encoding)) std::reverse(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
     out.insert(out.end(), value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));

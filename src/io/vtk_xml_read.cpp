@@ -70,7 +70,7 @@ std::string markup_of(const runtime::InputFile& file, const ReadOptions& options
     const std::size_t appended = text.find(kEnd, before - std::min(before, kEnd.size()));
     const std::size_t nul = text.find('\0', before);
     if (nul < appended) {
-      throw CorruptFile(fmt::format("{}: byte {} is NUL, so this is no XML or it is damaged", file.name(), nul));
+      throw CorruptFile(fmt::format("{}: byte {} is NUL, so this is not XML, or it is damaged", file.name(), nul));
     }
     runtime::require_memory(text.size(), "the text of " + file.name());
     if (appended == std::string::npos) continue;
@@ -135,7 +135,7 @@ class XmlVtk {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
     if (text->empty() || error != std::errc() || end != text->data() + text->size()) {
-      fail(fmt::format("{}={} of <{}> is no whole number", key, shown(*text), shown(tag.name)));
+      fail(fmt::format("{}={} of <{}> is not a whole number", key, shown(*text), shown(tag.name)));
     }
     return value;
   }
@@ -260,7 +260,7 @@ class XmlVtk {
     if (array.format != "appended") fail(fmt::format("{}: the format {} is not known", where, shown(array.format)));
     if (!appended_at_)
       fail(fmt::format("{} is appended, but there is no <AppendedData>; the file is cut short", where));
-    if (array.offset > file_.size() - *appended_at_) fail(fmt::format("{} begins behind the end of the file", where));
+    if (array.offset > file_.size() - *appended_at_) fail(fmt::format("{} begins after the end of the file", where));
     const std::uint64_t begin = *appended_at_ + array.offset;
     if (appended_is_raw_) return append_vtk_raw(file_, begin, bytes, encoding_, where, meter_, out);
     const auto next = std::ranges::upper_bound(offsets_, array.offset);

@@ -72,9 +72,9 @@ void SequenceSet::add(std::string_view string) {
     const std::size_t bad = runtime::append_code_points(string, items_);
     if (bad < string.size()) {
       items_.resize(before);
-      throw BadData(
-          fmt::format("row {}, byte {} (counted from 0): {:#04x} begins no UTF-8; mend it, or take strings as bytes",
-                      size(), bad, static_cast<unsigned char>(string[bad])));
+      throw BadData(fmt::format(
+          "row {}, byte {} (counted from 0): {:#04x} is not valid UTF-8; correct it, or take strings as bytes", size(),
+          bad, static_cast<unsigned char>(string[bad])));
     }
   } else if (kind_ == SequenceKind::bytes) {
     for (const char c : string) items_.push_back(static_cast<unsigned char>(c));
@@ -102,7 +102,7 @@ void SequenceSet::reserve(std::uint64_t sequences, std::uint64_t items) {
 std::string SequenceSet::string(std::uint64_t i) const {
   std::string text;
   if (kind_ != SequenceKind::text && kind_ != SequenceKind::bytes) {
-    throw UsageError(fmt::format("sequences of {} are no strings", name_of(kind_)));
+    throw UsageError(fmt::format("sequences of {} are not strings", name_of(kind_)));
   }
   for (const std::uint32_t item : sequence(i)) {
     if (kind_ == SequenceKind::bytes) {

@@ -263,9 +263,9 @@ TEST_F(BrokenTable, NodesThatAreMissingOrTwice) {
   ASSERT_EQ(table_.root, 10u);
   NodeTable table = table_;
   table.root = 20;
-  expect_violation(table, "the root 20 is no node");
+  expect_violation(table, "the root 20 is not a node");
   table.root = kNoNode;
-  expect_violation(table, "the root 4294967295 is no node");
+  expect_violation(table, "the root 4294967295 is not a node");
   table = table_;
   table.less[10] = 10;
   expect_violation(table, "node 10 (point " + std::to_string(table.point[10]) +
@@ -275,8 +275,8 @@ TEST_F(BrokenTable, NodesThatAreMissingOrTwice) {
   expect_violation(table, "is reached twice; node 10 leads to it too");
   table = table_;
   table.less[5] = 99;
-  expect_violation(
-      table, "node 5 (point " + std::to_string(table.point[5]) + "): its less-than child 99 is no node; there are 20");
+  expect_violation(table, "node 5 (point " + std::to_string(table.point[5]) +
+                              "): its less-than child 99 is not a node; there are 20");
   table = table_;
   table.less[5] = kNoNode;
   expect_violation(table, "has no less-than child, but a balanced tree has 5 nodes there");

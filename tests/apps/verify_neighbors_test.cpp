@@ -52,7 +52,7 @@ TEST_F(OnALine, TheRightAnswerPasses) {
 
 TEST_F(OnALine, AWrongDistanceIsNamed) {
   distances_[2] = std::nextafter(2.0f, 3.0f);
-  expect_violation("query 0, rank 2: distance 2.0000002 stands there, but point 4 is at distance 2");
+  expect_violation("query 0, rank 2: the list says distance 2.0000002, but point 4 is at distance 2");
 }
 
 TEST_F(OnALine, TheSignOfZeroIsABit) {
@@ -67,36 +67,35 @@ TEST_F(OnALine, TheSignOfZeroIsABit) {
 
 TEST_F(OnALine, AWrongTieIsNamed) {
   std::swap(indices_[0], indices_[1]);
-  expect_violation(
-      "query 0, rank 0: point 2 stands there, but point 1 is at the same distance 1 and has the lower index");
+  expect_violation("query 0, rank 0: point 2 is listed, but point 1 is at the same distance 1 and has the lower index");
 }
 
 TEST_F(OnALine, AMissingNeighbourIsNamed) {
   indices_[4] = 1;
   distances_[4] = 3;
-  expect_violation("query 1, rank 1: point 3 at distance 1 is missing, point 1 at distance 3 stands there");
+  expect_violation("query 1, rank 1: point 3 at distance 1 is missing, point 1 at distance 3 is listed instead");
 }
 
 TEST_F(OnALine, AWrongOrderIsNamed) {
   std::swap(indices_[1], indices_[2]);
   std::swap(distances_[1], distances_[2]);
-  expect_violation("query 0, rank 1: the order is wrong: point 4 at distance 2 stands before point 2 at distance 1");
+  expect_violation("query 0, rank 1: the order is wrong: point 4 at distance 2 comes before point 2 at distance 1");
 }
 
 TEST_F(OnALine, ARepeatedPointIsNamed) {
   indices_[1] = 1;
-  expect_violation("query 0, rank 1: point 1 stands in the list twice");
+  expect_violation("query 0, rank 1: point 1 is in the list twice");
 }
 
 TEST_F(OnALine, AnIndexThatDoesNotExistIsNamed) {
   indices_[5] = 6;
-  expect_violation("query 1, rank 2: index 6 stands there, but there are 5 points");
+  expect_violation("query 1, rank 2: the list has index 6, but there are 5 points");
 }
 
 TEST_F(OnALine, AnEmptyPlaceThatShouldNotBeIsNamed) {
   indices_[5] = 5;
   distances_[5] = kInf;
-  expect_violation("query 1, rank 2: no neighbour stands there, but point 4 at distance 2 belongs there");
+  expect_violation("query 1, rank 2: no neighbour is listed, but point 4 at distance 2 belongs here");
 }
 
 TEST_F(OnALine, TheLowestWrongQueryIsNamedAndAllAreCounted) {
@@ -128,9 +127,8 @@ TEST_F(OnALine, MoreNeighboursThanPointsEndWithMissingOnes) {
     return verify_neighbors(Neighbors(2, 7, 5, some_indices, Distances(some_distances)), points(), queries());
   };
   EXPECT_EQ(check(0, 1, 1).wrong, 0u);
-  EXPECT_EQ(check(6, 5, 0).first_violation,
-            "query 0, rank 6: distance 0 stands with a missing neighbour, inf belongs there");
-  EXPECT_EQ(check(5, 0, 3).first_violation, "query 0, rank 5: point 0 stands in the list twice");
+  EXPECT_EQ(check(6, 5, 0).first_violation, "query 0, rank 6: a missing neighbour has distance 0; it must be inf");
+  EXPECT_EQ(check(5, 0, 3).first_violation, "query 0, rank 5: point 0 is in the list twice");
 }
 
 TEST_F(OnALine, SelfCanBeExcluded) {
@@ -139,7 +137,7 @@ TEST_F(OnALine, SelfCanBeExcluded) {
   EXPECT_EQ(verify_neighbors(right, points(), points(), options_).wrong, 0u);
   const Neighbors with_self(5, 1, 5, {4, 1, 1, 0, 0}, Distances(std::vector<float>{1, 0, 2, 2, 1}));
   EXPECT_EQ(verify_neighbors(with_self, points(), points(), options_).first_violation,
-            "query 1, rank 0: point 1 stands there, but it does not take part in this search");
+            "query 1, rank 0: point 1 is listed, but it is excluded from this search");
   EXPECT_THROW(verify(), UsageError);
 }
 
@@ -153,7 +151,7 @@ TEST_F(OnALine, RadiusListsAreChecked) {
   EXPECT_EQ(check({0, 2, 5}, {1, 2, 0, 3, 4}, {1, 1, 1, 1, 2}).first_violation,
             "query 0, rank 2: the list ends after 2 of 3 neighbours; point 4 at distance 2 is missing");
   EXPECT_EQ(check({0, 4, 7}, {1, 2, 4, 0, 0, 3, 4}, {1, 1, 2, 3, 1, 1, 2}).first_violation,
-            "query 0, rank 3: point 0 stands there, but the list should end after 3 neighbours");
+            "query 0, rank 3: point 0 is listed, but the list should end after 3 neighbours");
   options_.max_neighbors = 2;
   EXPECT_EQ(check({0, 2, 4}, {1, 2, 0, 3}, {1, 1, 1, 1}).wrong, 0u);
   EXPECT_EQ(check({0, 3, 6}, {1, 2, 4, 0, 3, 4}, {1, 1, 2, 1, 1, 2}).wrong, 2u);
@@ -206,7 +204,7 @@ TEST(VerifyNeighbors, RowsThatAreNotFiniteAreLeftOutOnlyWhenSaid) {
   EXPECT_EQ(verify_neighbors(found, view, asked, options).wrong, 0u);
   const Neighbors wrong(2, 2, 3, {3, 3, 2, 1}, Distances(std::vector<float>{kInf, kInf, 0, 2}));
   EXPECT_EQ(verify_neighbors(wrong, view, asked, options).first_violation,
-            "query 1, rank 1: point 1 stands there, but it does not take part in this search");
+            "query 1, rank 1: point 1 is listed, but it is excluded from this search");
   const NeighborLists lists(3, {0, 0, 1}, {2}, Distances(std::vector<float>{0}));
   EXPECT_EQ(verify_neighbors(lists, 1, view, asked, options).wrong, 0u);
 }
@@ -302,7 +300,7 @@ TEST(VerifyNeighbors, LpToleratesAFewUnitsInTheLastPlaceAndNoMore) {
   EXPECT_EQ(check({0, 1, 2}, {0, step * (1 + 4e-16), 2 * step}).wrong, 0u);
   EXPECT_EQ(check({0, 1, 2}, {0, step * (1 + 1e-13), 2 * step}).wrong, 1u);
   EXPECT_EQ(check({0, 2, 1}, {0, 2 * step, step}).wrong, 1u);
-  EXPECT_EQ(check({0, 1, 1}, {0, step, 2 * step}).first_violation, "query 0, rank 2: point 1 stands in the list twice");
+  EXPECT_EQ(check({0, 1, 1}, {0, step, 2 * step}).first_violation, "query 0, rank 2: point 1 is in the list twice");
   EXPECT_EQ(check({0, 1, 3}, {0, step, std::numeric_limits<double>::infinity()}).wrong, 1u);
 
   const auto check_radius = [&](double radius, std::vector<std::uint32_t> indices, std::vector<double> distances) {

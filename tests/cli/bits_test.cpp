@@ -115,7 +115,7 @@ TEST_F(Bits, FilesThatHoldNoBitsAreRefused) {
   const auto knn = [&](const std::string& file) {
     return run_kith({"knn", write("x.npy", file), "-k", "1", "--metric", "hamming"});
   };
-  expect_failure(knn("0,1\n2,3,4,5,6,7\n"), 4, "no NPY array");
+  expect_failure(knn("0,1\n2,3,4,5,6,7\n"), 4, "not an NPY array");
   expect_failure(knn(npy("<f4", "(1, 1)", std::string(4, '\0'))), 3,
                  "holds f32, but rows of bits are an array of uint8");
   expect_failure(knn(npy("|u1", "(4,)", "abcd")), 3, "shape (4); rows of bits have shape (rows, bytes)");

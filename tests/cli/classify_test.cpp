@@ -310,7 +310,7 @@ TEST_F(ClassifyCommand, ManyClassesAreLeftToJson) {
   for (int i = 0; i < 31; ++i) rows += std::to_string(i) + ",k" + std::to_string(i) + "\n";
   write("many.csv", rows);
   const Outcome told = classify(tables("many.csv", "many.csv", {"--label", "kind", "-k", "1"}));
-  EXPECT_PRED2(has, told.err, "--json tells of each of the 31 classes");
+  EXPECT_PRED2(has, told.err, "--json reports each of the 31 classes");
   EXPECT_FALSE(has(told.err, "predicted")) << told;
 }
 

@@ -79,7 +79,7 @@ TEST_F(ConvertCommand, ChoosesColumnsAndTypes) {
   EXPECT_EQ(table.columns[3].type(), io::ColumnType::i32);
   expect_failure(convert({path("c.ply"), path("e.ply"), "--dtype", "intensity=u8"}), 2,
                  "u8 does not hold every value of the column intensity");
-  expect_failure(convert({path("c.ply"), path("e.ply"), "--dtype", "u8"}), 2, "--dtype: \"u8\" is no type");
+  expect_failure(convert({path("c.ply"), path("e.ply"), "--dtype", "u8"}), 2, "--dtype: \"u8\" is not a type");
   expect_failure(convert({path("c.ply"), path("e.ply"), "--columns", "speed"}), 2, "no column \"speed\"");
 }
 

@@ -156,7 +156,7 @@ TEST_F(DedupeCommand, BadRowsAreNamedOrLeftOut) {
 TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("found.csv", {"--metric", "l1"}), 2, "--metric goes with --tolerance");
   expect_failure(dedupe("found.csv", {"--lowest"}), 2, "--lowest goes with --by");
-  expect_failure(dedupe("found.csv", {"--tolerance", "-1"}), 2, "--tolerance: -1 is no distance");
+  expect_failure(dedupe("found.csv", {"--tolerance", "-1"}), 2, "--tolerance: -1 is not a distance");
   expect_failure(dedupe("found.csv", {"--by", "speed"}), 2, "speed");
   expect_failure(dedupe("found.csv", {"--columns", "x,y", "--by", "name"}), 3, "holds text");
   expect_failure(dedupe("found.csv", {"--json", "--out", "-"}), 2, "standard output");
@@ -171,6 +171,17 @@ TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("found.csv", {"--carry", "a,,b"}), 2, "--carry");
   expect_failure(run_kith({"dedupe"}), 2, "POINTS is required");
   expect_failure(dedupe("absent.csv", {}), 5, "absent.csv");
+}
+
+TEST_F(DedupeCommand, SaysThatLargeWholeNumbersAreRoundedBeforeItMergesThem) {
+  write("ids.csv", "id,x\n9007199254740993,1\n9007199254740992,1\n");
+  const Outcome merged = run_kith({"dedupe", path("ids.csv")});
+  EXPECT_EQ(merged.out, "id,x\n9007199254740992,1\n");
+  EXPECT_PRED2(has, merged.err, "1 whole number has more digits than f64 holds and was rounded; the first is ");
+  EXPECT_PRED2(has, merged.err, "9007199254740993 in line 2, column 1 (id)");
+  const Outcome kept = run_kith({"dedupe", path("ids.csv"), "--columns", "x", "--map", path("map.csv")});
+  EXPECT_EQ(kept.out, "id,x\n9007199254740993,1\n");
+  EXPECT_EQ(kept.err.find("rounded"), std::string::npos) << kept.err;
 }
 
 TEST_F(DedupeCommand, IsTheSameForEveryNumberOfThreads) {

@@ -34,7 +34,7 @@ TEST_F(FilterFlags, WithinBoundsTheNeighbours) {
             kAllowedHead + "0,0,1,1\n0,1,4,inf\n1,0,0,1\n1,1,2,2\n2,0,1,2\n2,1,4,inf\n3,0,4,inf\n3,1,4,inf\n");
   const json report = json::parse(run_kith({"knn", path("p.csv"), "-k", "2", "--within", "2.5", "--json"}).out);
   EXPECT_EQ(report["within"], 2.5);
-  expect_failure(run_kith({"knn", path("p.csv"), "-k", "2", "--within", "-1"}), 2, "--within: -1 is no distance");
+  expect_failure(run_kith({"knn", path("p.csv"), "-k", "2", "--within", "-1"}), 2, "--within: -1 is not a distance");
   expect_failure(run_kith({"radius", path("p.csv"), "-r", "2", "--within", "1"}), 2, "there is no flag --within");
 }
 

@@ -43,8 +43,8 @@ TEST_F(FormatsCommand, PlainNumbersByALayout) {
   EXPECT_EQ(info.code, 0) << info;
   EXPECT_PRED2(has, info.out, "format        raw\npoints        1\ndims          3\n");
   expect_failure(run_kith({"info", scan, "--layout", "f32 x,y,z"}), 4,
-                 "16 bytes are no whole number of rows of 12 bytes");
-  expect_failure(run_kith({"info", scan, "--layout", "f33 x"}), 2, "\"f33\" is no type");
+                 "16 bytes are not a whole number of rows of 12 bytes");
+  expect_failure(run_kith({"info", scan, "--layout", "f33 x"}), 2, "\"f33\" is not a type");
   expect_failure(run_kith({"info", scan, "--layout", "u8 x", "--format", "ply"}), 2, "leave --layout or --format out");
   ASSERT_EQ(run_kith({"build", scan, "--layout", "f32 x,y,z,i", "--out", path("scan.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"knn", path("scan.kith"), "-k", "1", "--layout", "f32 x"}), 2, "leave --layout out");

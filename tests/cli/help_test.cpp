@@ -88,8 +88,8 @@ TEST(Help, NumbersAreReadStrictly) {
   expect_failure(run_kith({"knn", "a.csv", "-k", ""}), 2, "is not a whole number");
   expect_failure(run_kith({"knn", "a.csv", "-k", "3", "--threads", "-1"}), 2, "--threads: -1 is too small");
   expect_failure(run_kith({"knn", "a.csv", "-k", "3", "--threads", "1025"}), 2, "the most is 1024");
-  expect_failure(run_kith({"radius", "a.csv", "-r", "-0.5"}), 2, "--radius: -0.5 is no distance");
-  expect_failure(run_kith({"radius", "a.csv", "-r", "nan"}), 2, "--radius: nan is no distance");
+  expect_failure(run_kith({"radius", "a.csv", "-r", "-0.5"}), 2, "--radius: -0.5 is not a distance");
+  expect_failure(run_kith({"radius", "a.csv", "-r", "nan"}), 2, "--radius: nan is not a distance");
   expect_failure(run_kith({"radius", "a.csv", "-r", "1m"}), 2, "--radius: \"1m\" is not a number");
   expect_failure(run_kith({"generate", "--points", "many"}), 2, "--points: \"many\" is not a whole number");
   expect_failure(run_kith({"generate", "--dims", "0"}), 2, "--dims: 0 is too small");

@@ -133,7 +133,7 @@ TEST_F(Sequences, WhatMakesNoSenseIsRefused) {
   expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--from", "lines"}), 2, "say --metric edit");
   expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--metric", "hamming"}), 3, "of one length");
   expect_failure(run_kith({"knn", path("words.txt"), "-k", "1", "--metric", "jaccard"}), 3,
-                 "line 1: \"cat\" is no whole");
+                 "line 1: \"cat\" is not a whole");
   expect_failure(run_kith({"knn", path("none.txt"), "-k", "1", "--metric", "edit"}), 5, "cannot be opened");
   expect_failure(
       run_kith({"export", path("words.txt"), "--layout", "nodes", "--metric", "edit", "--out", path("x.npz")}), 2,

@@ -38,7 +38,7 @@ TEST_F(ForgedTree, FirstLeaf) {
                  "not finite");
   expect_refused(with_value(bytes_, place(SectionId::blocks, 0), 1e9), "not the tight one");
   expect_refused(with_value(bytes_, numbers, 69u), "there are only 69");
-  expect_refused(with_value(bytes_, numbers + 4, value<std::uint32_t>(numbers)), "stands after");
+  expect_refused(with_value(bytes_, numbers + 4, value<std::uint32_t>(numbers)), "comes after");
   expect_refused(with_value(bytes_, numbers + 8 * 4, 1u), "the padding is not zero");
 }
 

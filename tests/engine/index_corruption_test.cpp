@@ -148,7 +148,7 @@ TEST_P(ForgedIndex, TheTableIsChecked) {
   const bool original_is_last = front_.sections[last].id == static_cast<std::uint32_t>(SectionId::original);
   const SectionRecord& first = front_.sections[0];
   const SectionRecord& second = front_.sections[1];
-  expect_refused(table(last, offsetof(SectionRecord, offset), second.offset + 1), "no multiple of 4096");
+  expect_refused(table(last, offsetof(SectionRecord, offset), second.offset + 1), "not a multiple of 4096");
   expect_refused(table(0, offsetof(SectionRecord, offset), std::uint64_t{0}), "inside what comes before it");
   expect_refused(table(1, offsetof(SectionRecord, offset), first.offset), "inside what comes before it");
   expect_refused(table(last, offsetof(SectionRecord, offset), ~std::uint64_t{4095}), "goes beyond");
@@ -158,7 +158,7 @@ TEST_P(ForgedIndex, TheTableIsChecked) {
   expect_refused(table(last, offsetof(SectionRecord, element_bytes), 0u), "elements of 0 bytes");
   expect_refused(table(last, offsetof(SectionRecord, count), front_.sections[last].count - 1), "is not zero");
   expect_refused(table(0, offsetof(SectionRecord, element_bytes), first.element_bytes - 1), "is not zero");
-  expect_refused(table(1, offsetof(SectionRecord, id), first.id), "stands after");
+  expect_refused(table(1, offsetof(SectionRecord, id), first.id), "comes after");
   expect_refused(table(0, offsetof(SectionRecord, id), first.id - 1), "does not belong to engine");
   expect_refused(table(last, offsetof(SectionRecord, id), 1000u), original_is_last ? "is missing" : "does not belong");
   if (original_is_last) {

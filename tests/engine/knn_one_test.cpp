@@ -115,7 +115,7 @@ TEST(KnnOneCall, RefusesWhatMakesNoSense) {
   };
   const std::span<const float> good(points, 2);
   EXPECT_PRED2(holds, ask(query, distances), "3 dimensions, but the points have 2");
-  EXPECT_PRED2(holds, ask(good, std::span(distances, 1)), "room for 2 indices but 1 distances");
+  EXPECT_PRED2(holds, ask(good, std::span(distances, 1)), "2 indices but 1 distances");
   EXPECT_PRED2(holds, ask(good, distances, {.exclude_self = true}), "exclude_self");
   EXPECT_PRED2(holds, ask(good, distances, {.earlier_only = true}), "earlier_only");
   EXPECT_PRED2(holds, ask(good, distances, {.eps = -1}), "eps");

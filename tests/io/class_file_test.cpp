@@ -128,14 +128,15 @@ TEST(ClassFile, TheFirstLineIsFourWholeNumbers) {
   EXPECT_EQ(failure("1,2,3\n"), "c.txt: line 1: \"1,2,3\" is not " + meaning);
   EXPECT_EQ(failure("1,2,3,4,5\n"), "c.txt: line 1: \"1,2,3,4,5\" is not " + meaning);
   EXPECT_EQ(failure("x,y,class\n1,2,0\n"), "c.txt: line 1: \"x,y,class\" is not " + meaning);
-  EXPECT_EQ(failure("1,b,3,4\n"), "c.txt: line 1, column 2: \"b\" is no whole number; the first line is " + meaning);
-  EXPECT_EQ(failure("1,2,,4\n"), "c.txt: line 1, column 3: \"\" is no whole number; the first line is " + meaning);
-  EXPECT_EQ(failure("-1,2,3,4\n"), "c.txt: line 1, column 1: \"-1\" is no whole number; the first line is " + meaning);
+  EXPECT_EQ(failure("1,b,3,4\n"), "c.txt: line 1, column 2: \"b\" is not a whole number; the first line is " + meaning);
+  EXPECT_EQ(failure("1,2,,4\n"), "c.txt: line 1, column 3: \"\" is not a whole number; the first line is " + meaning);
+  EXPECT_EQ(failure("-1,2,3,4\n"),
+            "c.txt: line 1, column 1: \"-1\" is not a whole number; the first line is " + meaning);
   EXPECT_EQ(failure("1,2,3,4.0\n"),
-            "c.txt: line 1, column 4: \"4.0\" is no whole number; the first line is " + meaning);
+            "c.txt: line 1, column 4: \"4.0\" is not a whole number; the first line is " + meaning);
   EXPECT_EQ(failure("\n1,0,1,1\n3,0\n"), "c.txt: line 1: \"\" is not " + meaning);
   EXPECT_EQ(failure("1,0,1,1\r3,0\r"), "c.txt: line 1: \"1,0,1,1\\x0d3,0\" is not " + meaning +
-                                           "; a carriage return without a line feed is no line end");
+                                           "; a carriage return without a line feed is not a line end");
 }
 
 TEST(ClassFile, CountsMustMakeSense) {
@@ -148,7 +149,7 @@ TEST(ClassFile, CountsMustMakeSense) {
   EXPECT_EQ(failure("18446744073709551617,0,1,1\n"),
             "c.txt: line 1, column 1: 18446744073709551617 rows, more than the 4294967294 that fit into one index");
   EXPECT_EQ(failure("1,4294967294,1,1\n"),
-            "c.txt: line 1, column 2: 4294967294 rows beside 1, more than the 4294967294 that fit into one index");
+            "c.txt: line 1, column 2: 4294967294 rows besides 1, more than the 4294967294 that fit into one index");
   EXPECT_EQ(failure("1000000000000,1,1,1\n3,0\n"),
             "c.txt: line 1, column 1: 1000000000000 rows, more than the 4294967294 that fit into one index");
 }
@@ -181,24 +182,24 @@ TEST(ClassFile, AClassIsOneOfThosePromised) {
   EXPECT_EQ(failure("1,2,5,1\n1,0\n2,-1\n3,4\n"),
             "c.txt: line 4, column 2: class 4, but by line 1 the rows after line 2 are new, with class -1");
   EXPECT_EQ(failure("1,0,5,1\n1,\n"), "c.txt: line 2, column 2: the class is missing");
-  EXPECT_EQ(failure("1,0,5,1\n1,cat\n"), "c.txt: line 2, column 2: class \"cat\" is no whole number");
-  EXPECT_EQ(failure("1,0,5,1\n1,1.0\n"), "c.txt: line 2, column 2: class \"1.0\" is no whole number");
-  EXPECT_EQ(failure("1,0,5,1\n1,1 2\n"), "c.txt: line 2, column 2: class \"1 2\" is no whole number");
+  EXPECT_EQ(failure("1,0,5,1\n1,cat\n"), "c.txt: line 2, column 2: class \"cat\" is not a whole number");
+  EXPECT_EQ(failure("1,0,5,1\n1,1.0\n"), "c.txt: line 2, column 2: class \"1.0\" is not a whole number");
+  EXPECT_EQ(failure("1,0,5,1\n1,1 2\n"), "c.txt: line 2, column 2: class \"1 2\" is not a whole number");
   EXPECT_EQ(class_file_in("1,0,5,1\n1,00000000000000000000004\n").labels.at(0), 4u);
 }
 
 TEST(ClassFile, ACoordinateIsAFiniteNumber) {
-  EXPECT_EQ(failure("2,0,1,3\n1,2,3,0\n4,5,x6,0\n"), "c.txt: line 3, column 3: \"x6\" is no number");
+  EXPECT_EQ(failure("2,0,1,3\n1,2,3,0\n4,5,x6,0\n"), "c.txt: line 3, column 3: \"x6\" is not a number");
   EXPECT_EQ(failure("1,0,1,2\n1,,0\n"), "c.txt: line 2, column 2: the coordinate is missing");
   EXPECT_EQ(failure("1,0,1,2\n?,1,0\n"), "c.txt: line 2, column 1: the coordinate is missing");
   EXPECT_EQ(failure("1,0,1,2\n1,nan,0\n"), "c.txt: line 2, column 2: \"nan\" is not finite; leave such points out");
   EXPECT_EQ(failure("1,0,1,2\n-inf,1,0\n"), "c.txt: line 2, column 1: \"-inf\" is not finite; leave such points out");
   EXPECT_EQ(failure("1,0,1,2\n1e400,1,0\n"), "c.txt: line 2, column 1: \"1e400\" is too large");
   EXPECT_EQ(failure("1,0,1,1\n1e40,0\n", DType::f32), "c.txt: line 2, column 1: \"1e40\" is too large for f32");
-  EXPECT_EQ(failure("1,0,1,2\n\"1\",1,0\n"), "c.txt: line 2, column 1: \"\\\"1\\\"\" is no number");
+  EXPECT_EQ(failure("1,0,1,2\n\"1\",1,0\n"), "c.txt: line 2, column 1: \"\\\"1\\\"\" is not a number");
   EXPECT_EQ(failure("1,0,1,2\n1,1\r,0\n"),
-            "c.txt: line 2, column 2: \"1\\x0d\" is no number; a carriage return "
-            "without a line feed is no line end");
+            "c.txt: line 2, column 2: \"1\\x0d\" is not a number; a carriage return "
+            "without a line feed is not a line end");
 }
 
 TEST(ClassFile, RowsAreAsLongAsPromised) {

@@ -26,10 +26,10 @@ constexpr Format kFormats[] = {Format::automatic, Format::text, Format::npy,   F
 TEST(FormatNames, EachParsesBack) {
   for (const Format format : kFormats) EXPECT_EQ(io::parse_format(io::name_of(format)), format);
   for (const std::string name : {"csv", "tsv", "xyz"}) EXPECT_EQ(io::parse_format(name), Format::text);
-  EXPECT_EQ(
-      message_of<UsageError>([] { io::parse_format("doc"); }),
-      "\"doc\" is no file format; give one of auto, text, csv, tsv, xyz, npy, npz, ply, pcd, las, fvecs, bvecs, ivecs, "
-      "idx, pdb, gro, extxyz, lammps, vtk, raw");
+  EXPECT_EQ(message_of<UsageError>([] { io::parse_format("doc"); }),
+            "\"doc\" is not a file format; give one of auto, text, csv, tsv, xyz, npy, npz, ply, pcd, las, fvecs, "
+            "bvecs, ivecs, "
+            "idx, pdb, gro, extxyz, lammps, vtk, raw");
   EXPECT_EQ(io::format_names().front(), "auto");
   for (const std::string_view name : io::format_names()) EXPECT_NO_THROW(io::parse_format(name));
   EXPECT_THROW(io::parse_format(""), UsageError);

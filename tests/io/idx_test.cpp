@@ -39,7 +39,7 @@ TEST(Idx, ImagesBecomeRowsAndLabelsBecomeOneColumn) {
 
 TEST(Idx, HeadersThatAreWrong) {
   expect_error<CorruptFile>(read_idx, "", "cut short");
-  expect_error<CorruptFile>(read_idx, "\1\1\1\1aaaa", "no IDX file");
+  expect_error<CorruptFile>(read_idx, "\1\1\1\1aaaa", "not an IDX file");
   expect_error<CorruptFile>(read_idx, idx(0x0A, {1}).text("a").str(), "0x0a");
   expect_error<CorruptFile>(read_idx, idx(8, {}).str(), "without dimensions");
   expect_error<CorruptFile>(read_idx, idx(8, {2, 0}).str(), "extent");

@@ -124,7 +124,7 @@ TEST(Gro, PrecisionFramesAndOtherBoxes) {
 
 TEST(Gro, WhatIsWrong) {
   const ReadOptions gro{.format = Format::gro};
-  expect_error<CorruptFile>(read_any, "title\nmany\n", "line 2: \"many\" is no number of atoms", gro);
+  expect_error<CorruptFile>(read_any, "title\nmany\n", "line 2: \"many\" is not a number of atoms", gro);
   expect_error<CorruptFile>(read_any, "t\n5\n" + kGro.substr(kGro.find("    1SOL")),
                             "atom 4 of the 5 that the second line promises", gro);
   expect_error<BadData>(read_any, "t\n0\n1 1 1\n", "0 atoms", gro);
@@ -158,10 +158,10 @@ TEST(ExtendedXyz, WhatIsWrong) {
   const ReadOptions xyz{.format = Format::extxyz};
   expect_error<CorruptFile>(read_any, "3\n\nH 1 2 3\n", "says 3 atoms, but ends after 1", xyz);
   expect_error<CorruptFile>(read_any, "2\n\nH 1 2 3\nH 1 2\n", "line 4: has 3 fields where an atom has 4", xyz);
-  expect_error<BadData>(read_any, "1\n\nH 1 2 z\n", "line 3: \"z\" of \"z\" is no number", xyz);
+  expect_error<BadData>(read_any, "1\n\nH 1 2 z\n", "line 3: \"z\" of \"z\" is not a number", xyz);
   expect_error<CorruptFile>(read_any, "1\nProperties=species:S:1:pos:R:2\nH 1 2\n", "no pos:R:3", xyz);
   expect_error<CorruptFile>(read_any, "1\nProperties=species:S:99999999999\nH 1 2\n", "name:type:columns", xyz);
-  expect_error<CorruptFile>(read_any, "x\n\nH 1 2 z\n", "line 1: \"x\" is no number of atoms", xyz);
+  expect_error<CorruptFile>(read_any, "x\n\nH 1 2 z\n", "line 1: \"x\" is not a number of atoms", xyz);
 }
 
 std::string lammps(const std::string& section, const std::string& atoms) {
@@ -214,7 +214,7 @@ TEST(Lammps, WhatIsWrong) {
   expect_error<CorruptFile>(read_any, lammps("Atoms", "1 1\n2 1\n"), "2 fields fit no atom style");
   expect_error<CorruptFile>(read_any, lammps("Atoms", "1 1 0.5 0.5 0.5\n"),
                             "has 1 fields where an atom has 5; after 1 of 2 atoms");
-  expect_error<BadData>(read_any, lammps("Atoms", "1 1 0.5 0.5 0.5\n2 1 1 1 ?\n"), "\"?\" of \"z\" is no number");
+  expect_error<BadData>(read_any, lammps("Atoms", "1 1 0.5 0.5 0.5\n2 1 1 1 ?\n"), "\"?\" of \"z\" is not a number");
 }
 
 }  // namespace

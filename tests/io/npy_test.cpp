@@ -191,7 +191,7 @@ TEST(Npy, HeadersThatLie) {
   expect_error<CorruptFile>(read_npy, huge.str(), "claims 4294967280 bytes");
   expect_error<CorruptFile>(read_npy, npy_bytes(dictionary("<f4", "(2, 2)"), data, 9), "version");
   expect_error<CorruptFile>(read_npy, "", "0 bytes");
-  expect_error<CorruptFile>(read_npy, "hello, I am no array", "no NPY array");
+  expect_error<CorruptFile>(read_npy, "hello, I am no array", "not an NPY array");
 }
 
 TEST(Npy, SurvivesDamage) {

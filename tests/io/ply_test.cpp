@@ -178,7 +178,7 @@ TEST(Ply, TextThatIsWrong) {
   const std::string head = header("ascii", "element vertex 2\nproperty float x\nproperty float y\nproperty double z\n");
   expect_error<CorruptFile>(read_ply, head + "1 2 3\n4 5\n6 7 8\n", "line 10 (vertex 1)");
   expect_error<CorruptFile>(read_ply, head + "1 2 3\n4 5 6 7\n", "more values");
-  expect_error<BadData>(read_ply, head + "1 2 3\n4 five 6\n", "\"five\" of \"y\" is no number");
+  expect_error<BadData>(read_ply, head + "1 2 3\n4 five 6\n", "\"five\" of \"y\" is not a number");
   expect_error<BadData>(read_ply, head + "1 2 3\n4 5 6,\n", "\"6,\"");
   expect_error<BadData>(read_ply, head + "1 2 3\n4 5 1e400\n", "out of range");
   ReadOptions options;
@@ -192,7 +192,7 @@ TEST(Ply, TextThatIsWrong) {
   const std::string lists = header("ascii",
                                    "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
                                    "property list uchar int v\n");
-  expect_error<BadData>(read_ply, lists + "1 2 3 -1\n", "count of a list");
+  expect_error<BadData>(read_ply, lists + "1 2 3 -1\n", "length of a list");
   expect_error<CorruptFile>(read_ply, lists + "1 2 3 2147483648 5 6\n", "ends before");
 }
 

@@ -100,12 +100,12 @@ TEST(RawLayout, LongFortranRecordsComeInParts) {
 TEST(RawLayout, WhatIsWrongWithTheFile) {
   const std::string twelve = floats({1, 2, 3});
   expect_layout_error<CorruptFile>(twelve, "f32 x,y",
-                                   "12 bytes are no whole number of rows of 8 bytes (4 are left over)");
+                                   "12 bytes are not a whole number of rows of 8 bytes (4 are left over)");
   expect_layout_error<CorruptFile>(twelve, "rows=2 f32 x,y", "the layout takes 2 rows of 8 bytes");
   expect_layout_error<CorruptFile>(twelve, "skip=13 u8 x", "has 12 bytes, and the layout skips 13");
   expect_layout_error<CorruptFile>(twelve, "fortran f32 x,y,z", "Fortran record 1 reaches beyond the end");
   expect_layout_error<CorruptFile>(record("abcd") + "\4\0\0\0abcd\5\0\0\0"s, "fortran u8 x",
-                                   "Fortran record 2 at byte 12 has the length 4 before and 5 behind it");
+                                   "Fortran record 2 at byte 12 has the length 4 before and 5 after it");
   expect_layout_error<CorruptFile>(record("abcde"), "fortran u8 x,y",
                                    "Fortran record 1 has 5 bytes, but a row of the layout has 2");
   expect_layout_error<CorruptFile>(record("ab"), "fortran skip=1 u8 x",
@@ -116,19 +116,19 @@ TEST(RawLayout, WhatIsWrongWithTheFile) {
 }
 
 TEST(RawLayout, WhatIsWrongWithTheLayout) {
-  const std::pair<const char*, const char*> cases[] = {{"f33 x", "\"f33\" is no type"},
-                                                       {"f32", "a name is missing behind \"f32\""},
+  const std::pair<const char*, const char*> cases[] = {{"f33 x", "\"f33\" is not a type"},
+                                                       {"f32", "a name is missing after \"f32\""},
                                                        {"f32 x,,y", "a name is missing"},
-                                                       {"f32 x y", "\"x y\" is no name; a comma stands between names"},
-                                                       {"f32 x,x", "\"x\" stands twice"},
+                                                       {"f32 x y", "\"x y\" is not a name; separate names by commas"},
+                                                       {"f32 x,x", "\"x\" appears twice"},
                                                        {"skip=a f32 x", "\"skip=a\" needs a whole number"},
                                                        {"jump=1 f32 x", "\"jump=1\" is neither"},
                                                        {"records=1 f32 x", "\"records\" needs \"fortran\""},
                                                        {"pad x; f32 x", "\"pad\" needs a number of bytes"},
-                                                       {"f32 0", "\"0\" is no number of columns"},
-                                                       {"f32 999999999", "is no number of columns"},
+                                                       {"f32 0", "\"0\" is not a number of columns"},
+                                                       {"f32 999999999", "is not a number of columns"},
                                                        {"pad 4", "it has no columns"},
-                                                       {" ; ", "is no type"}};
+                                                       {" ; ", "is not a type"}};
   for (const auto& [layout, part] : cases) expect_layout_error<UsageError>("abcd", layout, part);
 }
 

@@ -129,7 +129,7 @@ TEST(SetsOfNumbers, BlanksAndCommas) {
             (Strings{"1 empty line was read as an empty set", "1 set holds a number more than once; once counts"}));
   for (const std::string bad : {"-1", "1.5", "4294967296", "x", "1;2", "0x10"}) {
     EXPECT_PRED2(holds, refusal("1 2\n3 " + bad + "\n", SequenceFormat::sets),
-                 "x: line 2: \"" + bad + "\" is no whole number");
+                 "x: line 2: \"" + bad + "\" is not a whole number");
   }
 }
 

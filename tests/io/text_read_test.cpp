@@ -44,6 +44,25 @@ TEST(TextRead, GivenSeparatorWins) {
   EXPECT_EQ(values_of(read("1 2\t3\n", {.delimiter = ' '})), (Values{1, 2, 3}));
 }
 
+TEST(TextRead, WholeNumbersThatAreRoundedAreNoted) {
+  const std::string advice =
+      " To keep all digits, take the column as the label, or choose other columns as coordinates";
+  EXPECT_EQ(read("a,b\n1,9007199254740993\n2,\"18446744073709551615\"\n-9007199254740993,7\n").notes,
+            Names{"3 whole numbers have more digits than f64 holds and were rounded; the first is 9007199254740993 in "
+                  "line 2, column 2 (b)." +
+                  advice});
+  EXPECT_EQ(read("1;0,5\n9007199254740993;0,5\n").notes,
+            Names{"1 whole number has more digits than f64 holds and was rounded; the first is 9007199254740993 in "
+                  "line 2, column 1." +
+                  advice});
+  // What a double holds, what is not a whole number, and what is no coordinate.
+  EXPECT_EQ(read("9007199254740992,-9007199254740994,100000000000000000000,0000100000000000000000000\n").notes,
+            Names{});
+  EXPECT_EQ(read("9007199254740993.5,9007199254740993e0,0.12345678901234567890\n").notes, Names{});
+  EXPECT_EQ(read("1,9007199254740993\n", {.label = "2"}).notes, Names{});
+  EXPECT_EQ(read("1,9007199254740993\n", {.columns = {"1"}}).notes, Names{});
+}
+
 TEST(TextRead, OneColumn) {
   EXPECT_EQ(values_of(read("1\n2\n3\n")), (Values{1, 2, 3}));
   const auto named = read("height\n1\n2\n");

@@ -76,11 +76,11 @@ TEST(VtkLegacy, WhatIsWrong) {
   expect_error<CorruptFile>(read_vtk, head + "POINTS 99999999999 float\n1 2 3\n", "says 99999999999 x 3 values");
   expect_error<CorruptFile>(read_vtk, head + "POINTS 2 float\n1.5 2.5 3.5\n4\n", "values are missing");
   expect_error<CorruptFile>(read_vtk, head + "POINTS 1 float\n1 2 3 4\n", "more values than the array");
-  expect_error<BadData>(read_vtk, head + "POINTS 1 float\n1 two 3\n", "line 6: \"two\" is no number of type f32");
+  expect_error<BadData>(read_vtk, head + "POINTS 1 float\n1 two 3\n", "line 6: \"two\" is not a number of type f32");
   expect_error<CorruptFile>(read_vtk, head + "POINTS 1 quad\n1 2 3\n", "\"quad\" are not read");
   expect_error<CorruptFile>(read_vtk, head + "POINTS 1 float\n1 2 3\nPOINT_DATA 2\n",
                             "POINT_DATA of 2 points, but there are 1");
-  expect_error<CorruptFile>(read_vtk, head + "POINTS 1 float\n1 2 3\nNONSENSE\n", "\"NONSENSE\" is no keyword");
+  expect_error<CorruptFile>(read_vtk, head + "POINTS 1 float\n1 2 3\nNONSENSE\n", "\"NONSENSE\" is not a keyword");
   expect_error<BadData>(read_vtk, head, "it has no POINTS");
   expect_error<CorruptFile>(read_vtk, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n",
                             "is a VTK grid");
@@ -218,7 +218,7 @@ TEST(VtkXml, WhatIsWrong) {
   expect_error<CorruptFile>(read_vtk, changed({"ascii"}, "\"UnstructuredGrid\"", "\"ImageData\""), "lists no points");
   expect_error<CorruptFile>(read_vtk, changed({"ascii"}, "\"UnstructuredGrid\"", "\"PUnstructuredGrid\""),
                             "files of their own");
-  expect_error<BadData>(read_vtk, changed({"ascii"}, "0.5 1 2", "0.5 one 2"), "\"one\" is no number of type f32");
+  expect_error<BadData>(read_vtk, changed({"ascii"}, "0.5 1 2", "0.5 one 2"), "\"one\" is not a number of type f32");
   expect_error<BadData>(read_vtk, "<VTKFile type=\"PolyData\"></VTKFile>", "no <Piece>");
   expect_error<CorruptFile>(read_vtk, std::string(1000, '\0'), "byte 0 is NUL", {.format = Format::vtk});
   const std::string raw = xml_file({"appended", false, false, false, true});

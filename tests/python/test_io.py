@@ -35,6 +35,16 @@ def test_columns_labels_and_extras(tmp_path):
     assert kith.read_points(path, columns=[1], label="last").points.tolist() == [[0], [2], [4]]
 
 
+def test_whole_numbers_that_are_rounded_are_noted(tmp_path):
+    path = tmp_path / "ids.csv"
+    path.write_text("id,x\n9007199254740993,1\n9007199254740992,1\n")
+    file = kith.read_points(path)
+    assert file.points[0, 0] == file.points[1, 0]
+    assert len(file.notes) == 1 and "9007199254740993 in line 2, column 1 (id)" in file.notes[0]
+    labelled = kith.read_points(path, label="id")
+    assert labelled.labels.tolist() == ["9007199254740993", "9007199254740992"] and labelled.notes == []
+
+
 def test_labels_are_written(tmp_path):
     path = tmp_path / "labelled.csv"
     kith.write_points(path, np.eye(3), columns=["a", "b", "c"], labels=["r", "s", "r"])
@@ -117,7 +127,7 @@ def test_plain_numbers_by_a_layout(tmp_path, rng):
     np.testing.assert_array_equal(file.points, rows[:, :3])
     np.testing.assert_array_equal(file.extras[:, 0], rows[:, 3])
     assert file.format == "raw" and file.columns == ["x", "y", "z"]
-    with pytest.raises(ValueError, match="is no type"):
+    with pytest.raises(ValueError, match="is not a type"):
         kith.read_points(path, layout="f33 x")
     with pytest.raises(ValueError, match="--layout"):
         kith.read_points(path)

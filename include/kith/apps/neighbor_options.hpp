@@ -25,7 +25,7 @@ Weights parse_weights(std::string_view text);
 /// Which neighbours count, how much, and how they are found. The answer depends on `k`, `weights` and `metric` only.
 struct NeighborOptions {
   std::uint32_t k = 5;
-  /// `distance` is not for inner products, which are no distances: UsageError.
+  /// `distance` is not for inner products, which are not distances: UsageError.
   Weights weights = Weights::uniform;
   Metric metric = Metric::l2();
   Engine engine = Engine::automatic;

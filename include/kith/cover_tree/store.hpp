@@ -90,7 +90,7 @@ class Store {
   /// Keeps an object that is in no list yet. Nothing has changed if it throws.
   Slot add(Object object, Id id) {
     if (free_ == kNone) {
-      if (nodes_.size() == kNone) throw UsageError("cover tree: no room for more than 2^32 - 1 objects");
+      if (nodes_.size() == kNone) throw UsageError("cover tree: at most 2^32 - 1 objects fit");
       nodes_.emplace_back().next = free_;
       free_ = static_cast<Slot>(nodes_.size() - 1);
     }

@@ -79,7 +79,7 @@ class CoverCheck {
       with_parent += node.children;
       if (!has_children_in_shape(i)) return false;
     }
-    return with_parent == nodes.size() || fail(nodes.size() - with_parent, " nodes are nobody's children");
+    return with_parent == nodes.size() || fail(nodes.size() - with_parent, " nodes have no parent");
   }
 
   bool has_children_in_shape(Number parent) {

@@ -147,7 +147,7 @@ void check_section(const SectionRecord& section, std::uint64_t free_from, std::u
   const std::string which = fmt::format("section {} ({})", section.id, name_of(static_cast<SectionId>(section.id)));
   if (section.element_bytes == 0) throw_damaged(name, which + " has elements of 0 bytes");
   if (section.offset % kSectionAlignment != 0) {
-    throw_damaged(name, fmt::format("{} starts at byte {}, which is no multiple of {}", which, section.offset,
+    throw_damaged(name, fmt::format("{} starts at byte {}, which is not a multiple of {}", which, section.offset,
                                     kSectionAlignment));
   }
   if (section.offset < free_from) {
@@ -309,7 +309,7 @@ FrontMatter decode_front(std::span<const std::byte> front, std::uint64_t file_by
     const SectionRecord& section = matter.sections[i];
     if (i > 0 && section.id <= matter.sections[i - 1].id) {
       throw_damaged(
-          name, fmt::format("section {} stands after section {} in the table", section.id, matter.sections[i - 1].id));
+          name, fmt::format("section {} comes after section {} in the table", section.id, matter.sections[i - 1].id));
     }
     check_section(section, free_from, file_bytes, name);
     free_from = section.end();

@@ -53,7 +53,7 @@ std::vector<double> load_period(const IndexFile& file) {
   for (const double length : stored) {
     const bool is_rounded = facts.dtype == DType::f64 || static_cast<double>(static_cast<float>(length)) == length;
     if (!std::isfinite(length) || std::signbit(length) || !is_rounded) {
-      file.refuse(fmt::format("section period: {} is no length of type {}", length, kith::name_of(facts.dtype)));
+      file.refuse(fmt::format("section period: {} is not a length of type {}", length, kith::name_of(facts.dtype)));
     }
     lengths.push_back(length == 0 ? std::numeric_limits<double>::infinity() : length);
   }

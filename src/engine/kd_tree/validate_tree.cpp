@@ -78,7 +78,7 @@ class Validator {
         return fmt::format("leaf {}: it holds point {}, but there are only {}", leaf, indices[i], geometry_.points);
       }
       if (i > 0 && indices[i] <= indices[i - 1]) {
-        return fmt::format("leaf {}: point {} stands after point {}", leaf, indices[i], indices[i - 1]);
+        return fmt::format("leaf {}: point {} comes after point {}", leaf, indices[i], indices[i - 1]);
       }
     }
     const auto* padding = reinterpret_cast<const std::byte*>(indices + count);
