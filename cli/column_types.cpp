@@ -16,8 +16,7 @@ std::pair<std::string, io::ColumnType> parse_column_and_type(const std::string& 
   if (!known || (name.empty() && !io::is_float(*type))) {
     throw UsageError(
         fmt::format("--dtype: \"{}\" is not a type; give f32 or f64 for all columns of floating-point numbers, or "
-                    "COLUMN=TYPE with one "
-                    "of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64",
+                    "COLUMN=TYPE with one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64",
                     text));
   }
   return {name, *type};

@@ -63,8 +63,8 @@ std::string guide(const std::vector<Command>& commands) {
   text += "\nCommands:\n";
   for (const Command& command : commands) text += fmt::format("  {:<12}{}\n", command.name, command.summary);
   text +=
-      "\nkith help COMMAND shows the flags and examples of a command. Points are read from CSV and other text, NPY, NPZ,\n"
-      "PLY, PCD, LAS, fvecs, IDX, PDB, VTK and other files, or from standard input (\"-\").\n";
+      "\nkith help COMMAND shows the flags and examples of a command. Points are read from CSV and other text,\n"
+      "NPY, NPZ, PLY, PCD, LAS, fvecs, IDX, PDB, VTK and other files, or from standard input (\"-\").\n";
   return text;
 }
 

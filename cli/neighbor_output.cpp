@@ -42,8 +42,7 @@ void check_neighbors_path(const std::string& path) {
   if (is_lists_path(path) || is_cloud_path(path) || is_called(path, ".mtx")) return;
   throw UsageError(
       fmt::format("--out: {}: results are written as .npz, .csv, .tsv or .mtx, or with figures per query as .ply, .pcd "
-                  "or .las, each "
-                  "also as .gz; choose one of these extensions",
+                  "or .las, each also as .gz; choose one of these extensions",
                   path));
 }
 

@@ -93,8 +93,7 @@ io::Format check_points_path(const std::string& path) {
     default:
       throw UsageError(
           fmt::format("--out: {}: points are written as .csv, .npy, .npz, .ply, .pcd or .las, each also as .gz; choose "
-                      "one of these "
-                      "extensions",
+                      "one of these extensions",
                       path));
   }
 }

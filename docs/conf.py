@@ -18,9 +18,12 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"kith {version}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#30475e", "color-brand-content": "#c8553d"},
     "dark_css_variables": {"color-brand-primary": "#9fb1c1", "color-brand-content": "#e08a76"},

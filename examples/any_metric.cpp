@@ -1,4 +1,4 @@
-// Finds the nearest of things that are no vectors: places on the globe, with a tree that grows and shrinks.
+// Finds the nearest of objects that are not vectors: places on the globe, in a tree with insert and remove.
 #include <kith/cover_tree.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What happens to NaN: refused with its place, or left out with all numbers kept.
+// How NaN is handled: refused with row and column, or skipped while the other rows keep their numbers.
 #include <kith/kith.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Labels points by their neighbours: scales the columns, chooses k, classifies, and counts how often that was right.
+// Labels points by their neighbours: scales the columns, chooses k, classifies, and reports the accuracy.
 #include <kith/kith.hpp>
 
 #include <cstdio>

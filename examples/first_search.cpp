@@ -1,4 +1,4 @@
-// The five nearest neighbours of a few queries among made-up points.
+// The five nearest neighbours of a few queries among generated points.
 #include <kith/kith.hpp>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Finds points with few others nearby, and shows progress and how to stop: a simple outlier filter.
+// Finds points with few neighbours, a simple outlier filter; shows progress and how to stop.
 #include <kith/kith.hpp>
 
 #include <cstdio>

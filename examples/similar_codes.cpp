@@ -1,4 +1,4 @@
-// Finds codes that differ in few bits: near duplicates by their fingerprints.
+// Finds codes that differ in few bits: near-duplicates by fingerprint.
 #include <kith/kith.hpp>
 
 #include <cstdint>

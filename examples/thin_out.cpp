@@ -1,4 +1,4 @@
-// Thins out a scan so that no two points are within 20 centimetres, and tells which point stands for another.
+// Thins out a scan so that no two points are within 20 centimetres, and reports which point represents which.
 #include <kith/kith.hpp>
 
 #include <cstdio>

@@ -2,7 +2,8 @@
 """Builds the documentation site in build-docs/html from the pages of the project, by Sphinx; a warning is an error.
 
 The pages stay as they are, readable without Sphinx. They are copied to build-docs/source, where a gallery (the programs of
-examples/python with the pictures that they draw), a page of C++ examples and a reference of the Python package are added.
+examples/python with the pictures that they draw), a page of C++ examples and references of the Python package and of the C++ headers are
+added. docs/site/index.md is the landing page; a line <!-- picture NAME --> in it becomes the picture of that program.
 `kith` must be importable; `--no-gallery` leaves the pictures as they were made before.
 """
 import argparse
@@ -14,6 +15,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import cpp_reference
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "build-docs"
@@ -135,6 +138,34 @@ def reference():
     return pages
 
 
+def cpp_pages():
+    """Pages made of the comments of the public headers."""
+    folder = SOURCE / "cpp_reference"
+    folder.mkdir(parents=True)
+    pages = []
+    for title, text in cpp_reference.pages(ROOT / "include" / "kith"):
+        name = re.sub(r"\W+", "_", title.partition(": ")[0])
+        pages.append(folder / f"{name}.md")
+        pages[-1].write_text(text, encoding="utf-8")
+    return pages
+
+
+def landing_page():
+    """The first page of the site, with pictures of the gallery."""
+    page = stage_page(ROOT / "docs" / "site" / "index.md", "index.md")
+    picture = r"![A lidar scan, each point coloured by the distance to its neighbours](gallery/\1.png)"
+    page.write_text(re.sub(r"<!-- picture (\w+) -->", picture, page.read_text(encoding="utf-8")), encoding="utf-8")
+    return page
+
+
+def folder_pages():
+    """The READMEs of source folders, which HACKING.md leads to: no entries of the menu."""
+    for tree in ("src", "cli", "python"):
+        for readme in sorted((ROOT / tree).rglob("README.md")):
+            page = stage_page(readme)
+            page.write_text("---\norphan: true\n---\n" + page.read_text(encoding="utf-8"), encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-gallery", action="store_true", help="take the pictures of the last time")
@@ -143,17 +174,21 @@ def main():
         shutil.rmtree(old, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     shutil.copyfile(ROOT / "docs" / "conf.py", SOURCE / "conf.py")
-    index = stage_page(ROOT / "README.md", "index.md")
+    (SOURCE / "_static").mkdir()
+    shutil.copyfile(ROOT / "docs" / "site" / "site.css", SOURCE / "_static" / "site.css")
+    index = landing_page()
     guide = [stage_page(page) for page in in_order(ROOT / "docs")]
     python = [stage_page(page) for page in in_order(ROOT / "docs" / "python")]
     commands = [stage_page(page) for page in in_order(ROOT / "docs" / "commands")]
+    folder_pages()
     project = [stage_page(ROOT / name) for name in ("HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
     tree = [
-        toctree("Python", python),
-        toctree("Gallery", gallery(not arguments.no_gallery)),
-        toctree("Reference of the package", reference()),
         toctree("Guide", guide),
         toctree("The command", commands),
+        toctree("Python", python),
+        toctree("Gallery", gallery(not arguments.no_gallery)),
+        toctree("Python reference", reference()),
+        toctree("C++ reference", cpp_pages()),
         toctree("Project", [examples_page(), *project]),
     ]
     index.write_text(index.read_text(encoding="utf-8") + "".join(tree), encoding="utf-8")

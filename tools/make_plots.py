@@ -171,7 +171,42 @@ def cover_tree_levels():
     return svg.whole(f"made by kith build, commit {tree['machine']['commit']}")
 
 
-DRAWN = {"brute_or_tree_gpu": brute_or_tree_gpu, "cover_tree_levels": cover_tree_levels, "select_gpu": select_gpu}
+def kd_tree_speed():
+    """Bars of searches per second: kith and others with one thread, and kith on a GPU."""
+    path = RESULTS / "kd_tree_cpu.json"
+    gpu = gpu_report("kd_tree_gpu_search")
+    if not path.exists():
+        return None
+    report = json.loads(path.read_text(encoding="utf-8"))
+    wanted = {"cloud": "uniform", "points": 1_000_000, "dims": 3}
+    fits = [row for row in report["rows"] if all(row[key] == value for key, value in wanted.items()) and row["threads"] == 1]
+    bars = [(f"{row['library']}, 1 thread", wanted["points"] / row["ms"]["knn 8"] * 1e3) for row in fits if "knn 8" in row["ms"]]
+    for row in gpu["rows"] if gpu else []:
+        if row["search"] == "self" and row["k"] == 8 and all(row[key] == value for key, value in wanted.items()):
+            bars.append((f"kith, {gpu['machine']['gpu']}", row["queries"] / row["ms"] * 1e3))
+    bars.sort(key=lambda bar: -bar[1])
+    left, top, step, width = 200, 78, 30, 540
+    svg = Svg(
+        860, top + step * len(bars) + 46, "Neighbour searches per second, logarithmic scale",
+        "The 8 nearest neighbours of each of 1,000,000 uniform f32 points in 3 dims, in random order; time of the search alone",
+    )
+    axis = LogAxis.around([speed for _, speed in bars])
+    axis = LogAxis(10**axis.low / 4, 10**axis.high)  # so that the shortest bar has a length
+    for i, (name, speed) in enumerate(bars):
+        y, length = top + step * i, width * axis.place(speed)
+        svg.text(left - 16, y + 15, name, anchor="end", weight="bold" if name.startswith("kith") else None)
+        svg.line([(left, y + 10), (left + length, y + 10)], COLOURS[0] if name.startswith("kith") else FAINT, 16)
+        svg.text(left + length + 16, y + 15, f"{speed / 1e6:,.3g} million" if speed < 1e9 else f"{speed / 1e9:,.3g} billion")
+    machine = report["machine"]
+    return svg.whole(f"{machine['cpu']}, commit {machine['commit']}" + (f"; {caption(gpu)}" if gpu else ""))
+
+
+DRAWN = {
+    "brute_or_tree_gpu": brute_or_tree_gpu,
+    "cover_tree_levels": cover_tree_levels,
+    "kd_tree_speed": kd_tree_speed,
+    "select_gpu": select_gpu,
+}
 
 
 def main():

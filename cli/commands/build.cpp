@@ -152,8 +152,7 @@ Command build_command() {
         json_flag(flags->output, "print a report as JSON"),
         quiet_flag(flags->output),
         explain_flag(flags->output,
-                     "print to standard error what was read, how much memory the build needs, which engine was chosen, "
-                     "and why")}},
+                     "print to standard error what was read, the memory needed, which engine was chosen, and why")}},
       input_flags(flags->read),
       sequence_flags(flags->sequences)};
   command.examples = {

@@ -57,7 +57,7 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         ``(relative, absolute)``: at most ``relative * d + absolute``. By default ``(2**-40,
         2**-511)``, which is right for float64; take ``(2**-11, 2**-63)`` for float32.
     threads : int
-        Threads on the CPU; 0 takes all cores. A function is called by one.
+        At most this many CPU threads; 0 means all cores. Small jobs use fewer. A function is called by one.
     progress : bool or callable
         True shows a bar; a function is called with (stage, done, total).
 

@@ -90,7 +90,7 @@ class CoverTreeSearches:
         return_exact : bool
             Also return for each query whether its answer is certainly exact.
         threads : int
-            Threads on the CPU; 0 takes all cores.
+            At most this many CPU threads; 0 means all cores. Small jobs use fewer.
         progress : bool or callable
             True shows a bar; a function is called with (stage, done, total).
 

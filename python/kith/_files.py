@@ -117,7 +117,7 @@ def read_points(
     layout : str, optional
         Plain numbers and Fortran records only: what lies in the file, e.g. "f32 x,y,z,i".
     threads : int
-        0 takes all cores.
+        At most this many; 0 means all cores. Small files use fewer.
     progress : bool or callable
         True shows a bar.
 
@@ -242,7 +242,7 @@ def generate(
     classes : int
         "classes" only: how many.
     threads : int
-        0 takes all cores; the points do not depend on it.
+        0 means all cores; the points do not depend on it.
     progress : bool or callable
         True shows a bar.
 

@@ -63,7 +63,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         Leave out points with NaN or infinity instead of raising ValueError. Others keep their
         numbers.
     threads : int
-        Threads on the CPU; 0 takes all cores.
+        At most this many CPU threads; 0 means all cores. Small jobs use fewer.
     progress : bool or callable
         True shows a bar; a function is called with (stage, done, total).
 

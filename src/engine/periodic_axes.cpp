@@ -73,8 +73,7 @@ void require_inside_period(const T* rows, std::uint64_t count, const std::vector
       *std::find_if(outside.begin(), outside.end(), [](const Outside& found) { return found.rows > 0; });
   throw BadData(
       fmt::format("points: row {}, column {} (counted from 0) is {}, outside [0, {}) of its periodic axis; {}; wrap "
-                  "the points into "
-                  "the box first",
+                  "the points into the box first",
                   clean.all_clean ? first.first_row : clean.rows[first.first_row], first.first_column,
                   rows[first.first_row * dims + first.first_column], lengths[first.first_column],
                   all == 1 ? "it is the only such row" : fmt::format("{} rows are outside in all", all)));

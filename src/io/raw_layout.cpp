@@ -17,12 +17,11 @@ namespace kith::io {
 namespace {
 
 [[noreturn]] void refuse_layout(std::string_view text, std::string_view why) {
-  throw UsageError(fmt::format(
-      "the layout {}: {}; write [le|be] [fortran] [arrays] [skip=N] [rows=N] TYPE NAME,NAME,… [; TYPE NAME,…], e.g. "
-      "\"f32 x,y,z; u8 r,g,b\" (types i8 to i64, u8 to u64, f16, f32, f64; \"f32 128\" for 128 columns, \"pad 4\" for "
-      "4 bytes "
-      "between)",
-      shown(text), why));
+  throw UsageError(
+      fmt::format("the layout {}: {}; write [le|be] [fortran] [arrays] [skip=N] [rows=N] TYPE NAME,NAME,… [; TYPE "
+                  "NAME,…], e.g. \"f32 x,y,z; u8 r,g,b\" (types i8 to i64, u8 to u64, f16, f32, f64; \"f32 128\" for "
+                  "128 columns, \"pad 4\" for 4 bytes between)",
+                  shown(text), why));
 }
 
 std::optional<NumberType> type_called(std::string_view name) {

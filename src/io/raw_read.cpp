@@ -61,8 +61,7 @@ class FortranRecords {
       if (record >= layout_.skip && content % row_bytes != 0) {
         throw CorruptFile(
             fmt::format("{}: Fortran record {} has {} bytes, but a row of the layout has {}; correct the layout, or "
-                        "step over records "
-                        "(skip=N) and stop after some (records=N)",
+                        "step over records (skip=N) and stop after some (records=N)",
                         file_.name(), record + 1, content, layout_.row_bytes));
       }
     }
@@ -83,8 +82,7 @@ class FortranRecords {
     if (at > file_.size() || file_.size() - at < kMarkerBytes) {
       throw CorruptFile(fmt::format(
           "{}: Fortran record {} reaches beyond the end of the file (byte {}); the file is cut short, has no 4-byte "
-          "record "
-          "markers, or {} byte order",
+          "record markers, or {} byte order",
           file_.name(), record + 1, file_.size(), layout_.big_endian ? "little-endian (le)" : "big-endian (be)"));
     }
     if (at < begin_ || at + kMarkerBytes > begin_ + window_.size()) load(at);

@@ -150,10 +150,9 @@ const char* parse_number(const char* first, const char* last, T& value) {
 template <typename T>
 bool is_rounded_whole(std::string_view text, T value) {
   if (!(value >= T{0x1p53} || value <= -T{0x1p53})) return false;
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  if (text.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
-  return fmt::format("{:.0f}", std::abs(value)) != text;
+  text.remove_prefix(std::min(text.find_first_not_of("+-0"), text.size()));
+  return text.find_first_not_of("0123456789") == std::string_view::npos &&
+         fmt::format("{:.0f}", std::abs(value)) != text;
 }
 
 }  // namespace kith::io

@@ -155,14 +155,13 @@ class TextReader {
     if (first != results_.end()) fail(*first->error);
     if (!possible) throw BadData(fmt::format("{}: its rows are too short", file_.name()));
     if (codes != nullptr) merge_labels(*result.labels);
-    if (options_.missing_as_nan) note_missing(result);
-    note_rounded(result);
+    note_losses(result);
   }
 
-  std::uint64_t missing_values() const {
-    std::uint64_t missing = 0;
-    for (const BlockResult& block : results_) missing += block.missing;
-    return missing;
+  std::uint64_t sum_of(std::uint64_t BlockResult::*count) const {
+    std::uint64_t sum = 0;
+    for (const BlockResult& block : results_) sum += block.*count;
+    return sum;
   }
 
   [[noreturn]] void fail(const RowError& error) const {
@@ -176,7 +175,7 @@ class TextReader {
       case RowError::Kind::missing_value:
         break;
     }
-    const std::uint64_t missing = missing_values();
+    const std::uint64_t missing = sum_of(&BlockResult::missing);
     throw BadData(
         fmt::format("{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (--skip-nonfinite) "
                     "or choose other columns (--columns)",
@@ -198,22 +197,19 @@ class TextReader {
     labels.names = all.take();
   }
 
-  void note_missing(PointFile& result) const {
-    const std::uint64_t missing = missing_values();
+  /// Counts what was not read as it stands in the file.
+  void note_losses(PointFile& result) const {
+    const std::uint64_t missing = options_.missing_as_nan ? sum_of(&BlockResult::missing) : 0;
     if (missing > 0)
       result.notes.push_back(fmt::format("{} missing value{} read as NaN", missing, missing == 1 ? " was" : "s were"));
-  }
-
-  void note_rounded(PointFile& result) const {
-    std::uint64_t rounded = 0;
-    for (const BlockResult& block : results_) rounded += block.rounded;
-    if (rounded == 0) return;
     const auto first = std::ranges::find_if(results_, [](const BlockResult& block) { return block.rounded > 0; });
-    result.notes.push_back(fmt::format(
-        "{} whole number{} more digits than {} holds and {} rounded; the first is {}. To keep all digits, take the column "
-        "as the label, or choose other columns as coordinates",
-        rounded, rounded == 1 ? " has" : "s have", name_of(result.points.dtype()), rounded == 1 ? "was" : "were",
-        first->first_rounded));
+    if (first == results_.end()) return;
+    const std::uint64_t rounded = sum_of(&BlockResult::rounded);
+    result.notes.push_back(
+        fmt::format("{} whole number{} more digits than {} holds and {} rounded; the first is {}. To keep all digits, "
+                    "take the column as the label, or choose other columns as coordinates",
+                    rounded, rounded == 1 ? " has" : "s have", name_of(result.points.dtype()),
+                    rounded == 1 ? "was" : "were", first->first_rounded));
   }
 
   const runtime::InputFile& file_;

@@ -221,10 +221,10 @@ TEST(SequenceIndex, WrongQuestionsAreRefused) {
                "item 1: 1 after 1");
   EXPECT_PRED2(holds,
                thrown_message<BadData>(build(SequenceSet(SequenceKind::text, {0xD800}, {0, 1}), SequenceMetric::edit)),
-               "no code point");
+               "not a code point");
   EXPECT_PRED2(holds,
                thrown_message<BadData>(build(SequenceSet(SequenceKind::bytes, {256}, {0, 1}), SequenceMetric::edit)),
-               "no byte");
+               "not a byte");
   const std::uint64_t falling[] = {0, 3, 1};
   EXPECT_PRED2(holds,
                thrown_message<BadData>(
