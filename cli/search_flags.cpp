@@ -148,8 +148,9 @@ void wrap_input(io::PointFile& file, const std::string& path, const std::vector<
   if (axes.size() != file.points.dims()) return;  // the search says how many there must be
   const std::uint64_t outside = apps::wrap_points(file.points, axes);
   if (outside == 0) return;
-  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it", path == "-" ? "standard input" : path,
-                          counted(outside, "row"), outside == 1 ? "was" : "were"));
+  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it",
+                          path == "-" ? "standard input" : path, counted(outside, "row"),
+                          outside == 1 ? "was" : "were"));
 }
 
 Flag skip_nonfinite_flag(SearchFlags& flags) {

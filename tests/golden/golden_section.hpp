@@ -9,7 +9,7 @@ namespace kith::test {
 
 /// Every section that a test makes; the file may have no other.
 inline constexpr const char* kGoldenSections[] = {
-    "approximate", "bits",   "boxes", "lp", "choose_k",     "classify", "dedupe",      "filters", "generate",
+    "approximate", "bits",   "boxes", "lp", "canberra", "choose_k",     "classify", "dedupe",      "filters", "generate",
     "index_files", "inputs", "knn",   "object_files", "outputs",  "periodic",    "radius",  "random_cases",
     "regress",     "scale",  "self",  "sequences",    "squared",  "tree_exports"};
 

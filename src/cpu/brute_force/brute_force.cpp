@@ -199,7 +199,7 @@ template <typename T>
 void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                         std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
   if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
-  if (!metric_.info().has_distances) {  // negative numbers, too
+  if (!metric_.info().has_distances) {                                       // negative numbers, too
     nearest<core::SignedCandidate<T>>(queries, k, rules.bound, run, indices, chains);
   } else {
     nearest<Candidate<T>>(queries, k, rules.bound, run, indices, chains);

@@ -78,7 +78,8 @@ HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint3
 /// them.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit, T* chains) {
+                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit,
+                                        T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   const LpReach<T> reach(metric.exponent(), dims, limit);

@@ -136,7 +136,8 @@ class PacketQueries {
     constexpr float kMost = 4096;
     T diagonal = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) diagonal = core::step_of_gap(core::L2{}, diagonal, T(upper_[d] - lower_[d]));
+    for (std::uint32_t d = 0; d < kDims; ++d)
+      diagonal = core::step_of_gap(core::L2{}, diagonal, T(upper_[d] - lower_[d]));
     return !(diagonal <= static_cast<T>(kMost) * static_cast<T>(radius));
   }
 
