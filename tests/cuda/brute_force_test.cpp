@@ -69,7 +69,7 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
   std::vector<T> chains(count * k, T(-7));
   std::uint32_t asked_again = 0;
   const cuda::KnnQuestion<T> question{
-      .metric = SearchMetric<T>::of(metric),
+      .metric = cuda::SearchMetric<T>::of(metric),
       .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
       .k = k,
       .bound = bound,
