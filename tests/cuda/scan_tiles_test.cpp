@@ -342,8 +342,6 @@ TEST(ScanTiles, TakesAnyMetric) {
       ++seed;
     }
   }
-  const Wish wish{.points = 200, .queries = 60, .dims = 3, .kind = Kind::cosine};
-  ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
 }
 
 TEST(ScanTiles, HeedsFiltersChosenRowsAndNumbersOfPoints) {
