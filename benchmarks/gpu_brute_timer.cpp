@@ -126,7 +126,7 @@ class Bench {
  private:
   void ask(const cuda::AskedEngine<T>& engine) {
     cuda::KnnQuestion<T> question{
-        .metric = SearchMetric<T>::of(what_.metric),
+        .metric = cuda::SearchMetric<T>::of(what_.metric),
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},
         .k = what_.k,
         .bound = std::numeric_limits<T>::infinity(),

@@ -15,7 +15,7 @@ struct MetricInfo;
 class Metric {
  public:
   /// Numbered as in index files.
-  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product, angular };
+  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product, angular, canberra };
 
   /// The default is L2, the Euclidean distance.
   constexpr Metric() = default;
@@ -32,8 +32,10 @@ class Metric {
   /// The negative inner product, so that the largest product comes first. No distance: it may be negative, and there
   /// are no radius searches and no periodic axes. Brute force only.
   static constexpr Metric inner_product() { return Metric(Kind::inner_product, 0); }
-  /// Reads a name or an alias of `metric_table()`, with a colon and the parameter where there is one: "l2", "cityblock",
-  /// "lp:3". Throws UsageError on anything else.
+  /// sum |x - y| / (|x| + |y|), where coordinates that are both 0 add nothing.
+  static constexpr Metric canberra() { return Metric(Kind::canberra, 0); }
+  /// Reads a name or an alias of `metric_table()`, with a colon and the parameter where there is one: "l2",
+  /// "cityblock", "lp:3". Throws UsageError on anything else.
   static Metric parse(std::string_view text);
   /// The metric of a kind and an exponent, which only lp reads. Throws UsageError as `lp` does.
   static Metric of(Kind kind, double p);
@@ -62,13 +64,13 @@ struct MetricInfo {
   Metric::Kind kind;
   double p = 0;  ///< what Metric::p() says, unless it is a parameter
   std::string_view name;
-  std::string_view parameter;                ///< what is written behind a colon, "P" for lp; empty if there is none
-  std::array<std::string_view, 4> aliases;   ///< other names, those of SciPy and scikit-learn among them
-  std::string_view summary;                  ///< what is reported for two vectors
-  bool has_distances = true;                 ///< never negative, so there are radius searches
-  bool is_true_metric = true;                ///< obeys the triangle inequality
-  bool wraps = false;                        ///< knows periodic axes
-  bool has_kd_tree = true;                   ///< brute force takes every metric
+  std::string_view parameter;               ///< what is written behind a colon, "P" for lp; empty if there is none
+  std::array<std::string_view, 4> aliases;  ///< other names, those of SciPy and scikit-learn among them
+  std::string_view summary;                 ///< what is reported for two vectors
+  bool has_distances = true;                ///< never negative, so there are radius searches
+  bool is_true_metric = true;               ///< obeys the triangle inequality
+  bool wraps = false;                       ///< knows periodic axes
+  bool has_kd_tree = true;                  ///< brute force takes every metric
   bool has_cover_tree = true;
 
   /// "l2", "lp:P".

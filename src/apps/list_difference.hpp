@@ -18,7 +18,7 @@ struct NeighborList {
 /// What a message needs to know about the search.
 template <typename T>
 struct ListContext {
-  std::uint32_t points = 0;  // their number, and the index of a missing neighbour
+  std::uint32_t points = 0;                       // their number, and the index of a missing neighbour
   std::function<T(std::uint32_t)> distance_to;    // the true distance from the query to any point
   std::function<bool(std::uint32_t)> takes_part;  // false for points left out, and for the query itself where it is
 };

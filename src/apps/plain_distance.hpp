@@ -26,8 +26,15 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
   for (std::uint32_t d = 0; d < dims; ++d) {
     T difference = query[d] - point[d];
     // On a periodic axis the way around may be the shorter one.
-    if (lengths != nullptr && lengths[d] > 0) difference = std::min(std::abs(difference), lengths[d] - std::abs(difference));
+    if (lengths != nullptr && lengths[d] > 0)
+      difference = std::min(std::abs(difference), lengths[d] - std::abs(difference));
     switch (metric.kind()) {
+      case Metric::Kind::canberra: {
+        const T scale = std::isinf(std::abs(query[d]) + std::abs(point[d])) ? T(0.5) : T(1);
+        const T both = std::abs(query[d] * scale) + std::abs(point[d] * scale);
+        if (both > 0) sum += std::abs(query[d] * scale - point[d] * scale) / both;
+        break;
+      }
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
       case Metric::Kind::angular:

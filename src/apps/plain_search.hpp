@@ -41,7 +41,8 @@ struct PlainSearch {
   std::vector<T> lengths;  // of periodic axes, 0 for one that does not wrap; empty: none does
 
   T value(const T* query, std::uint32_t index) const {
-    return compared_value(query, points.row<T>(index), points.dims(), metric, lengths.empty() ? nullptr : lengths.data());
+    return compared_value(query, points.row<T>(index), points.dims(), metric,
+                          lengths.empty() ? nullptr : lengths.data());
   }
 
   /// The k nearest candidates but for `excluded`, in order; fewer if there are fewer.

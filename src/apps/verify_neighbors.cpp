@@ -53,8 +53,8 @@ void check_data(PointView points, PointView queries, DType found, std::uint64_t 
     throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
   }
   if (!options.allowed.empty() && options.allowed.size() != (points.rows() + 63) / 64) {
-    throw UsageError(fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(),
-                                 points.rows()));
+    throw UsageError(
+        fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(), points.rows()));
   }
 }
 

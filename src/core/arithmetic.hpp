@@ -4,6 +4,7 @@
 #include "core/host_device.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace kith::core {
 
@@ -51,6 +52,17 @@ KITH_HOST_DEVICE T larger(T a, T b) {
   if constexpr (sizeof(T) == sizeof(float)) return fmaxf(a, b);
 #endif
   return a < b ? b : a;
+}
+
+/// |x - y| / (|x| + |y|), 0 for two zeros; never above 1. Halves of numbers whose sum overflows have the same ratio.
+template <typename T>
+KITH_HOST_DEVICE T relative_difference(T x, T y) {
+  T apart = absolute(x - y), sum = absolute(x) + absolute(y);
+  if (sum > std::numeric_limits<T>::max()) {
+    apart = absolute(x / 2 - y / 2);
+    sum = absolute(x / 2) + absolute(y / 2);
+  }
+  return sum > T(0) ? apart / sum : T(0);
 }
 
 }  // namespace kith::core

@@ -82,6 +82,19 @@ struct OnVectors {
   HWY_INLINE V operator()(core::formula::Fused<A, B, C>) const {
     return fused((*this)(A{}), (*this)(B{}), (*this)(C{}));
   }
+  template <class A, class B>
+  HWY_INLINE V operator()(core::formula::RelativeDifference<A, B>) const {
+    const hn::DFromV<V> lanes;
+    const V a = (*this)(A{}), b = (*this)(B{});
+    V apart = hn::Abs(hn::Sub(a, b)), both = hn::Add(hn::Abs(a), hn::Abs(b));
+    const auto is_too_large = hn::Gt(both, hn::Set(lanes, hwy::HighestValue<hn::TFromD<hn::DFromV<V>>>()));
+    if (HWY_UNLIKELY(!hn::AllFalse(lanes, is_too_large))) {
+      const V half = hn::Set(lanes, hn::TFromD<hn::DFromV<V>>(0.5)), x2 = hn::Mul(a, half), y2 = hn::Mul(b, half);
+      apart = hn::IfThenElse(is_too_large, hn::Abs(hn::Sub(x2, y2)), apart);
+      both = hn::IfThenElse(is_too_large, hn::Add(hn::Abs(x2), hn::Abs(y2)), both);
+    }
+    return hn::IfThenElseZero(hn::Gt(both, hn::Zero(lanes)), hn::Div(apart, both));
+  }
   /// core::Exponent::of on vectors; lane by lane where it needs logarithms.
   template <class A>
   HWY_INLINE V operator()(core::formula::Power<A>) const {
@@ -130,7 +143,8 @@ HWY_INLINE V shorter_way(V difference, V length) {
   return hn::IfThenElse(hn::Lt(around, straight), around, straight);
 }
 
-/// What the step of a metric of differences gets on plain axes: towards a point, and the least towards any point of an interval.
+/// What the step of a metric of differences gets on plain axes: towards a point, and the least towards any point of an
+/// interval.
 template <typename T>
 struct PlainAxes {
   explicit PlainAxes(const T*) {}

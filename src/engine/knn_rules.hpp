@@ -41,10 +41,11 @@ inline double sine(double angle) {
 ///
 /// Let c be the chain of a true neighbour that was not looked at, and k the k-th chain found. c is not below the bound
 /// of its box, which is above fl(k * shrink), so c > k * shrink * (1 - u) with u the unit roundoff. The distances that
-/// the user sees are the roots of c and k, each off by a relative u at most (more for lp, whose roots are powers: see below):
-/// seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first order. We
-/// take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that lacks c has
-/// only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every rank.
+/// the user sees are the roots of c and k, each off by a relative u at most (more for lp, whose roots are powers: see
+/// below): seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first
+/// order. We take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that
+/// lacks c has only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every
+/// rank.
 ///
 /// An angle a is the chain 4 sin^2(a / 2), which grows the less the wider it is: the chain of a / (1 + eps) is nearest
 /// to that of a where a is pi. What holds there holds for all.

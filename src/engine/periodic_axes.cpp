@@ -34,7 +34,8 @@ std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t d
     }
   }
   if (std::all_of(lengths.begin(), lengths.end(), [](T length) { return length == kInfinity; })) return {};
-  if (!metric.info().wraps) throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
+  if (!metric.info().wraps)
+    throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
   return lengths;
 }
 

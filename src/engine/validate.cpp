@@ -75,8 +75,7 @@ void require_approximation(const SearchOptions& options, const SearchSubject& su
     throw UsageError(fmt::format("eps must be a finite number of at least 0, not {}", options.eps));
   }
   if (subject.kind == SearchKind::knn) {
-    if (!subject.metric.info().has_distances &&
-        options.max_distance != std::numeric_limits<double>::infinity()) {
+    if (!subject.metric.info().has_distances && options.max_distance != std::numeric_limits<double>::infinity()) {
       throw UsageError(fmt::format("max_distance is for distances, but the metric {} has none", subject.metric.name()));
     }
     return;

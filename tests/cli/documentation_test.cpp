@@ -40,10 +40,9 @@ TEST(Documentation, EveryMetricIsARowOfItsPage) {
     }
     std::string summary;
     for (const char c : info.summary) summary += c == '|' ? "\\|" : std::string(1, c);
-    const std::string engines = std::string("brute") + (info.has_kd_tree ? ", kdtree" : "") +
-                                (info.has_cover_tree ? ", covertree" : "");
-    EXPECT_PRED2(has, text, names + " | " + summary + " | " + engines + " | " +
-                                (info.wraps ? "yes" : "no") + " |");
+    const std::string engines =
+        std::string("brute") + (info.has_kd_tree ? ", kdtree" : "") + (info.has_cover_tree ? ", covertree" : "");
+    EXPECT_PRED2(has, text, names + " | " + summary + " | " + engines + " | " + (info.wraps ? "yes" : "no") + " |");
   }
 }
 

@@ -12,7 +12,7 @@ namespace kith {
 namespace {
 
 TEST(Metric, NamesAreReadAndWritten) {
-  for (const std::string name : {"l2", "l1", "linf", "cosine", "angular", "ip", "lp:3", "lp:1.5"}) {
+  for (const std::string name : {"l2", "l1", "linf", "cosine", "angular", "ip", "lp:3", "lp:1.5", "canberra"}) {
     EXPECT_EQ(Metric::parse(name).name(), name);
   }
   EXPECT_EQ(Metric::parse("euclidean"), Metric::l2());

@@ -69,8 +69,7 @@ inline void expect_within_bound(const ProductPairs& asked, const ProductSums& go
       } else {
         ASSERT_GE(lengths, 0.99 * static_cast<double>(cuda::kLargestProductNorm));
       }
-      const float threshold =
-          cuda::product_threshold(core::chain_distance(core::L2{}, query, point, dims), terms[0]);
+      const float threshold = cuda::product_threshold(core::chain_distance(core::L2{}, query, point, dims), terms[0]);
       ASSERT_FALSE(std::fma(sum * scales[1], -2 * scales[0], terms[1]) > threshold);
       ASSERT_FALSE(std::fma(sum, -2 * scales[0] * scales[1], terms[1]) > threshold);
     }

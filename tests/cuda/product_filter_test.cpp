@@ -116,8 +116,8 @@ struct Question {
   std::uint64_t row_of(std::uint64_t query) const { return chosen.empty() ? query : chosen[query]; }
 
   Entry<float> entry(std::uint64_t query, std::uint64_t point) const {
-    const float chain = core::chain_distance(core::L2{}, queries.data() + row_of(query) * dims,
-                                             points.data() + point * dims, dims);
+    const float chain =
+        core::chain_distance(core::L2{}, queries.data() + row_of(query) * dims, points.data() + point * dims, dims);
     return {chain, static_cast<std::uint32_t>(point)};
   }
   /// All that the query may find, in order.

@@ -89,13 +89,16 @@ std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std:
     case 1:
       question->metric = Metric::linf();
       break;
+    case 3:
+      question->metric = Metric::canberra();
+      break;
     case 2:
       question->metric = Metric::lp(std::array{3.0, 1.5, 2.7}[random() % 3]);
       break;
     default:
       break;
   }
-  if (random() % 4 == 0) {
+  if (random() % 4 == 0 && question->metric.info().wraps) {
     question->period.assign(dims, std::numeric_limits<T>::infinity());
     for (T& length : question->period) {
       if (random() % 3 != 0) length = T(1) + static_cast<T>(random() % 3);

@@ -16,7 +16,7 @@ class EveryEngine : public testing::TestWithParam<EngineOnDevice> {
   static Index build(const SearchCase& c) {
     return Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device));
   }
-  /// False for periodic cases of an engine that does not know them, and for metrics that are not exact there.
+  /// False for periodic axes and metrics that the engine does not have.
   bool runs(const SearchCase& c) const {
     return (c.period.empty() || knows_periods_) && knows_metric(GetParam(), c.metric);
   }

@@ -146,12 +146,31 @@ TEST(GoldenSearches, Lp) {
         });
         if (dims != 5) continue;
         check_every_engine(golden, c.name() + "_periodic", points.view(),
-                           {.metric = c.metric, .period = {16, 0, 12.3, 0, 15}},
-                           [&](const Index& index, int threads) {
+                           {.metric = c.metric, .period = {16, 0, 12.3, 0, 15}}, [&](const Index& index, int threads) {
                              const SearchOptions options = {.threads = threads};
                              return digest_of(index.knn(queries.view(), c.k, options), index.knn_self(c.k, options));
                            });
       }
+    }
+  }
+}
+
+TEST(GoldenSearches, Canberra) {
+  GoldenSection golden("canberra");
+  for (const GoldenShape shape : kGoldenShapes) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const GoldenSearch c = {.shape = shape,
+                              .dims = shape == GoldenShape::uniform ? 20u : 3u,
+                              .dtype = dtype,
+                              .metric = Metric::canberra(),
+                              .k = 9};
+      const PointSet points = c.points(), queries = c.queries();
+      const double radius = radius_for(c);
+      check_every_engine(golden, c.name(), points.view(), {.metric = c.metric}, [&](const Index& index, int threads) {
+        const SearchOptions options = {.threads = threads};
+        return digest_of(radius, index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
+                         index.radius(queries.view(), radius, options), index.count_self(radius, options));
+      });
     }
   }
 }

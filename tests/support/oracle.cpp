@@ -62,6 +62,12 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
       e = std::min(e, length - e);
     }
     switch (metric.kind()) {
+      case Metric::Kind::canberra: {
+        T a = query[d], b = point[d];
+        if (std::isinf(std::fabs(a) + std::fabs(b))) a /= 2, b /= 2;
+        if (a != 0 || b != 0) acc = acc + std::fabs(a - b) / (std::fabs(a) + std::fabs(b));
+        break;
+      }
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
       case Metric::Kind::angular:
@@ -109,6 +115,7 @@ T shown(Metric metric, bool squared, T acc) {
       return static_cast<T>(core::any_power(acc, 1 / metric.p()));
     case Metric::Kind::l1:
     case Metric::Kind::linf:
+    case Metric::Kind::canberra:
     case Metric::Kind::inner_product:
       break;
   }

@@ -30,9 +30,13 @@ KITH_HOST_DEVICE T end_of_chain(const M& metric, T sum) {
   return formula::OnNumbers<M, T>{metric, sum, T(0), T(0)}(std::remove_const_t<decltype(M::kEnd)>{});
 }
 
-/// What bounds are multiplied by, where rounding may have made them too large.
+/// A bound made of steps that rounding may have made too large, each by up to 3 units in the last place. Two sums of
+/// `dims` terms, of which those of the one are not above those of the other, are off by half a unit per term each.
 template <typename M, typename T>
-inline constexpr T kBoundFactor = T(1) - M::kBoundUnits * std::numeric_limits<T>::epsilon();
+KITH_HOST_DEVICE T safe_bound(T bound, std::uint32_t dims) {
+  if constexpr (!M::kBoundsNeedSlack) return bound;
+  return bound * (T(1) - static_cast<T>(dims + 16) * std::numeric_limits<T>::epsilon());
+}
 
 /// The shorter way between two coordinates of a periodic axis, both in [0, length), from their difference e: |e|
 /// straight on or length - |e| around. On an axis that does not wrap the length is infinity and the way is |e|: then
@@ -95,7 +99,9 @@ KITH_HOST_DEVICE T step_between_intervals(const M& metric, T sum, T low, T high,
   if constexpr (M::kIsOfDifferences) {
     return step_of_gap(metric, sum, larger(larger(lower - high, low - upper), T(0)));
   } else {
-    return high < lower ? step_of_pair(metric, sum, high, lower) : upper < low ? step_of_pair(metric, sum, low, upper) : sum;
+    return high < lower  ? step_of_pair(metric, sum, high, lower)
+           : upper < low ? step_of_pair(metric, sum, low, upper)
+                         : sum;
   }
 }
 
@@ -106,8 +112,7 @@ template <typename M, typename T>
 KITH_HOST_DEVICE T chain_to_box(const M& metric, const T* query, const T* lower, const T* upper, std::uint32_t dims) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) sum = step_to_interval(metric, sum, query[d], lower[d], upper[d]);
-  if constexpr (M::kBoundUnits > 0) sum *= kBoundFactor<M, T>;
-  return sum;
+  return safe_bound<M>(sum, dims);
 }
 
 /// The same on periodic axes. Points and query lie in [0, lengths[d]).

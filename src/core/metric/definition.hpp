@@ -3,10 +3,11 @@
 //   kInfo                 its names and what can be done with it
 //   Reduction             the metric that is searched by: itself, or L2 of rows that are prepared for it
 //   kStep, kEnd           the formula of one coordinate, and what becomes of the sum of all
-//   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is that of
+//   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is that
+//   of
 //                         the gap. Otherwise it is the step to the nearest number of the interval
-//   kBoundUnits           by how many units in the last place rounding may make that step too large; 0: the step is
-//                         monotone as computed
+//   kBoundsNeedSlack      rounding may make that step larger than the one to a number inside, by a few units in the
+//                         last place; otherwise steps are monotone as computed
 //   exponent              reduced distances grow by this power when reported ones grow
 //   reported, bound_of    from reduced distances to what users see, and back for radii
 //
@@ -27,7 +28,7 @@ namespace kith::core {
 /// For metrics that report what they compare.
 struct PlainMetric {
   static constexpr bool kIsOfDifferences = true;
-  static constexpr int kBoundUnits = 0;
+  static constexpr bool kBoundsNeedSlack = false;
   static constexpr bool kIsReportedAsIs = true;
   static constexpr auto kEnd = formula::sum;
 

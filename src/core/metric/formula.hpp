@@ -25,6 +25,9 @@ struct Absolute : Node {};
 /// a * b + c, rounded once.
 template <typename A, typename B, typename C>
 struct Fused : Node {};
+/// core::relative_difference.
+template <typename A, typename B>
+struct RelativeDifference : Node {};
 /// The power that the metric defines, by its member `power`.
 template <typename A>
 struct Power : Node {};
@@ -55,6 +58,10 @@ constexpr Absolute<A> absolute(A) {
 }
 template <IsFormula A, IsFormula B, IsFormula C>
 constexpr Fused<A, B, C> fused(A, B, C) {
+  return {};
+}
+template <IsFormula A, IsFormula B>
+constexpr RelativeDifference<A, B> relative_difference(A, B) {
   return {};
 }
 template <IsFormula A>
@@ -91,6 +98,10 @@ struct OnNumbers {
   template <typename A, typename B, typename C>
   KITH_HOST_DEVICE T operator()(Fused<A, B, C>) const {
     return fused_multiply_add((*this)(A{}), (*this)(B{}), (*this)(C{}));
+  }
+  template <typename A, typename B>
+  KITH_HOST_DEVICE T operator()(RelativeDifference<A, B>) const {
+    return core::relative_difference((*this)(A{}), (*this)(B{}));
   }
   template <typename A>
   KITH_HOST_DEVICE T operator()(Power<A>) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/metric/angular.hpp"
+#include "core/metric/canberra.hpp"
 #include "core/metric/cosine.hpp"
 #include "core/metric/inner_product.hpp"
 #include "core/metric/l1.hpp"
@@ -21,7 +22,7 @@ template <typename... M>
 struct MetricList {};
 
 /// In the order of their kinds. A metric that is missing here does not exist.
-using AllMetrics = MetricList<L2, L1, Linf, Lp, Cosine, InnerProduct, Angular>;
+using AllMetrics = MetricList<L2, L1, Linf, Lp, Cosine, InnerProduct, Angular, Canberra>;
 
 template <typename... M>
 constexpr std::array<MetricInfo, sizeof...(M)> infos_of(MetricList<M...>) {
@@ -49,11 +50,11 @@ struct EveryReduction {
 };
 struct KdTreeReductions {
   template <typename M>
-  static constexpr bool kTakes = EveryReduction::kTakes<M> && M::kInfo.has_kd_tree;
+  static constexpr bool kTakes = EveryReduction::kTakes<M>&& M::kInfo.has_kd_tree;
 };
 struct CoverTreeReductions {
   template <typename M>
-  static constexpr bool kTakes = EveryReduction::kTakes<M> && M::kInfo.has_cover_tree;
+  static constexpr bool kTakes = EveryReduction::kTakes<M>&& M::kInfo.has_cover_tree;
 };
 
 template <typename Takes, typename... Taken>

@@ -126,8 +126,8 @@ std::uint32_t measure_few(const ManyVectors<T>& many, std::uint32_t* found, T* v
 
 template <typename T>
 MeasureFew<T> few_by(Metric metric) {
-  return core::visit_reduction<core::CoverTreeReductions>(
-      metric, [](auto each) { return &measure_few<T, decltype(each)>; });
+  return core::visit_reduction<core::CoverTreeReductions>(metric,
+                                                          [](auto each) { return &measure_few<T, decltype(each)>; });
 }
 
 MeasureFew<float> few_f32_by(Metric metric) { return few_by<float>(metric); }

@@ -32,8 +32,8 @@ constexpr std::uint32_t kDimsBetweenLooks = 32;
 /// The chains of `kBlocks` blocks side by side, of each `kVectors` vectors from `points` on; incomplete if that is
 /// enough to see that all are beyond the limit.
 template <std::uint32_t kBlocks, std::uint32_t kVectors, bool kLooks, typename T, class M>
-HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* query, T limit, const M& metric,
-                               T* values, std::uint32_t values_per_block) {
+HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* query, T limit, const M& metric, T* values,
+                               std::uint32_t values_per_block) {
   const BlockLanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(BlockLanes<T>());
   constexpr std::uint32_t kBlock = kVectorBlock<T>;

@@ -95,8 +95,7 @@ class Walk {
     for (std::uint32_t d = 0; d < dims_; ++d) {
       sum = step_between(metric_, axes_, d, sum, lower_[d], upper_[d], low[d], high[d]);
     }
-    if constexpr (M::kBoundUnits > 0) sum *= core::kBoundFactor<M, T>;
-    return sum;
+    return core::safe_bound<M>(sum, dims_);
   }
 
   HWY_INLINE bool is_beyond(const Pending& pending) const {
@@ -155,7 +154,7 @@ class Walk {
     }
     hn::Mask<Lanes<T>> near[kVectors];
     for (std::uint32_t v = 0; v < kVectors; ++v) {
-      if constexpr (M::kBoundUnits > 0) sums[v] = hn::Mul(sums[v], hn::Set(lanes, core::kBoundFactor<M, T>));
+      if constexpr (M::kBoundsNeedSlack) sums[v] = hn::Mul(sums[v], hn::Set(lanes, core::safe_bound<M>(T(1), dims_)));
       near[v] = hn::Le(sums[v], hn::LoadU(lanes, search_.limits + v * kLanes));
     }
     return static_cast<std::uint32_t>(bits_of(lanes, near));
@@ -201,6 +200,8 @@ void search_group_of(const KdTree<T>& tree, const GroupSearch<T>& search) {
     if (search.lengths != nullptr) {
       if constexpr (M::kInfo.wraps) {
         Walk<T, M, PeriodicAxes<T>, core::kRuntimeDims>(tree, search, metric).run();
+      } else {
+        core::refuse_metric();
       }
     } else if constexpr (std::is_same_v<M, core::L2>) {
       visit_simd_dims(tree.dims, [&](auto constant_dims) HWY_ATTR {

@@ -2,9 +2,9 @@
 //
 // For differences e of d coordinates, as real numbers: sum |e|^p >= max |e|^p, and sum |e|^p >= c (sum e^2)^(p/2) with
 // c = 1 for p <= 2 and d^(1 - p/2) above (power means). So a point lies beyond the limit l if max |e| > l^(1/p), or if
-// sum e^2 > (l / c)^(2/p). Rounding: each power is off by at most p + 1000 units of the last place (core/metric/power.hpp),
-// a sum of d terms by d of them, the root by some hundred where the limit is huge or tiny; the slack is more.
-// It is no proof where powers or squares leave the normal range, so limits near its ends filter nothing.
+// sum e^2 > (l / c)^(2/p). Rounding: each power is off by at most p + 1000 units of the last place
+// (core/metric/power.hpp), a sum of d terms by d of them, the root by some hundred where the limit is huge or tiny; the
+// slack is more. It is no proof where powers or squares leave the normal range, so limits near its ends filter nothing.
 #pragma once
 
 #include <cmath>

@@ -54,8 +54,7 @@ class SingleWalk {
     for (std::uint32_t d = 0; d < dims_; ++d) {
       sum = step_between(metric_, axes_, d, sum, search_.query[d], search_.query[d], low[d], high[d]);
     }
-    if constexpr (M::kBoundUnits > 0) sum *= core::kBoundFactor<M, T>;
-    return {sum, node};
+    return {core::safe_bound<M>(sum, dims_), node};
   }
 
   /// True if the node need not be looked at; notes it if that is not certain.

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
       for (std::uint32_t position = lane_number(); position < kTilePoints; position += kWarp) {
         const std::uint64_t number = std::uint64_t{tile} * kTilePoints + position;
         const std::uint64_t existing = number < task.points.count ? number : task.points.count - 1;
-        const T chains[1][1] = {
-            {chain_to_point<core::EveryReduction>(task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims, 1)}};
+        const T chains[1][1] = {{chain_to_point<core::EveryReduction>(
+            task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims, 1)}};
         settler.settle(
             chains, limits, [](std::uint32_t) { return warp_number(); },
             [&] {

@@ -69,7 +69,8 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
           for (std::uint32_t j = 0; j < kWidth; ++j) {
             T sum = T(0);
 #pragma unroll
-            for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_pair(Chain{}, sum, queries[i][d], rows.value(r + j, d));
+            for (std::uint32_t d = 0; d < kDims; ++d)
+              sum = core::step_of_pair(Chain{}, sum, queries[i][d], rows.value(r + j, d));
             chains[i][j] = sum;
           }
         }

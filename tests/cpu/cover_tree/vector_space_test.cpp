@@ -37,7 +37,8 @@ TYPED_TEST(VectorSpaceOf, MeasuresLikeTheChain) {
     std::vector<std::span<const T>> outside;
     for (std::uint64_t i = 0; i < 8; ++i) outside.emplace_back(others.view().row<T>(i), dims);
     const auto chain_of = [&](const T* a, const T* b) {
-      return core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
+      return core::visit_reduction<core::KdTreeReductions>(
+          metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
     };
     const auto row = [&](std::uint32_t i) { return rows + std::size_t{i} * dims; };
     check_space(

@@ -25,7 +25,8 @@ class Measure {
   __device__ T to_point(const T* point, std::uint64_t stride) const {
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query_[d] - point[d * stride]));
+    for (std::uint32_t d = 0; d < kDims; ++d)
+      sum = core::step_of_gap(core::L2{}, sum, T(query_[d] - point[d * stride]));
     return sum;
   }
   /// `lower` is followed by the upper corner.
