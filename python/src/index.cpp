@@ -2,6 +2,7 @@
 #include "index_searches.hpp"
 #include "module.hpp"
 #include "arrays.hpp"
+#include "option_words.hpp"
 #include "watched_call.hpp"
 
 #include <kith/index.hpp>
@@ -57,7 +58,7 @@ nb::tuple plan(std::uint64_t rows, std::uint32_t dims, const std::string& dtype,
   const BuildPlan found =
       watch.run([&] { return Index::plan(rows, dims, dtype == "f32" ? DType::f32 : DType::f64, options); });
   return nb::make_tuple(std::string(name_of(found.engine)), found.device.name(), found.index_bytes, found.peak_bytes,
-                        found.reason);
+                        with_arguments(found.reason));
 }
 
 LoadOptions load_options(const std::string& device, int threads, bool map, Watch& watch) {
@@ -122,7 +123,7 @@ void bind_index(nb::module_& module) {
   bind_searches(index);
   index.def("points", &points, "threads"_a = 0);
   index.def("first_violation", &first_violation);
-  index.def("explain", &Index::explain);
+  index.def("explain", [](const Index& self) { return with_arguments(self.explain()); });
   index.def_prop_ro("size", &Index::size);
   index.def_prop_ro("dims", &Index::dims);
   index.def_prop_ro("dtype", [](const Index& self) { return std::string(name_of(self.dtype())); });

@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "module.hpp"
+#include "option_words.hpp"
 #include "search_request.hpp"
 
 #include <kith/index.hpp>
@@ -139,7 +140,7 @@ void bind_object_index(nb::class_<ObjectIndex>& index) {
   index.def("save", &Storage::save, "path"_a, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
   index.def("to_bytes", &Storage::to_bytes, nb::kw_only(), "threads"_a = 0);
   index.def("first_violation", &Storage::first_violation);
-  index.def("explain", &ObjectIndex::explain);
+  index.def("explain", [](const ObjectIndex& self) { return with_arguments(self.explain()); });
   index.def_prop_ro("size", &ObjectIndex::size);
   index.def_prop_ro("engine", [](const ObjectIndex& self) { return std::string(name_of(self.engine())); });
   index.def_prop_ro("device", [](const ObjectIndex& self) { return self.device().name(); });

@@ -1,6 +1,7 @@
 // Strings, bytes, sets and lists of numbers as SequenceSet and back, from Python and from files.
 #include "module.hpp"
 #include "object_items.hpp"
+#include "option_words.hpp"
 #include "python_sequences.hpp"
 #include "watched_call.hpp"
 
@@ -141,7 +142,7 @@ nb::tuple read_sequences(const std::string& path, const std::string& format, con
   options.kind = kind_named(kind);
   options.progress = watch.callback();
   const io::SequenceFile file = watch.run([&] { return io::read_sequences(path, options); });
-  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), file.notes);
+  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), with_arguments(file.notes));
 }
 
 }  // namespace

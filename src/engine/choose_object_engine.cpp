@@ -62,7 +62,7 @@ Choice choose_object_engine(const ObjectWish& wish) {
   if (choice.device == Device::cpu() || has(backend_of(choice.device), engine, wish)) return choice;
   const std::string refusal =
       fmt::format("engine {} searches {} on the CPU only in this version", name_of(engine), name_of(wish.content));
-  if (wish.device.kind() == Device::Kind::cuda) throw UsageError(refusal + "; use --device cpu");
+  if (wish.device.kind() == Device::Kind::cuda) throw UsageError(refusal + "; use `device=cpu`");
   choice.fall_back(refusal);
   return choice;
 }

@@ -197,7 +197,7 @@ void require_build_options(const BuildOptions& options) {
       throw UsageError(fmt::format("builder {}: for engine covertree only, not for {}", name, name_of(options.engine)));
     }
     if (options.device.kind() == Device::Kind::cuda) {
-      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use --device cpu, or builder batch",
+      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder=batch`",
                                    name, options.device.name()));
     }
   }

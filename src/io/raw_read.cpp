@@ -148,7 +148,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
 
 RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options) {
   if (options.layout.empty()) {
-    throw UsageError(fmt::format("{}: what lies in plain bytes must be said: --layout \"f32 x,y,z\"", file.name()));
+    throw UsageError(fmt::format("{}: what lies in plain bytes must be said: `layout=f32 x,y,z`", file.name()));
   }
   const RawLayout raw = parse_raw_layout(options.layout);
   RecordSource source;

@@ -86,7 +86,7 @@ TEST_P(SequenceIndexOn, EqualsTheDefinitionOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "replay with SequenceCase(" << seed << ", 90)");
     const SequenceCase c(seed, 90);
     if (is_left_to_cpu(c, GetParam().device)) {
-      EXPECT_PRED2(holds, thrown_message<UsageError>([&] { build(c.points, c.metric); }), "--device cpu");
+      EXPECT_PRED2(holds, thrown_message<UsageError>([&] { build(c.points, c.metric); }), "`device=cpu`");
       continue;
     }
     const SequenceIndex index = build(c.points, c.metric);

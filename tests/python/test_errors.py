@@ -229,7 +229,7 @@ def test_gpu_arrays_without_a_library_for_answers(monkeypatch, array):
 
 @pytest.mark.skipif(len(kith.devices()) > 1, reason="there is a GPU")
 def test_devices_that_are_missing(cloud):
-    with pytest.raises(RuntimeError, match=r"cuda|CUDA|GPU"):
+    with pytest.raises(RuntimeError, match='use device="cpu"'):
         kith.Index(cloud, device="cuda")
     assert kith.Index(cloud, device="auto").device == "cpu"
 

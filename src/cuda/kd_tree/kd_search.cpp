@@ -150,7 +150,7 @@ void require_contract_tree(DeviceTree<T>& tree, const KdTree<T>& on_host, const 
   if (!violation.empty()) request.file.refuse(violation);
   throw DeviceError(
       fmt::format("{}: the check on cuda:{} refuses the tree, the one on the CPU does not; the GPU is not "
-                  "to be trusted: use --device cpu",
+                  "to be trusted: use `device=cpu`",
                   request.file.name(), stream.device()));
 }
 
@@ -173,7 +173,7 @@ std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& requ
     tree = build_tree(request, stream);
   } catch (const NonFinite&) {
     if (!request.is_known_finite) throw;
-    throw DeviceError("the GPU found NaN among points that have none; it is not to be trusted: use --device cpu");
+    throw DeviceError("the GPU found NaN among points that have none; it is not to be trusted: use `device=cpu`");
   }
   stream.synchronize();  // the caller may change the points now
   return std::make_unique<KdSearch<T>>(std::move(tree), stream, request.metric, request.period, "built");
