@@ -148,8 +148,9 @@ void wrap_input(io::PointFile& file, const std::string& path, const std::vector<
   if (axes.size() != file.points.dims()) return;  // the search says how many there must be
   const std::uint64_t outside = apps::wrap_points(file.points, axes);
   if (outside == 0) return;
-  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it", path == "-" ? "standard input" : path,
-                          counted(outside, "row"), outside == 1 ? "was" : "were"));
+  output.note(fmt::format("{}: {} outside of the box of --period {} wrapped into it",
+                          path == "-" ? "standard input" : path, counted(outside, "row"),
+                          outside == 1 ? "was" : "were"));
 }
 
 Flag skip_nonfinite_flag(SearchFlags& flags) {
@@ -205,7 +206,6 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},
       {flags.search.select != SelectMethod::automatic, "--select"},
-      {!flags.radius_path.empty(), "--radius-file"},
       {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
       {flags.read.dtype.has_value(), "--dtype"},
       {!flags.read.columns.empty(), "--columns"},
