@@ -258,8 +258,7 @@ def test_files(tmp_path, cloud):
     kith.Index(cloud).save(os.fsencode(tmp_path / "bytes.kith"))
     assert len(kith.Index.load(os.fsencode(tmp_path / "bytes.kith"))) == len(cloud)
     kith.CoverTree(["a"], metric="edit").save(os.fsencode(tmp_path / "words.kith"))
-    with pytest.raises(ValueError, match=r"index of .*kith\.CoverTree\.load"):
-        kith.Index.load(tmp_path / "words.kith")
+    assert kith.Index.load(tmp_path / "words.kith").metric == "edit"
     with pytest.raises(TypeError, match="device must be a str"):
         kith.CoverTree.load(tmp_path / "words.kith", device=None)
     (tmp_path / "bad.csv").write_text("1,2\n3\n")
