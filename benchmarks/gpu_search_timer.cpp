@@ -202,13 +202,13 @@ class Bench {
     cuda::DeviceBuffer<std::uint8_t> exact(row.queries, stream_);
     const engine::KnnRules<T> rules =
         engine::knn_rules<T>(Metric::l2(), SearchOptions{.eps = row.search.eps, .max_leaves = row.search.max_leaves});
-    cuda::KnnTask<T> task{.tree = view_,
-                          .metric = {},
-                          .filter = {},
-                          .queries = {.count = row.queries},
-                          .k = k,
-                          .bound = rules.bound,
-                          .answer = {indices.data(), chains.data()}};
+    cuda::KnnTask<T> task{{.metric = {},
+                           .filter = {},
+                           .queries = {.count = row.queries},
+                           .k = k,
+                           .bound = rules.bound,
+                           .answer = {indices.data(), chains.data()}},
+                          view_};
     if (queries != nullptr) {
       values = on_device(rows, row.queries * cloud_.dims, stream_);
       order = cuda::DeviceBuffer<std::uint32_t>(row.queries, stream_);
@@ -252,12 +252,9 @@ class Bench {
     const T bound = static_cast<T>(r * r);
     cuda::DeviceBuffer<std::uint32_t> counts(row.queries, stream_);
     cuda::DeviceBuffer<std::uint64_t> starts(row.queries + 1, stream_);
-    cuda::RadiusTask<T> task{.tree = view_,
-                             .metric = {},
-                             .filter = {},
-                             .queries = {.count = row.queries},
-                             .bound = bound,
-                             .counts = counts.data()};
+    cuda::RadiusTask<T> task{
+        {.metric = {}, .filter = {}, .queries = {.count = row.queries}, .bound = bound, .counts = counts.data()},
+        view_};
     cuda::count_within(task, stream_);
     cuda::sum_counts(counts.data(), row.queries, starts.data(), stream_);
     stream_.synchronize();

@@ -1,6 +1,7 @@
 // See output_flags.hpp.
 #include "output_flags.hpp"
 
+#include "option_words.hpp"
 #include "printable.hpp"
 #include "standard_output.hpp"
 
@@ -29,7 +30,7 @@ bool has_extension(const std::string& path, std::initializer_list<std::string_vi
 }  // namespace
 
 void OutputFlags::note(std::string_view text) const {
-  if (!quiet) write_to_stderr(printable(fmt::format("kith: note: {}\n", text)));
+  if (!quiet) write_to_stderr(printable(fmt::format("kith: note: {}\n", with_flags(text))));
 }
 
 void OutputFlags::summary(std::string_view text) const {
@@ -39,7 +40,7 @@ void OutputFlags::summary(std::string_view text) const {
 void OutputFlags::explanation(std::string_view text) const {
   if (!explain) return;
   std::string out;
-  for (const std::string& line : split(std::string(text), '\n')) {
+  for (const std::string& line : split(with_flags(text), '\n')) {
     if (!line.empty()) out += fmt::format("explain: {}\n", line);
   }
   write_to_stderr(printable(out));

@@ -1,4 +1,4 @@
-// The steps that knn and radius share: read, build or load, report.
+// The steps that knn, radius and box share, whatever POINTS holds: read, build or load, report.
 #pragma once
 
 #include "result_columns.hpp"
@@ -7,7 +7,7 @@
 #include "terminal_progress.hpp"
 
 #include <kith/index.hpp>
-#include <kith/io/read_points.hpp>
+#include <kith/index_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -20,9 +20,24 @@
 
 namespace kith::cli {
 
-/// The index, built from points or loaded from a file, and the queries.
+/// What a source of points, bits or sequences has to read with.
+struct SourceInput {
+  const SearchFlags& flags;
+  TerminalProgress& progress;
+  ResultColumns& columns;  ///< filled if the flags want them
+};
+
+/// The index, built from POINTS or loaded from a file, and the queries. A `Source` (point_source.hpp, bit_source.hpp,
+/// sequence_source.hpp) has
+/// - `Index`, and `require_flags(input, is_index)`, which throws UsageError for flags that mean nothing here;
+/// - `read_points(input)`, or for an index file `require_fitting(input, facts)`; after either one `rows()`, `dtype()`;
+/// - `read_queries(input)` and then `queries()`, `query_count()`; not called where the points are the queries;
+/// - `build(options)`, and `take_columns(input, index)` of an index that was loaded;
+/// - `add_facts(report, index)` and `add_skipped(report, index)` for JSON, `skipped_text(index)`.
+template <typename Source>
 class PreparedSearch {
  public:
+  using Index = typename Source::Index;
   using Check = std::function<void(std::uint64_t, DType)>;
 
   /// Reads and builds, or loads. `check` is called before the index is made with the number of queries and the dtype,
@@ -30,7 +45,7 @@ class PreparedSearch {
   PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check);
 
   const Index& index() const { return *index_; }
-  PointView queries() const { return queries_; }
+  auto queries() const { return source_.queries(); }
   std::uint64_t query_count() const { return query_count_; }
   /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
   SearchOptions options(const ProgressCallback& progress) const;
@@ -40,37 +55,30 @@ class PreparedSearch {
   /// The columns of both files, if the flags want them.
   const ResultColumns& columns() const { return columns_; }
 
-  /// points, queries, engine, device, threads and the other keys that both commands report.
+  /// points, queries, engine, device, threads and the other keys that all searches report.
   nlohmann::ordered_json report() const;
   /// "brute force, cpu, 2 threads" for people.
   std::string engine_text() const;
   /// Those of reading and building.
-  SearchTimes times() const;
+  SearchTimes times() const { return {.read_ms = read_ms_, .is_loaded = is_loaded_, .build = build_times_}; }
   /// "3 points and 0 queries with NaN or infinity were left out", or nothing.
-  std::string skipped_text() const;
+  std::string skipped_text() const { return source_.skipped_text(*index_); }
 
  private:
-  void read_and_build(TerminalProgress& progress, const Check& check);
-  void load(TerminalProgress& progress, const Check& check);
-  /// Sets the queries; `dims` are those of the points, for a file without rows.
-  void read_query_file(DType dtype, std::uint32_t dims, TerminalProgress& progress);
-  /// What --allow and --radius-file name; the queries are known.
-  void read_value_files(std::uint64_t points, TerminalProgress& progress);
-
   const SearchFlags& flags_;
-  io::PointFile points_file_;
-  std::optional<io::PointFile> queries_file_;
-  PointView queries_;
+  bool is_loaded_;
   ResultColumns columns_;
+  Source source_;
   std::uint64_t query_count_ = 0;
-  bool loaded_ = false;
   std::optional<Index> index_;
   std::vector<std::uint64_t> allowed_;
   std::vector<double> radii_;
-  std::uint64_t skipped_queries_ = 0;
   double read_ms_ = 0;
   WorkTimes build_times_;
 };
+
+/// Throws UsageError because of `flag`: the index file `has` something else.
+[[noreturn]] void refuse_for_index(const SearchFlags& flags, const std::string& has, const std::string& flag);
 
 /// Threads that work with this setting uses on the CPU.
 int threads_in_use(int threads);

@@ -3,6 +3,7 @@
 
 #include "commands/all_commands.hpp"
 #include "help_text.hpp"
+#include "option_words.hpp"
 #include "parse_command_line.hpp"
 #include "printable.hpp"
 #include "standard_output.hpp"
@@ -84,7 +85,7 @@ int run_command_line(const std::vector<std::string>& words) noexcept {
     } catch (const Interrupted& error) {
       return complain("interrupted; nothing was written", error.exit_code());
     } catch (const Error& error) {
-      return complain(error.what(), error.exit_code());
+      return complain(with_flags(error.what()), error.exit_code());
     } catch (const std::bad_alloc&) {
       return complain("not enough memory for this; " + advice_on_memory(words), kNotEnoughMemory);
     } catch (const std::length_error&) {

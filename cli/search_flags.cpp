@@ -204,7 +204,6 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},
       {flags.search.select != SelectMethod::automatic, "--select"},
-      {!flags.radius_path.empty(), "--radius-file"},
       {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
       {flags.read.dtype.has_value(), "--dtype"},
       {!flags.read.columns.empty(), "--columns"},

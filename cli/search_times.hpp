@@ -14,8 +14,8 @@ namespace kith::cli {
 struct SearchTimes {
   double read_ms = 0;
   bool is_loaded = false;  ///< the index came from a file
-  WorkTimes build;         ///< or load
-  WorkTimes search;
+  WorkTimes build = {};    ///< or load
+  WorkTimes search = {};
   double write_ms = 0;
 
   /// "read 1.20 ms, build 0.50 ms, search 3.00 ms, write 0.10 ms"

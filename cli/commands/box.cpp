@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
+#include "point_source.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -36,7 +37,7 @@ PointView corners(PointView boxes, std::uint32_t dims, std::uint32_t first_colum
   return PointView(data, boxes.dtype(), boxes.rows(), dims, boxes.row_stride());
 }
 
-FoundInBoxes search(const BoxFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
+FoundInBoxes search(const BoxFlags& flags, const PreparedSearch<PointSource>& prepared, const SearchOptions& options) {
   const std::uint32_t dims = prepared.queries().dims() / 2;
   const PointView lower = corners(prepared.queries(), dims, 0);
   const PointView upper = corners(prepared.queries(), dims, dims);
@@ -63,7 +64,7 @@ int run_box(const BoxFlags& box) {
   const SearchFlags& flags = box.search;
   check_search_flags(flags);
   TerminalProgress progress(flags.output.quiet);
-  const PreparedSearch prepared(flags, progress, [&](std::uint64_t boxes, DType) {
+  const PreparedSearch<PointSource> prepared(flags, progress, [&](std::uint64_t boxes, DType) {
     flags.output.explanation(
         box.count
             ? fmt::format("the result will take {}", readable_bytes(static_cast<double>(boxes) * 4))

@@ -1,16 +1,17 @@
 // kith knn: the k nearest neighbours of every query.
 #include "commands/all_commands.hpp"
 
+#include "bit_source.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
-#include "prepared_bit_search.hpp"
+#include "point_source.hpp"
 #include "prepared_search.hpp"
-#include "prepared_sequence_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
+#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
@@ -53,14 +54,19 @@ double parse_eps(const std::string& text) {
 }
 
 /// Searches among points, rows of bits or sequences, and tells what was found.
-template <typename Prepared>
-int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress& progress) {
+template <typename Source>
+int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = knn.search;
+  const auto& index = prepared.index();
+  if (flags.search.select != SelectMethod::automatic &&
+      (index.engine() != Engine::brute_force || index.device().kind() != Device::Kind::cuda)) {
+    flags.output.note(fmt::format("--select {} is for brute force on a GPU; {} on {} does not use it",
+                                  name_of(flags.search.select), name_of(index.engine()), index.device().name()));
+  }
   SearchTimes times = prepared.times();
-  auto options = prepared.options(progress.callback());
+  SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
-  const Neighbors found = flags.self() ? prepared.index().knn_self(knn.k, options)
-                                       : prepared.index().knn(prepared.queries(), knn.k, options);
+  const Neighbors found = flags.self() ? index.knn_self(knn.k, options) : index.knn(prepared.queries(), knn.k, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
@@ -84,8 +90,8 @@ int find_nearest(const KnnFlags& knn, const Prepared& prepared, TerminalProgress
     write_to_stdout(report.dump(2) + "\n");
   }
   flags.output.summary(fmt::format("{} of each of {} among {} ({})\n{}", counted(knn.k, "nearest neighbour"),
-                                   counted(prepared.query_count(), "query", "queries"),
-                                   counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
+                                   counted(prepared.query_count(), "query", "queries"), counted(index.size(), "point"),
+                                   prepared.engine_text(), times.text()));
   if (!found.exact().empty()) {
     flags.output.summary(fmt::format("approximate: {} of {} are certified exact", readable_count(certified(found)),
                                      counted(found.queries(), "answer")));
@@ -102,12 +108,13 @@ int run_knn(const KnnFlags& knn) {
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); };
   const IndexContent content = content_of(flags.points_path, flags.sequences);
-  if (content == IndexContent::bits) return find_nearest(knn, PreparedBitSearch(flags, progress, check), progress);
+  if (content == IndexContent::bits)
+    return find_nearest(knn, PreparedSearch<BitSource>(flags, progress, check), progress);
   if (content == IndexContent::sequences) {
-    return find_nearest(knn, PreparedSequenceSearch(flags, progress, check), progress);
+    return find_nearest(knn, PreparedSearch<SequenceSource>(flags, progress, check), progress);
   }
   refuse_metric_of_sequences(flags);
-  return find_nearest(knn, PreparedSearch(flags, progress, check), progress);
+  return find_nearest(knn, PreparedSearch<PointSource>(flags, progress, check), progress);
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
 // kith radius: all neighbours within a distance, or how many there are.
 #include "commands/all_commands.hpp"
 
+#include "bit_source.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
-#include "prepared_bit_search.hpp"
+#include "point_source.hpp"
 #include "prepared_search.hpp"
-#include "prepared_sequence_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
+#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
@@ -41,30 +42,13 @@ struct RadiusFlags {
 };
 
 /// `radius` is one for all queries, or one for each.
-template <typename Prepared, typename Radius, typename Options>
-FoundWithin search_within(const RadiusFlags& flags, const Prepared& prepared, const Radius& radius,
-                          const Options& options) {
+template <typename Source, typename Radius>
+FoundWithin search_within(const RadiusFlags& flags, const PreparedSearch<Source>& prepared, const Radius& radius,
+                          const SearchOptions& options) {
   const auto& index = prepared.index();
   const bool self = flags.search.self();
   if (flags.count) return self ? index.count_self(radius, options) : index.count(prepared.queries(), radius, options);
   return self ? index.radius_self(radius, options) : index.radius(prepared.queries(), radius, options);
-}
-
-FoundWithin search(const RadiusFlags& flags, const PreparedSearch& prepared, const SearchOptions& options) {
-  return flags.radius ? search_within(flags, prepared, *flags.radius, options)
-                      : search_within(flags, prepared, prepared.radii(), options);
-}
-
-/// Bits and sequences have one radius for all queries.
-template <typename Prepared, typename Options>
-FoundWithin search(const RadiusFlags& flags, const Prepared& prepared, const Options& options) {
-  return search_within(flags, prepared, *flags.radius, options);
-}
-
-std::span<const double> radii_of(const PreparedSearch& prepared) { return prepared.radii(); }
-template <typename Prepared>
-std::span<const double> radii_of(const Prepared&) {
-  return {};
 }
 
 /// "0.5", or "0.1 to 2" if each query has its own.
@@ -123,13 +107,14 @@ void estimate_result(const RadiusFlags& radius, std::uint64_t queries, DType dty
 }
 
 /// Searches among points, rows of bits or sequences, and tells what was found.
-template <typename Prepared>
-int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalProgress& progress) {
+template <typename Source>
+int find_within(const RadiusFlags& radius, const PreparedSearch<Source>& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = radius.search;
   SearchTimes times = prepared.times();
-  auto options = prepared.options(progress.callback());
+  SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
-  const FoundWithin found = search(radius, prepared, options);
+  const FoundWithin found = radius.radius ? search_within(radius, prepared, *radius.radius, options)
+                                          : search_within(radius, prepared, prepared.radii(), options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
@@ -153,7 +138,7 @@ int find_within(const RadiusFlags& radius, const Prepared& prepared, TerminalPro
     write_to_stdout(report.dump(2) + "\n");
   }
   flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}", counted(neighbors_in(found), "neighbour"),
-                                   radius_text(radius, radii_of(prepared)),
+                                   radius_text(radius, prepared.radii()),
                                    counted(prepared.query_count(), "query", "queries"),
                                    counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
@@ -167,12 +152,13 @@ int run_radius(const RadiusFlags& radius) {
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(radius, queries, dtype); };
   const IndexContent content = content_of(flags.points_path, flags.sequences);
-  if (content == IndexContent::bits) return find_within(radius, PreparedBitSearch(flags, progress, check), progress);
+  if (content == IndexContent::bits)
+    return find_within(radius, PreparedSearch<BitSource>(flags, progress, check), progress);
   if (content == IndexContent::sequences) {
-    return find_within(radius, PreparedSequenceSearch(flags, progress, check), progress);
+    return find_within(radius, PreparedSearch<SequenceSource>(flags, progress, check), progress);
   }
   refuse_metric_of_sequences(flags);
-  return find_within(radius, PreparedSearch(flags, progress, check), progress);
+  return find_within(radius, PreparedSearch<PointSource>(flags, progress, check), progress);
 }
 
 }  // namespace

@@ -16,11 +16,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kith {
 
-struct IndexState;  // src/engine/index_state.hpp
+template <typename View>
+struct StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
 
 /// The ways to search. `automatic` takes the fastest one that this build has for the data.
 enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
@@ -58,10 +60,11 @@ std::string_view name_of(SelectMethod method);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 SelectMethod parse_select_method(std::string_view text);
 
-/// How an index is built.
+/// How an index is built. What is for points only must be left as it is elsewhere, else UsageError is thrown.
 struct BuildOptions {
   Engine engine = Engine::automatic;
   Device device = Device::cpu();
+  /// Of points; other contents have their own.
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
@@ -152,8 +155,70 @@ struct SearchOptions {
   WorkTimes* times = nullptr;
 };
 
-/// An immutable set of points prepared for search. Copies share it; every call is thread-safe.
-class Index {
+/// What every index offers, whatever it holds: points (`Index`), rows of bits (`BitIndex`) or strings and sets
+/// (`SequenceIndex`), which are called points here too. An index is immutable; copies share it; every call is
+/// thread-safe. Lists are ordered by (distance, index). `View` is how queries are handed in: they must fit the points
+/// (type, dims, bits, kind of sequences), else UsageError is thrown.
+template <typename Self, typename View>
+class SearchIndex {
+ public:
+  /// Reads an index that `save` wrote and checks all of it: checksums, then everything that a search relies on. Throws
+  /// IoError, CorruptFile if the file is damaged, deceiving or of a version that this kith does not read, UsageError if
+  /// it is an index of something else, OutOfMemory, DeviceError, Interrupted. O(n log n).
+  static Self load(const std::string& path, const LoadOptions& options = {});
+  /// The same from bytes that `to_bytes` made; they are copied. `map` is not for these: UsageError.
+  static Self from_bytes(std::span<const std::byte> bytes, const LoadOptions& options = {});
+  /// Writes the index to a file, whole or not at all: on any error the old file is untouched. The same index gives the
+  /// same bytes, whatever the number of threads. Throws IoError, Interrupted.
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  /// The bytes that `save` writes.
+  std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
+
+  /// The k nearest points of each query. Throws BadData on queries with NaN or infinity.
+  Neighbors knn(View queries, std::uint32_t k, const SearchOptions& options = {}) const;
+  /// The same with the points themselves as queries.
+  Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
+
+  /// All points whose distance from the query is at most `radius`. Throws UsageError under the inner product, as all
+  /// searches by radius.
+  NeighborLists radius(View queries, double radius, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
+  /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else
+  /// UsageError is thrown, as for one that is negative or NaN.
+  NeighborLists radius(View queries, std::span<const double> radii, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
+
+  /// How many points lie within `radius` of each query.
+  std::vector<std::uint32_t> count(View queries, double radius, const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
+  /// How many lie within radii[q] of query q.
+  std::vector<std::uint32_t> count(View queries, std::span<const double> radii,
+                                   const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
+
+  /// Points as the caller numbers them, those left out included.
+  std::uint64_t size() const;
+  /// Never `automatic`: what was chosen.
+  Engine engine() const;
+  /// Never `automatic`: what was chosen.
+  Device device() const;
+  /// Bytes that the index holds, on the device and on the host.
+  std::uint64_t memory_bytes() const;
+  /// Why this engine and device, and what the index holds, in a few lines for people.
+  std::string explain() const;
+  /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
+  /// is wrong first, with the two points and their distance; empty if nothing is. All else was checked when the index
+  /// was built or loaded. For trees it takes longer than loading.
+  std::string first_violation() const;
+
+ protected:
+  explicit SearchIndex(std::shared_ptr<const StateOf<View>> state) : state_(std::move(state)) {}
+  std::shared_ptr<const StateOf<View>> state_;
+};
+
+/// An immutable set of points prepared for search. Queries on a GPU are copied to the host; DeviceSearch
+/// (kith/device_search.hpp) leaves them and the answers there.
+class Index : public SearchIndex<Index, PointView> {
  public:
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine and angular), UsageError for
   /// an engine that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a
@@ -167,34 +232,6 @@ class Index {
   /// What `build` would take for that many points in host memory, without allocating anything. Throws UsageError,
   /// DeviceError.
   static BuildPlan plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options = {});
-
-  /// Reads an index that `save` wrote and checks all of it: checksums, then everything that a search relies on. Throws
-  /// IoError, CorruptFile if the file is damaged, deceiving or of a version or kind that this kith does not read,
-  /// OutOfMemory, DeviceError, Interrupted. O(n log n).
-  static Index load(const std::string& path, const LoadOptions& options = {});
-  /// The same from bytes that `to_bytes` made; they are copied. `map` is not for these: UsageError.
-  static Index from_bytes(std::span<const std::byte> bytes, const LoadOptions& options = {});
-  /// Writes the index to a file, whole or not at all: on any error the old file is untouched. The same index gives the
-  /// same bytes, whatever the number of threads. Throws IoError, Interrupted.
-  void save(const std::string& path, const SaveOptions& options = {}) const;
-  /// The bytes that `save` writes.
-  std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
-
-  /// The k nearest points of each query, ordered by (distance, index). The queries have the dtype and dims of the
-  /// points, else UsageError is thrown; BadData on NaN or infinity. Queries on a GPU are copied to the host, here and
-  /// in the other searches; DeviceSearch (kith/device_search.hpp) leaves them and the answers there.
-  Neighbors knn(PointView queries, std::uint32_t k, const SearchOptions& options = {}) const;
-  /// The same with the points themselves as queries.
-  Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
-
-  /// All points whose distance from the query is at most `radius`, ordered by (distance, index). Throws UsageError
-  /// under the inner product, as all searches by radius.
-  NeighborLists radius(PointView queries, double radius, const SearchOptions& options = {}) const;
-  NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
-  /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else
-  /// UsageError is thrown, as for one that is negative or NaN.
-  NeighborLists radius(PointView queries, std::span<const double> radii, const SearchOptions& options = {}) const;
-  NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
 
   /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
   /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
@@ -213,41 +250,19 @@ class Index {
   /// How many points lie inside each box.
   std::vector<std::uint32_t> box_count(PointView lower, PointView upper, const SearchOptions& options = {}) const;
 
-  /// How many points lie within `radius` of each query.
-  std::vector<std::uint32_t> count(PointView queries, double radius, const SearchOptions& options = {}) const;
-  std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
-  /// How many lie within radii[q] of query q.
-  std::vector<std::uint32_t> count(PointView queries, std::span<const double> radii,
-                                   const SearchOptions& options = {}) const;
-  std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
-
   /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine and
   /// angular the rows are the normalised ones. Throws OutOfMemory.
   PointSet points(int threads = 0) const;
-  /// Points as the caller numbers them, those left out included.
-  std::uint64_t size() const;
   std::uint32_t dims() const;
   DType dtype() const;
   Metric metric() const;
-  /// Never `automatic`: what was chosen.
-  Engine engine() const;
-  /// Never `automatic`: what was chosen.
-  Device device() const;
   /// Points left out because of NaN or infinity.
   std::uint64_t skipped() const;
-  /// Bytes that the index holds, on the device and on the host.
-  std::uint64_t memory_bytes() const;
-  /// Why this engine and device, and what the index holds, in a few lines for people.
-  std::string explain() const;
-  /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
-  /// is wrong first, with the two points and their distance; empty if nothing is. All else was checked when the index
-  /// was built or loaded. For trees it takes longer than loading.
-  std::string first_violation() const;
 
  private:
   friend class DeviceSearch;
-  explicit Index(std::shared_ptr<const IndexState> state);
-  std::shared_ptr<const IndexState> state_;
+  friend class SearchIndex<Index, PointView>;
+  explicit Index(std::shared_ptr<const StateOf<PointView>> state);
 };
 
 }  // namespace kith

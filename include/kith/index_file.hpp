@@ -7,7 +7,9 @@
 #include <kith/sequence_metric.hpp>
 #include <kith/sequence_set.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +49,9 @@ struct IndexFileInfo {
   std::uint64_t rows = 0;                                 ///< as the caller numbered them
   std::uint64_t points = 0;                               ///< rows that were not left out because of NaN or infinity
   std::uint32_t leaf_size =
-      0;                ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
-  std::string split;    ///< k-d tree only: "widest" or "cycle"
-  std::string builder;  ///< cover tree only: "batch" or "lists"
+      0;                       ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
+  std::string split;           ///< k-d tree only: "widest" or "cycle"
+  std::string builder;         ///< cover tree only: "batch" or "lists"
   std::vector<double> period;  ///< points with periodic axes: the length of each, 0 for one that does not wrap
   std::vector<IndexFileSection> sections;
 };
@@ -59,5 +61,7 @@ bool is_index_file(const std::string& path);
 
 /// Reads and checks header and table, not the contents (Index::load checks everything). Throws IoError, CorruptFile.
 IndexFileInfo describe_index_file(const std::string& path);
+/// What the bytes that `to_bytes` made hold. Throws CorruptFile.
+IndexContent content_of_index(std::span<const std::byte> bytes);
 
 }  // namespace kith

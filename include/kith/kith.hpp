@@ -1,6 +1,7 @@
 // Everything that the library offers, in one include.
 #pragma once
 
+#include <kith/advice.hpp>
 #include <kith/apps/choose_k.hpp>
 #include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from . import _kith
-from ._arguments import as_count, as_text, as_threads, as_whole
+from ._arguments import as_text, as_threads, as_whole
 from ._cover_tree_files import CoverTreeFiles
 from ._cover_tree_searches import CoverTreeSearches
 from ._index import Index
-from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
+from ._metric_searcher import MetricSearcher, name_of
+from ._objects import content_for
 from ._progress import Progress
 from ._types import Engine, EngineInUse
 
@@ -116,20 +117,10 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
             raise TypeError(f"metric must be a name or a function, not {type(metric).__name__}")
         if rounding is not None:
             raise ValueError("rounding is for a metric of your own; that of the others is known")
-        options: dict[str, Any] = {
-            "engine": as_text(engine, "engine"),
-            "device": device,
-            "leaf_size": as_count(leaf_size, "leaf_size"),
-            "threads": as_threads(threads),
-            "progress": progress,
-        }
-        if metric == "hamming" and _is_bits(objects):
-            self._searcher = BitSearcher.build(objects, **options)
-        elif metric in ("edit", "levenshtein", "hamming", "jaccard"):
-            self._searcher = SequenceSearcher.build(objects, metric, **options)
-        else:
-            _require_vector_metric(metric, objects)
-            self._searcher = Index(objects, metric=metric, **options)
+        _require_known_metric(metric, objects)
+        self._searcher = Index(
+            objects, engine, device, metric, leaf_size=leaf_size, threads=threads, progress=progress
+        )
 
     # Growing and shrinking
 
@@ -170,7 +161,7 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         if not hasattr(self, "_searcher"):
             return "kith.CoverTree(not built)"
         metric = self.metric
-        name = repr(metric) if isinstance(metric, str) else _name_of(metric)
+        name = repr(metric) if isinstance(metric, str) else name_of(metric)
         return (
             f"kith.CoverTree({len(self)} objects, metric={name}, engine={self.engine!r}, "
             f"device={self.device!r})"
@@ -184,16 +175,12 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
     @property
     def engine(self) -> EngineInUse:
         """The engine that was taken: "covertree", "brute", or for vectors also "kdtree"."""
-        if isinstance(self._searcher, (Index, MetricSearcher)):
-            return self._searcher.engine
-        return self._searcher.low.engine
+        return self._searcher.engine
 
     @property
     def device(self) -> str:
         """The device that was taken: "cpu" or "cuda:N"."""
-        if isinstance(self._searcher, (Index, MetricSearcher)):
-            return self._searcher.device
-        return self._searcher.low.device
+        return self._searcher.device
 
     @property
     def objects(self) -> Any:
@@ -223,28 +210,16 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         >>> "triangle" in tree.check()
         True
         """
-        if isinstance(self._searcher, Index):
-            return self._searcher._low.first_violation()
-        return self._searcher.low.first_violation()
+        return self._searcher.check()
 
     def explain(self) -> str:
         """Why this engine and device, and what the tree holds, in a few lines."""
-        if isinstance(self._searcher, Index):
-            return self._searcher.explain()
-        if isinstance(self._searcher, MetricSearcher):
-            low = self._searcher.low
-            return (
-                f"cover tree on cpu: {low.size} objects measured by {_name_of(low.function)}\n"
-                f"the metric was called {low.evaluations} times since the tree was made"
-            )
-        return self._searcher.low.explain()
+        return self._searcher.explain()
 
 
-def _is_bits(objects: Any) -> bool:
-    return isinstance(objects, np.ndarray) and objects.dtype.kind not in "USTO"
-
-
-def _require_vector_metric(metric: str, objects: Any) -> None:
+def _require_known_metric(metric: str, objects: Any) -> None:
+    if content_for(metric, objects) is not None:
+        return
     table = _kith.metric_names()
     names = {name.partition(":")[0] for pattern, aliases in table for name in (pattern, *aliases)}
     if metric.partition(":")[0] not in names:
@@ -258,7 +233,3 @@ def _require_vector_metric(metric: str, objects: Any) -> None:
         raise TypeError(
             f'metric "{metric}" is for vectors; take edit or hamming for strings, jaccard for sets'
         )
-
-
-def _name_of(function: Any) -> str:
-    return getattr(function, "__name__", None) or type(function).__name__

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from ._index import Index
 from ._lists import NeighborLists
-from ._object_searchers import BitSearcher, MetricSearcher, SequenceSearcher
+from ._metric_searcher import MetricSearcher
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CoverTreeSearches", "Searcher"]
 
 #: Which searches depends on the objects.
-Searcher = Union[Index, BitSearcher, SequenceSearcher, MetricSearcher]
+Searcher = Union[Index, MetricSearcher]
 
 
 class CoverTreeSearches:
@@ -155,9 +155,9 @@ class CoverTreeSearches:
         ----------
         queries
             As in `knn`.
-        radius : float
-            Objects at exactly this distance belong to the list. For vectors and for a metric of
-            your own also one for each query.
+        radius : float or array_like
+            Objects at exactly this distance belong to the list. One for all queries, or one for
+            each.
         max_neighbors : int
             Keep the nearest so many of each list; 0 keeps all.
         exclude_self, allowed, earlier_only, threads, progress

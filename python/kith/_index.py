@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _kith
-from ._arguments import as_text, as_threads
+from ._arguments import as_count, as_text, as_threads
 from ._arrays import answers_like, as_queries, as_rows, numpy_dtype, unchanged
 from ._build_plan import build_options
 from ._device_arrays import DeviceRows, Framework, framework_of
@@ -17,6 +17,7 @@ from ._index_boxes import IndexBoxes
 from ._index_files import IndexFiles
 from ._index_knn import IndexKnn
 from ._index_radius import IndexRadius
+from ._objects import Bits, Sequences, content_for
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
 from ._table_rows import column_names
@@ -27,7 +28,7 @@ __all__ = ["Index"]
 
 
 class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
-    """Points prepared for search. It never changes, and threads may share it.
+    """Points, bits, strings or sets prepared for search. It never changes; threads may share it.
 
     Answers are exact unless asked otherwise, and the same bytes on every engine, device and number
     of threads: neighbours are ordered by distance, and by number where distances are equal.
@@ -40,13 +41,25 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         matched by name.
         An array on a GPU (CuPy, PyTorch, or any with DLPack or ``__cuda_array_interface__``) is
         indexed there unless `device` says otherwise.
+        Under the metrics of bits, strings and sets: what the table at `metric` says.
     engine : {"auto", "brute", "kdtree", "covertree"}
-        How to search. "auto" takes the fastest one for the data.
+        How to search. "auto" takes the fastest one for the data. "kdtree" is for points.
     device : {"auto", "cpu", "cuda", "cuda:N"}
         Where to search. "auto" takes a GPU if one is there and the work is large enough.
     metric : str
-        "l2", "l1", "linf", "lp:P" (Minkowski with exponent P), "cosine", "angular", "ip" (the
-        negative inner product), or another name of docs/metrics.md, such as "cityblock".
+        ===========================  ===========================================================
+        "l2" "l1" "linf" "lp:P"      points (P is the exponent of Minkowski)
+        "cosine" "angular"           points by their directions
+        "ip"                         points by the negative inner product
+        ...                          and the other names of docs/metrics.md, such as "cityblock"
+        "hamming"                    rows of bits: an array of bool, or of unsigned integers
+                                     that hold 8 to 64 bits each (``numpy.packbits``); or strings
+                                     of one length
+        "edit" or "levenshtein"      a list of str or of bytes, or lists of whole numbers
+        "jaccard"                    sets, or lists, of whole numbers from 0 to 2**32 - 1
+        ===========================  ===========================================================
+
+        `CoverTree` takes a function of your own.
     leaf_size : int
         Trees only: the most points in a leaf; 0 takes a good one.
     split : {"widest", "cycle"}
@@ -77,6 +90,9 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     array([[1, 0]])
     >>> index.count([[0.0, 0.0]], 1.5)
     array([2])
+    >>> words = kith.Index(["cat", "cart", "dog"], metric="edit")
+    >>> words.knn("car", k=2)
+    (array([1., 1.], dtype=float32), array([0, 1]))
     """
 
     _convert: Any
@@ -100,8 +116,34 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         threads: int = 0,
         progress: Progress = False,
     ) -> None:
-        framework = framework_of(points, "points")
+        if callable(metric):
+            raise TypeError("kith.CoverTree takes a metric of your own; kith.Index the named ones")
         device = asked_device = as_text(device, "device")
+        objects = content_for(metric, points)
+        if objects is not None:
+            for name, is_given in {
+                "split": split != "widest",
+                "builder": builder != "batch",
+                "period": period is not None,
+                "columns": columns is not None,
+                "skip_nonfinite": skip_nonfinite,
+            }.items():
+                if is_given:
+                    raise ValueError(f"{name} is for points, not for {objects.what}")
+            with reporting(progress) as report:
+                low_objects = objects.build(
+                    points,
+                    metric,
+                    engine=as_text(engine, "engine"),
+                    device=device,
+                    leaf_size=as_count(leaf_size, "leaf_size"),
+                    expected_queries=as_count(expected_queries, "expected_queries", bits=64),
+                    threads=as_threads(threads),
+                    progress=report,
+                )
+            self._take(low_objects, asked_device, objects=objects)
+            return
+        framework = framework_of(points, "points")
         ordinal = 0
         rows: Any
         names: list[str] | None = None
@@ -140,23 +182,25 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
 
     def _take(
         self,
-        low: _kith.Index,
+        low: Any,
         asked_device: str,
         framework: Framework | None = None,
         ordinal: int = 0,
         columns: list[str] | None = None,
+        objects: type[Bits] | type[Sequences] | None = None,
     ) -> None:
         self._low = low
+        self._objects = objects  # what it holds instead of points
         self._asked_device = asked_device
         self._framework = framework  # whose array the points were, and on which GPU
         self._ordinal = ordinal
         self._columns = columns
         self._convert = unchanged  # makes answers of the points' kind, if they are the queries
-        self._dims = low.dims
-        self._dtype = numpy_dtype(low.dtype)
+        self._dims = low.dims if objects is None else -1  # no array is a plain query then
+        self._dtype = numpy_dtype("f32" if objects is not None else low.dtype)
         self._searcher = None
         # The GPU that searches arrays which lie there; None if the host must see them.
-        is_whole = low.device.startswith("cuda") and low.skipped == 0
+        is_whole = objects is None and low.device.startswith("cuda") and low.skipped == 0
         self._searched_on = int(low.device.partition(":")[2]) if is_whole else None
 
     def _is_plain_query(self, queries: Any) -> bool:
@@ -173,6 +217,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
 
     def _framework_for(self, queries: Any) -> Framework | None:
         """Whose arrays the answers are; None for NumPy's."""
+        if self._objects is not None:
+            return None
         if queries is None:
             return self._framework
         return framework_of(queries, "queries")
@@ -184,6 +230,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         if framework is None:
             if queries is None:
                 return None, (len(self),), self._convert
+            if self._objects is not None:
+                return (*self._objects.queries(self._low, queries), unchanged)
             rows, lead = as_queries(queries, self._dims, self._dtype, name, self._columns)
             return rows, lead, answers_like(queries)
         if queries is None:

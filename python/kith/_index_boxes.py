@@ -118,6 +118,8 @@ class IndexBoxes(IndexFacts):
         return self._in_boxes(lower, upper, rest, counted=True)
 
     def _in_boxes(self, lower: Any, upper: Any, rest: SharedArguments, counted: bool) -> Any:
+        if self._objects is not None:
+            raise TypeError(f"boxes are for points, not for {self._objects.what}")
         for corners, name in ((lower, "lower"), (upper, "upper")):
             if corners is None:
                 raise TypeError(f"{name} must be an array of corners, not None")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from . import _kith
+from ._objects import Bits, Sequences
 from ._types import EngineInUse
 
 __all__ = ["IndexFacts"]
@@ -13,7 +15,8 @@ __all__ = ["IndexFacts"]
 class IndexFacts:
     """Its size, properties and text."""
 
-    _low: _kith.Index
+    _low: Any  # _kith.Index, or the Low of _objects
+    _objects: type[Bits] | type[Sequences] | None
     _columns: list[str] | None
     _dims: int
     _dtype: np.dtype
@@ -24,19 +27,24 @@ class IndexFacts:
     def __repr__(self) -> str:
         if not hasattr(self, "_low"):
             return "kith.Index(not built)"  # looked at before the build, or after it failed
+        what = f"{len(self)} points, {self.dims} dims, {self.dtype}"
+        if self._objects is not None:
+            what = f"{len(self)} {self._objects.what}"
         return (
-            f"kith.Index({len(self)} points, {self.dims} dims, {self.dtype}, "
-            f"metric={self.metric!r}, engine={self.engine!r}, device={self.device!r})"
+            f"kith.Index({what}, metric={self.metric!r}, engine={self.engine!r}, "
+            f"device={self.device!r})"
         )
 
     @property
     def dims(self) -> int:
-        """Coordinates of a point."""
-        return self._dims
+        """Coordinates of a point, bits of a row; 0 for strings and sets."""
+        if self._objects is None:
+            return self._dims
+        return getattr(self._low, "bits", 0)
 
     @property
     def dtype(self) -> np.dtype:
-        """float32 or float64, of points and distances."""
+        """float32 or float64, of points and distances; float32 for bits, strings and sets."""
         return self._dtype
 
     @property
@@ -57,7 +65,7 @@ class IndexFacts:
     @property
     def skipped(self) -> int:
         """Points left out because of NaN or infinity."""
-        return self._low.skipped
+        return 0 if self._objects is not None else self._low.skipped
 
     @property
     def memory(self) -> int:
@@ -70,9 +78,14 @@ class IndexFacts:
         return None if self._columns is None else list(self._columns)
 
     @property
-    def points(self) -> np.ndarray:
-        """A copy of the points, of shape (n, dims). Rows that were left out hold NaN."""
-        return self._low.points()
+    def points(self) -> Any:
+        """A copy of the points, of shape (n, dims); rows that were left out hold NaN. Of bits an
+        array of packed rows, of strings and sets a list."""
+        return self._low.points() if self._objects is None else self._objects.objects(self._low)
+
+    def check(self) -> str:
+        """Look for what is wrong with a cover tree; "" if nothing is."""
+        return self._low.first_violation()
 
     def explain(self) -> str:
         """Why this engine and device, and what the index holds, in a few lines."""

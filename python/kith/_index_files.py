@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _kith
 from ._arguments import as_text, as_threads, flat_bytes
+from ._objects import Bits, Sequences
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 
@@ -16,17 +17,26 @@ if TYPE_CHECKING:
 __all__ = ["IndexFiles"]
 
 
+_CONTENTS: dict[str, tuple[Any, Any]] = {
+    "points": (_kith.Index, None),
+    "bits": (_kith.BitIndex, Bits),
+    "sequences": (_kith.SequenceIndex, Sequences),
+}
+
+
 class IndexFiles:
     """`save`, `load`, `to_bytes`, `from_bytes`, and what pickle and copy ask for."""
 
-    _low: _kith.Index
+    _low: Any
     _asked_device: str
     _columns: list[str] | None
 
     @classmethod
-    def _wrap(cls, low: _kith.Index, asked_device: str) -> Index:
+    def _read(cls, content: str, device: str, read: Any) -> Index:
+        """What read(class of the extension, device=…) gives for a content."""
+        low_type, objects = _CONTENTS[content]
         self: Any = cls.__new__(cls)
-        self._take(low, asked_device)
+        self._take(read(low_type, device=as_text(device, "device")), device, objects=objects)
         return self
 
     def save(self, path: Any, *, threads: int = 0, progress: Progress = False) -> None:
@@ -45,7 +55,7 @@ class IndexFiles:
         cls,
         path: Any,
         *,
-        device: str = "cpu",
+        device: str = "auto",
         map: bool = False,
         threads: int = 0,
         progress: Progress = False,
@@ -56,7 +66,7 @@ class IndexFiles:
         ----------
         path : str or path-like
             ValueError is raised if the file is damaged.
-        device : {"cpu", "auto", "cuda", "cuda:N"}
+        device : {"auto", "cpu", "cuda", "cuda:N"}
             Where to search it.
         map : bool
             Search the file where it lies, unchecked: for files that you trust and that nobody
@@ -71,30 +81,27 @@ class IndexFiles:
         kith.Index(3 points, 3 dims, float64, metric='l2', engine='brute', device='cpu')
         """
         name = existing_path(path)
-        content = _kith.index_content(name)
-        if content != "points":
-            raise ValueError(f"{name} is an index of {content}; load it with kith.CoverTree.load")
+        options: dict[str, Any] = {"map": bool(map), "threads": as_threads(threads)}
         with reporting(progress) as report:
-            low = _kith.Index.load(
-                name,
-                device=as_text(device, "device"),
-                map=bool(map),
-                threads=as_threads(threads),
-                progress=report,
+            return cls._read(
+                _kith.index_content(name),
+                device,
+                lambda low, device: low.load(name, device=device, progress=report, **options),
             )
-        return cls._wrap(low, device)
 
     def to_bytes(self, *, threads: int = 0) -> bytes:
         """The bytes that `save` writes."""
         return self._low.to_bytes(threads=as_threads(threads))
 
     @classmethod
-    def from_bytes(cls, content: bytes, *, device: str = "cpu", threads: int = 0) -> Index:
+    def from_bytes(cls, content: bytes, *, device: str = "auto", threads: int = 0) -> Index:
         """An index from what `to_bytes` gave; checked as by `load`."""
-        low = _kith.Index.from_bytes(
-            flat_bytes(content), device=as_text(device, "device"), threads=as_threads(threads)
+        flat, count = flat_bytes(content), as_threads(threads)
+        return cls._read(
+            _kith.bytes_content(flat),
+            device,
+            lambda low, device: low.from_bytes(flat, device=device, threads=count),
         )
-        return cls._wrap(low, device)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         content: Any = self.to_bytes()

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Self
 
 __version__: str
 
@@ -43,8 +44,67 @@ class DeviceRows:
         self, address: int, dtype: str, rows: int, dims: int, row_stride: int, ordinal: int
     ) -> None: ...
 
-class Index:
-    """kith::Index. Immutable; threads may share it."""
+class _AnyIndex:
+    """What every index offers. Immutable; threads may share it. Queries are _Rows, BitRows or
+    Sequences; None searches for the points themselves."""
+
+    @classmethod
+    def load(
+        cls,
+        path: str,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        map: bool = False,
+        progress: _Progress = None,
+    ) -> Self: ...
+    @classmethod
+    def from_bytes(
+        cls,
+        content: bytes | memoryview,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        progress: _Progress = None,
+    ) -> Self: ...
+    def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
+    def to_bytes(self, *, threads: int = 0, progress: _Progress = None) -> bytes: ...
+
+    # Every search takes these by keyword, as far as they make sense for it (else ValueError):
+    #   squared, exclude_self, earlier_only, skip_nonfinite: bool = False
+    #   max_neighbors: int = 0 (radius), max_leaves: int = 0, max_distance: float = inf (inclusive),
+    #   eps: float = 0 (knn), select: str = "auto", threads: int = 0, progress: _Progress = None,
+    #   allowed: words of uint64, bit i % 64 of word i // 64 for point i, or None
+    #   index_below: uint32 for each query, or None
+
+    def knn(
+        self, queries: Any, k: int, **options: Any
+    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]:
+        """Distances and indices of shape (queries, k), by (distance, index); missing ones are
+        (inf, number of points). The third says which are certainly exact; None if all are."""
+
+    def radius(
+        self, queries: Any, radius: _Radii, **options: Any
+    ) -> tuple[_Distances, _Int64, _Int64]:
+        """Distances, indices and offsets: the list of query q is offsets[q]:offsets[q + 1], ordered
+        by (distance, index). Points at exactly that distance belong to it."""
+
+    def count(self, queries: Any, radius: _Radii, **options: Any) -> _Int64: ...
+    def first_violation(self) -> str: ...
+    def explain(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def engine(self) -> _Engine: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+class Index(_AnyIndex):
+    """kith::Index."""
 
     @staticmethod
     def build(
@@ -62,36 +122,6 @@ class Index:
         threads: int = 0,
         progress: _Progress = None,
     ) -> Index: ...
-    @staticmethod
-    def load(
-        path: str,
-        *,
-        device: str = "cpu",
-        threads: int = 0,
-        map: bool = False,
-        progress: _Progress = None,
-    ) -> Index: ...
-    @staticmethod
-    def from_bytes(
-        content: bytes | memoryview, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
-    ) -> Index: ...
-    def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
-    def to_bytes(self, *, threads: int = 0, progress: _Progress = None) -> bytes: ...
-
-    # Every search takes these by keyword, as far as they make sense for it (else ValueError):
-    #   squared, exclude_self, earlier_only, skip_nonfinite: bool = False
-    #   max_neighbors: int = 0 (radius), max_leaves: int = 0, max_distance: float = inf (inclusive),
-    #   eps: float = 0 (knn), select: str = "auto", threads: int = 0, progress: _Progress = None,
-    #   allowed: words of uint64, bit i % 64 of word i // 64 for point i, or None
-    #   index_below: uint32 for each query, or None
-    # queries=None searches for the points themselves.
-
-    def knn(
-        self, queries: _Rows | None, k: int, **options: Any
-    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]:
-        """Distances and indices of shape (queries, k), by (distance, index); missing ones are
-        (inf, number of points). The third says which are certainly exact; None if all are."""
-
     def knn_one(self, query: npt.NDArray[Any], k: int, **options: Any) -> tuple[_Distances, _Int64]:
         """The same for one query of shape (dims,), contiguous and of the type of the points, with
         low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""
@@ -102,36 +132,17 @@ class Index:
         """The distances and indices of `radius` for one query of shape (dims,), as in `knn_one`."""
 
     def count_one(self, query: npt.NDArray[Any], radius: float, **options: Any) -> int: ...
-    def radius(
-        self, queries: _Rows | None, radius: _Radii, **options: Any
-    ) -> tuple[_Distances, _Int64, _Int64]:
-        """Distances, indices and offsets: the list of query q is offsets[q]:offsets[q + 1], ordered
-        by (distance, index). Points at exactly that distance belong to it."""
-
-    def count(self, queries: _Rows | None, radius: _Radii, **options: Any) -> _Int64: ...
     def box(self, lower: _Rows, upper: _Rows, **options: Any) -> tuple[_Int64, _Int64]:
         """Indices, ascending for each box, and offsets."""
 
     def box_count(self, lower: _Rows, upper: _Rows, **options: Any) -> _Int64: ...
     def points(self, threads: int = 0) -> npt.NDArray[Any]: ...
-    def first_violation(self) -> str: ...
-    def explain(self) -> str: ...
-    @property
-    def size(self) -> int: ...
     @property
     def dims(self) -> int: ...
     @property
     def dtype(self) -> str: ...  # f32 or f64
     @property
-    def metric(self) -> str: ...
-    @property
-    def engine(self) -> _Engine: ...
-    @property
-    def device(self) -> str: ...
-    @property
     def skipped(self) -> int: ...
-    @property
-    def memory_bytes(self) -> int: ...
 
 def plan(
     rows: int,
@@ -333,74 +344,44 @@ class Sequences:
     @property
     def size(self) -> int: ...
 
-class _ObjectIndex:
-    def radius(
-        self, queries: Any, radius: float, **options: Any
-    ) -> tuple[_Distances, _Int64, _Int64]: ...
-    def count(self, queries: Any, radius: float, **options: Any) -> _Int64: ...
-    def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
-    def to_bytes(self, *, threads: int = 0) -> bytes: ...
-    def first_violation(self) -> str: ...
-    def explain(self) -> str: ...
-    def knn(
-        self, queries: Any, k: int, **options: Any
-    ) -> tuple[_Distances, _Int64, npt.NDArray[np.bool_] | None]: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def engine(self) -> _Engine: ...
-    @property
-    def device(self) -> str: ...
-    @property
-    def memory_bytes(self) -> int: ...
-
-class BitIndex(_ObjectIndex):
+class BitIndex(_AnyIndex):
     @staticmethod
     def build(
         rows: BitRows,
         *,
         engine: str = "auto",  # auto, brute, covertree
-        device: str = "cpu",
+        device: str = "auto",
         leaf_size: int = 0,
+        expected_queries: int = 0,
         threads: int = 0,
         progress: _Progress = None,
     ) -> BitIndex: ...
-    @staticmethod
-    def load(
-        path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
-    ) -> BitIndex: ...
-    @staticmethod
-    def from_bytes(content: bytes | memoryview, *, device: str = "cpu", threads: int = 0) -> BitIndex: ...
     def packed_rows(self) -> npt.NDArray[np.uint8]: ...
     @property
     def bits(self) -> int: ...
 
-class SequenceIndex(_ObjectIndex):
+class SequenceIndex(_AnyIndex):
     @staticmethod
     def build(
         sequences: Sequences,
         metric: str,  # edit, hamming, jaccard
         *,
         engine: str = "auto",
-        device: str = "cpu",
+        device: str = "auto",
         leaf_size: int = 0,
+        expected_queries: int = 0,
         threads: int = 0,
         progress: _Progress = None,
     ) -> SequenceIndex: ...
-    @staticmethod
-    def load(
-        path: str, *, device: str = "cpu", threads: int = 0, progress: _Progress = None
-    ) -> SequenceIndex: ...
-    @staticmethod
-    def from_bytes(content: bytes | memoryview, *, device: str = "cpu", threads: int = 0) -> SequenceIndex: ...
     def objects(self) -> list[Any]: ...
     @property
     def kind(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
 
 def index_content(path: str) -> str:
     """What an index file holds: points, bits or sequences."""
+
+def bytes_content(content: bytes | memoryview) -> str:
+    """The same of what to_bytes gave."""
 
 def read_sequences(
     path: str,

@@ -1,6 +1,6 @@
 // BitIndex and the rows of bits that it takes.
+#include "any_index.hpp"
 #include "module.hpp"
-#include "object_searches.hpp"
 
 #include <kith/bit_index.hpp>
 
@@ -24,13 +24,9 @@ class BitRows {
 };
 
 BitIndex build(const BitRows& rows, const std::string& engine, const std::string& device, std::uint32_t leaf_size,
-               int threads, nb::object progress) {
+               std::uint64_t expected_queries, int threads, nb::object progress) {
   Watch watch(std::move(progress));
-  BitIndexOptions options;
-  options.engine = parse_engine(engine);
-  options.device = Device::parse(device);
-  options.leaf_size = leaf_size;
-  options.threads = threads;
+  BuildOptions options = object_options(engine, device, leaf_size, expected_queries, threads);
   options.progress = watch.callback();
   return watch.run([&] { return BitIndex::build(rows.view(), options); });
 }
@@ -47,11 +43,12 @@ nb::object packed_rows(const BitIndex& index) {
 void bind_bit_index(nb::module_& module) {
   nb::class_<BitRows>(module, "BitRows").def(nb::init<PackedRows, std::uint32_t>(), "array"_a, "bits"_a);
   nb::class_<BitIndex> index(module, "BitIndex");
-  index.def_static("build", &build, "rows"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "cpu", "leaf_size"_a = 0,
-                   "threads"_a = 0, "progress"_a = nb::none());
-  bind_object_index<BitRows, BitSearchOptions>(index);
+  index.def_static("build", &build, "rows"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
+                   "leaf_size"_a = 0, "expected_queries"_a = 0, "threads"_a = 0, "progress"_a = nb::none());
+  bind_any_index<ObjectQueries<BitRows>>(index);
   index.def("packed_rows", &packed_rows);
   index.def_prop_ro("bits", &BitIndex::bits);
+  index.def_prop_ro("metric", [](const BitIndex&) { return "hamming"; });
 }
 
 }  // namespace kith::python

@@ -1,14 +1,11 @@
 // The library's errors as exceptions of Python.
 #include "module.hpp"
+#include "option_words.hpp"
 
 #include <kith/error.hpp>
 
-#include <array>
 #include <exception>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace kith::python {
 namespace {
@@ -21,24 +18,11 @@ PyObject* exception_for(const Error& error) {
   return PyExc_ValueError;  // UsageError, BadData, CorruptFile
 }
 
-/// The library's advice in the words of Python, where options of the command are arguments.
-std::string in_python(std::string message) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords{{
-      {"--device cpu", "device=\"cpu\""},
-      {"--engine auto", "engine=\"auto\""},
-  }};
-  for (const auto& [word, argument] : kWords) {
-    const std::size_t at = message.find(word);
-    if (at != std::string::npos) message.replace(at, word.size(), argument);
-  }
-  return message;
-}
-
 void translate(const std::exception_ptr& raised, void*) {
   try {
     std::rethrow_exception(raised);
   } catch (const Error& error) {
-    PyErr_SetString(exception_for(error), in_python(error.what()).c_str());
+    PyErr_SetString(exception_for(error), with_arguments(error.what()).c_str());
   } catch (const std::length_error&) {
     PyErr_SetString(PyExc_MemoryError, "the result would be larger than any memory; try fewer points or a smaller k");
   }

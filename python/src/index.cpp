@@ -1,7 +1,8 @@
-// Index: build, plan, save, load, what it says of itself. Its searches are in index_searches.cpp.
+// Index: build, plan, what it says of its points. Its searches are in index_searches.cpp.
 #include "index_searches.hpp"
 #include "module.hpp"
 #include "arrays.hpp"
+#include "option_words.hpp"
 #include "watched_call.hpp"
 
 #include <kith/index.hpp>
@@ -11,7 +12,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -59,52 +59,12 @@ nb::tuple plan(std::uint64_t rows, std::uint32_t dims, const std::string& dtype,
   const BuildPlan found =
       watch.run([&] { return Index::plan(rows, dims, dtype == "f32" ? DType::f32 : DType::f64, options); });
   return nb::make_tuple(std::string(name_of(found.engine)), found.device.name(), found.index_bytes, found.peak_bytes,
-                        found.reason);
-}
-
-LoadOptions load_options(const std::string& device, int threads, bool map, Watch& watch) {
-  LoadOptions options;
-  options.device = Device::parse(device);
-  options.threads = threads;
-  options.map = map;
-  options.progress = watch.callback();
-  return options;
-}
-
-Index load(const std::string& path, const std::string& device, int threads, bool map, nb::object progress) {
-  Watch watch(std::move(progress));
-  const LoadOptions options = load_options(device, threads, map, watch);
-  return watch.run([&] { return Index::load(path, options); });
-}
-
-Index from_bytes(const nb::object& content, const std::string& device, int threads, nb::object progress) {
-  Watch watch(std::move(progress));
-  const LoadOptions options = load_options(device, threads, false, watch);
-  const Buffer buffer(content);
-  return watch.run([&] { return Index::from_bytes(buffer.bytes(), options); });
-}
-
-void save(const Index& index, const std::string& path, int threads, nb::object progress) {
-  Watch watch(std::move(progress));
-  const SaveOptions options{.threads = threads, .progress = watch.callback()};
-  watch.run([&] { index.save(path, options); });
-}
-
-nb::bytes to_bytes(const Index& index, int threads, nb::object progress) {
-  Watch watch(std::move(progress));
-  const SaveOptions options{.threads = threads, .progress = watch.callback()};
-  const std::vector<std::byte> bytes = watch.run([&] { return index.to_bytes(options); });
-  return nb::bytes(bytes.data(), bytes.size());
+                        with_arguments(found.reason));
 }
 
 nb::object points(const Index& index, int threads) {
   Watch watch;
   return numpy_of(watch.run([&] { return index.points(threads); }));
-}
-
-std::string first_violation(const Index& index) {
-  Watch watch;
-  return watch.run([&] { return index.first_violation(); });
 }
 
 /// (pattern, other names) of each metric.
@@ -128,24 +88,12 @@ void bind_index(nb::module_& module) {
                    "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
                    "period"_a = std::vector<double>(), "expected_queries"_a = 0, "skip_nonfinite"_a = false,
                    "threads"_a = 0, "progress"_a = nb::none());
-  index.def_static("load", &load, "path"_a, nb::kw_only(), "device"_a = "cpu", "threads"_a = 0, "map"_a = false,
-                   "progress"_a = nb::none());
-  index.def_static("from_bytes", &from_bytes, "content"_a, nb::kw_only(), "device"_a = "cpu", "threads"_a = 0,
-                   "progress"_a = nb::none());
-  index.def("save", &save, "path"_a, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
-  index.def("to_bytes", &to_bytes, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
   bind_searches(index);
   index.def("points", &points, "threads"_a = 0);
-  index.def("first_violation", &first_violation);
-  index.def("explain", &Index::explain);
-  index.def_prop_ro("size", &Index::size);
   index.def_prop_ro("dims", &Index::dims);
   index.def_prop_ro("dtype", [](const Index& self) { return std::string(name_of(self.dtype())); });
   index.def_prop_ro("metric", [](const Index& self) { return self.metric().name(); });
-  index.def_prop_ro("engine", [](const Index& self) { return std::string(name_of(self.engine())); });
-  index.def_prop_ro("device", [](const Index& self) { return self.device().name(); });
   index.def_prop_ro("skipped", &Index::skipped);
-  index.def_prop_ro("memory_bytes", &Index::memory_bytes);
 
   module.def("metric_names", &metric_names);
   module.def("plan", &plan, "rows"_a, "dims"_a, "dtype"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",

@@ -1,6 +1,7 @@
 // Points from files, to files and made up.
 #include "arrays.hpp"
 #include "module.hpp"
+#include "option_words.hpp"
 #include "watched_call.hpp"
 
 #include <kith/apps/generate.hpp>
@@ -66,7 +67,7 @@ nb::dict read_points(const std::string& path, const std::string& format, const s
   nb::dict result;
   result["format"] = std::string(io::name_of(file.format));
   result["columns"] = file.columns;
-  result["notes"] = file.notes;
+  result["notes"] = with_arguments(file.notes);
   if (file.labels) {
     const std::vector<std::uint32_t>& codes = file.labels->codes;
     result["labels"] = nb::make_tuple(numpy_int64(codes, {codes.size()}, threads), file.labels->names);

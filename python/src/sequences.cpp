@@ -1,6 +1,7 @@
 // Strings, bytes, sets and lists of numbers as SequenceSet and back, from Python and from files.
 #include "module.hpp"
 #include "object_items.hpp"
+#include "option_words.hpp"
 #include "python_sequences.hpp"
 #include "watched_call.hpp"
 
@@ -145,7 +146,7 @@ nb::tuple read_sequences(const std::string& path, const std::string& format, con
   options.progress = watch.callback();
   const io::SequenceFile file = watch.run([&] { return io::read_sequences(path, options); });
   const nb::list strings = file.strings ? python_objects(file.strings->view()) : nb::list();
-  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), file.notes,
+  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), with_arguments(file.notes),
                         strings);
 }
 

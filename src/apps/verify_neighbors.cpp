@@ -72,7 +72,7 @@ std::vector<bool> find_finite(PointView rows, std::string_view what, bool skip_n
     if (!finite[i] && !skip_nonfinite) {
       throw BadData(
           fmt::format("{}, row {}: holds NaN or infinity; if the search left such rows out, say so "
-                      "(skip_nonfinite, --skip-nonfinite)",
+                      "(`skip_nonfinite=true`)",
                       what, i));
     }
   }

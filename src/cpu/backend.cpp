@@ -48,22 +48,19 @@ class CpuBackend final : public Backend {
     return load<double>(request);
   }
 
-  bool has_bits(Engine engine) const override { return engine == Engine::brute_force || engine == Engine::cover_tree; }
-  std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const override {
+  std::unique_ptr<BitSearcher> build_objects(const BitBuildRequest& request) const override {
     if (request.engine == Engine::cover_tree) return cpu::build_bit_cover_search(request);
     return cpu::build_bit_search(request);
   }
-  std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const override {
+  std::unique_ptr<SequenceSearcher> build_objects(const SequenceBuildRequest& request) const override {
+    return cpu::build_sequence_search(request);
+  }
+  std::unique_ptr<BitSearcher> load_objects(const BitLoadRequest& request) const override {
     if (request.made.engine == Engine::cover_tree) return cpu::load_bit_cover_search(request);
     require_rows_only(request.file);
     return cpu::build_bit_search(request.made);
   }
-
-  bool has_sequences(Engine engine, SequenceMetric) const override { return has_bits(engine); }
-  std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const override {
-    return cpu::build_sequence_search(request);
-  }
-  std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const override {
+  std::unique_ptr<SequenceSearcher> load_objects(const SequenceLoadRequest& request) const override {
     return cpu::load_sequence_search(request);
   }
 

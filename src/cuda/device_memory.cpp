@@ -42,7 +42,7 @@ OutOfMemory shortage(const char* purpose, std::uint64_t bytes, int ordinal) {
   const DeviceMemory memory = memory_of_device(ordinal);
   return OutOfMemory(
       fmt::format("not enough GPU memory: {} needs {} bytes, but {} of the {} bytes of cuda:{} are free; "
-                  "use --device cpu, or fewer points",
+                  "use `device=cpu`, or fewer points",
                   purpose, bytes, memory.free, memory.total, ordinal));
 }
 

@@ -16,7 +16,7 @@ std::uint32_t shared_limit_of(int device) {
     throw DeviceError(
         fmt::format("device cuda:{}: a block may have {} bytes of shared memory, and {} are needed; use a GPU of "
                     "compute capability "
-                    "7.5 or later, or --device cpu",
+                    "7.5 or later, or `device=cpu`",
                     device, shared, kLeastSharedBytes));
   }
   return lowered_shared_limit(static_cast<std::uint32_t>(shared), std::getenv(kSharedLimitVariable));

@@ -1,13 +1,12 @@
 // The two backends as the engine sees them: the CPU is always there, CUDA may be null.
 #pragma once
 
-#include "engine/bit_searcher.hpp"
 #include "engine/device_labels.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
+#include "engine/object_searcher.hpp"
 #include "engine/searcher.hpp"
-#include "engine/sequence_searcher.hpp"
 
 #include <kith/device.hpp>
 #include <kith/index.hpp>
@@ -103,19 +102,17 @@ class Backend {
   virtual std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const = 0;
   virtual std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const = 0;
 
-  /// Whether `build_bits` and `load_bits` know the engine.
-  virtual bool has_bits(Engine engine) const = 0;
-  /// The same for rows of bits. Throws OutOfMemory, DeviceError, Interrupted.
-  virtual std::unique_ptr<BitSearcher> build_bits(const BitBuildRequest& request) const = 0;
-  virtual std::unique_ptr<BitSearcher> load_bits(const BitLoadRequest& request) const = 0;
-
-  /// Whether `build_sequences` and `load_sequences` know the engine for the metric.
-  virtual bool has_sequences(Engine engine, SequenceMetric metric) const = 0;
-  /// The same for sequences. Throws OutOfMemory, DeviceError, Interrupted, and UsageError that says what to do if the
-  /// device does not take such sequences.
-  virtual std::unique_ptr<SequenceSearcher> build_sequences(const SequenceBuildRequest& request) const = 0;
+  /// Whether `build_objects` and `load_objects` know the engine.
+  virtual bool has_objects(Engine engine) const {
+    return engine == Engine::brute_force || engine == Engine::cover_tree;
+  }
+  /// The same for rows of bits and for sequences. Throws OutOfMemory, DeviceError, Interrupted, and UsageError that
+  /// says what to do if the device does not take such sequences.
+  virtual std::unique_ptr<BitSearcher> build_objects(const BitBuildRequest& request) const = 0;
+  virtual std::unique_ptr<SequenceSearcher> build_objects(const SequenceBuildRequest& request) const = 0;
   /// Throws CorruptFile that names the first thing wrong with the sections, unless the file is trusted.
-  virtual std::unique_ptr<SequenceSearcher> load_sequences(const SequenceLoadRequest& request) const = 0;
+  virtual std::unique_ptr<BitSearcher> load_objects(const BitLoadRequest& request) const = 0;
+  virtual std::unique_ptr<SequenceSearcher> load_objects(const SequenceLoadRequest& request) const = 0;
 
   /// Labels or values by neighbours for arrays on a GPU; waits until they are there. Throws UsageError if an array is
   /// not there or a code is no class, BadData for what is not finite, OutOfMemory, DeviceError.

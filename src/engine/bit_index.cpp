@@ -1,15 +1,12 @@
-// BitIndex: checks what callers hand in, puts rows of bits into words, and asks the backend of the device.
+// BitIndex: rows of bits as a content. Checks what callers hand in, puts rows into words, and asks the backend of the
+// device.
 #include <kith/bit_index.hpp>
 
-#include "engine/backend.hpp"
-#include "engine/bit_index_state.hpp"
 #include "engine/bit_words.hpp"
-#include "engine/choose_object_engine.hpp"
-#include "engine/knn_rules.hpp"
-#include "engine/total_time.hpp"
-#include "engine/validate.hpp"
-#include "engine/with_memory.hpp"
-#include "runtime/progress_meter.hpp"
+#include "engine/index_file/index_file_writer.hpp"
+#include "engine/index_file/validate_section.hpp"
+#include "engine/object_content.hpp"
+#include "runtime/first_match.hpp"
 
 #include <kith/error.hpp>
 
@@ -23,10 +20,28 @@
 
 namespace kith {
 
+template <>
+struct StateOf<BitView> {
+  std::uint64_t rows = 0;
+  std::uint32_t bits = 0;
+  Engine engine = Engine::brute_force;
+  Device device;
+  std::string reason;  ///< why this engine and device
+  std::unique_ptr<engine::BitSearcher> searcher;
+
+  std::uint32_t words_per_row() const { return (bits + 63) / 64; }
+  std::vector<std::uint64_t> words(const engine::RunOptions& run) const {
+    std::vector<std::uint64_t> words(rows * words_per_row());
+    searcher->copy_rows(words.data(), run);
+    return words;
+  }
+};
+
 namespace {
 
-using engine::BitQueries;
-using engine::SearchKind;
+using engine::IndexFile;
+using engine::SectionId;
+using BitState = StateOf<BitView>;
 
 void require_rows(BitView view, std::string_view what) {
   const std::int64_t least = (std::int64_t{view.bits()} + 7) / 8;
@@ -48,177 +63,134 @@ void require_points(BitView rows) {
   require_rows(rows, "points");
 }
 
-void require_queries(BitView queries, std::uint32_t bits) {
-  if (!queries.empty() && queries.bits() != bits) {
-    throw UsageError(fmt::format("queries: {} bits per row, but the points have {}", queries.bits(), bits));
+/// Whether anything but zeros follows the last bit of a row. Bits lie in bytes from the highest to the lowest, as
+/// BitView has them.
+bool has_rest(const std::uint64_t* row, std::uint32_t words, std::uint32_t bits) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(row);
+  if (bits % 8 != 0 && (bytes[bits / 8] & (0xffu >> bits % 8)) != 0) return true;
+  for (std::uint32_t i = (bits + 7) / 8; i < words * 8; ++i) {
+    if (bytes[i] != 0) return true;
   }
-  require_rows(queries, "queries");
+  return false;
 }
 
-/// The bound of a distance as searchers want it: no row has as many bits as the most.
-float whole_bound(double distance) {
-  return static_cast<float>(std::floor(std::min(distance, 2.0 * BitIndex::kMostBits)));
-}
-
-engine::RunOptions run_options(const BitSearchOptions& options) {
-  return {options.threads, &options.progress, options.times};
-}
-
-/// A search: what was asked is checked, and the queries are in words.
-class Search {
- public:
-  Search(const BitIndexState& state, const BitView* queries, SearchKind kind, const BitSearchOptions& options)
-      : total_(options.times), watched_(&options.progress, "searching") {
-    if (queries != nullptr) require_queries(*queries, state.bits);
-    SearchOptions general;  // what all indexes check alike
-    general.exclude_self = options.exclude_self;
-    general.earlier_only = options.earlier_only;
-    general.max_neighbors = options.max_neighbors;
-    general.max_distance = options.max_distance;
-    general.eps = options.eps;
-    general.allowed = options.allowed;
-    general.threads = options.threads;
-    engine::require_search_options(general, {.metric = Metric::l1(),
-                                             .kind = kind,
-                                             .is_self = queries == nullptr,
-                                             .points = state.rows,
-                                             .queries = queries == nullptr ? state.rows : queries->rows()});
-    queries_.filter.exclude_self = options.exclude_self;
-    queries_.filter.earlier_only = options.earlier_only;
-    if (!options.allowed.empty()) queries_.filter.allowed = options.allowed.data();
-    queries_.rows.count = state.rows;
-    if (queries == nullptr) return;
-    words_.emplace(*queries, "the queries", engine::RunOptions{.threads = options.threads});
-    queries_.rows = words_->rows();
-  }
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
-
-  const BitQueries& queries() const { return queries_; }
-
- private:
-  engine::TotalTime total_;
-  runtime::Watched watched_;
-  std::optional<engine::BitWords> words_;
-  BitQueries queries_;
-};
-
-Neighbors search_knn(const BitIndexState& state, const BitView* queries, std::uint32_t k,
-                     const BitSearchOptions& options) {
-  const Search search(state, queries, SearchKind::knn, options);
-  const std::uint64_t count = search.queries().count();
-  if (k != 0 && count > (std::uint64_t{1} << 60) / k) {
-    throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", count, k));
-  }
-  return engine::with_memory(count * k * 8, "the result", [&] {
-    std::vector<std::uint32_t> indices(count * k);
-    std::vector<float> distances(count * k);
-    std::vector<std::uint8_t> exact(options.eps > 0 ? count : 0, 1);
-    if (!indices.empty()) {
-      const engine::KnnRules<float> rules{.bound = whole_bound(options.max_distance),
-                                          .shrink = engine::shrink_of_eps<float>(Metric::l1(), options.eps)};
-      state.searcher->knn(search.queries(), k, rules, run_options(options), indices.data(), distances.data(),
-                          exact.empty() ? nullptr : exact.data());
-    }
-    return Neighbors(count, k, static_cast<std::uint32_t>(state.rows), std::move(indices),
-                     Distances(std::move(distances)), std::move(exact));
+engine::BitRows rows_in(const IndexFile& file, int threads) {
+  const engine::IndexFacts& facts = file.facts();
+  const std::uint32_t words_per_row = (facts.dims + 63) / 64;
+  const std::span<const std::uint64_t> words = file.values<std::uint64_t>(SectionId::words, facts.rows, words_per_row);
+  const engine::BitRows rows{words.data(), facts.rows, words_per_row};
+  if (file.is_trusted()) return rows;
+  constexpr std::uint64_t kRowsPerTask = 4096;
+  const std::uint64_t wrong = runtime::first_match(facts.rows, kRowsPerTask, threads, [&](std::uint64_t i) {
+    return has_rest(rows.row(i), words_per_row, facts.dims);
   });
-}
-
-NeighborLists search_radius(const BitIndexState& state, const BitView* queries, double radius,
-                            const BitSearchOptions& options) {
-  engine::require_radius(radius);
-  const Search search(state, queries, SearchKind::radius, options);
-  const std::uint64_t count = search.queries().count();
-  return engine::with_memory(count * 8, "the result, and more with each neighbour,", [&] {
-    engine::ChainLists<float> lists{{0}, {}, {}};
-    if (count > 0) {
-      lists =
-          state.searcher->radius(search.queries(), whole_bound(radius), options.max_neighbors, run_options(options));
-    }
-    return NeighborLists(static_cast<std::uint32_t>(state.rows), std::move(lists.offsets), std::move(lists.indices),
-                         Distances(std::move(lists.chains)));
-  });
-}
-
-std::vector<std::uint32_t> search_count(const BitIndexState& state, const BitView* queries, double radius,
-                                        const BitSearchOptions& options) {
-  engine::require_radius(radius);
-  const Search search(state, queries, SearchKind::radius, options);
-  return engine::with_memory(search.queries().count() * 4, "the result", [&] {
-    std::vector<std::uint32_t> counts(search.queries().count(), 0);
-    if (!counts.empty()) {
-      state.searcher->count(search.queries(), whole_bound(radius), run_options(options), counts.data());
-    }
-    return counts;
-  });
+  if (wrong < facts.rows) file.refuse(fmt::format("row {} goes on behind its last bit", wrong));
+  return rows;
 }
 
 }  // namespace
 
-BitIndex::BitIndex(std::shared_ptr<const BitIndexState> state) : state_(std::move(state)) {}
+namespace engine {
 
-BitIndex BitIndex::build(BitView rows, const BitIndexOptions& options) {
+template <>
+struct Content<BitView> : ObjectContent<BitView> {
+  template <typename T>
+  struct Queries : PlainQueries<BitQueries> {
+    std::optional<BitWords> words;
+
+    Queries(const BitState& state, const BitView* queries, const SearchOptions& options) {
+      batch.filter = filter_of(options);
+      batch.count = answers = queries == nullptr ? state.rows : queries->rows();
+      if (queries == nullptr) return;
+      words.emplace(*queries, "the queries", RunOptions{.threads = options.threads});
+      batch.rows = words->rows();
+    }
+  };
+
+  static std::uint64_t size(const BitState& state) { return state.rows; }
+  static std::uint64_t rows(BitView queries) { return queries.rows(); }
+  static SearchSubject subject(const BitState&) { return subject_called("hamming"); }
+  static void require_queries(const BitState& state, BitView queries) {
+    if (!queries.empty() && queries.bits() != state.bits) {
+      throw UsageError(fmt::format("queries: {} bits per row, but the points have {}", queries.bits(), state.bits));
+    }
+    require_rows(queries, "queries");
+  }
+  /// Whole and finite: no row has as many bits as the most.
+  template <typename T>
+  static T bound(const BitState&, double radius) {
+    return static_cast<T>(std::floor(std::min(radius, 2.0 * BitIndex::kMostBits)));
+  }
+
+  static std::uint64_t memory_bytes(const BitState& state) { return state.searcher->memory_bytes(); }
+  static std::string describe(const BitState& state) { return state.searcher->describe(); }
+  static void write(const BitState& state, const SaveOptions& options, const IndexFileWriter::Sink& sink) {
+    IndexFileWriter writer({.engine = state.engine,
+                            .metric = {},
+                            .dims = state.bits,
+                            .rows = state.rows,
+                            .points = state.rows,
+                            .content = IndexContent::bits,
+                            .sequence_metric = SequenceMetric::hamming});
+    const RunOptions run{options.threads, &options.progress};
+    const std::vector<std::uint64_t> words = state.words(run);
+    writer.add(SectionId::words, std::span<const std::uint64_t>(words), state.words_per_row());
+    state.searcher->save(writer, run);
+    writer.write(run, sink);
+  }
+  static std::shared_ptr<const BitState> load(const IndexFile& file, const LoadOptions& options) {
+    require_content(file, IndexContent::bits);
+    auto state = std::make_shared<BitState>();
+    state->rows = file.facts().rows;
+    state->bits = file.facts().dims;
+    load_searcher(*state, file, rows_in(file, options.threads), options);
+    return state;
+  }
+};
+
+void require_rows_only(const IndexFile& file) {
+  file.require_only({SectionId::words});
+  require_zero_parameters(file, 0);
+}
+
+}  // namespace engine
+
+template class SearchIndex<BitIndex, BitView>;
+
+BitIndex::BitIndex(std::shared_ptr<const BitState> state) : SearchIndex(std::move(state)) {}
+
+BitIndex BitIndex::build(BitView rows, const BuildOptions& options) {
   require_points(rows);
-  engine::require_leaf_size(options.leaf_size);
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  engine::require_object_options(options, "bits");
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "building");
-  auto state = std::make_shared<BitIndexState>();
+  auto state = std::make_shared<BitState>();
   state->rows = rows.rows();
   state->bits = rows.bits();
-  engine::Choice choice = [&] {
-    const engine::StartTime start(options.times, options.device);
-    return engine::choose_object_engine(
-        {.engine = options.engine, .device = options.device, .objects = rows.rows(), .content = IndexContent::bits});
-  }();
   const engine::RunOptions run{options.threads, &options.progress, options.times};
   const auto words = std::make_shared<engine::BitWords>(rows, "the points", run);
-  engine::make_or_fall_back(options.device, choice, [&](const engine::Choice& chosen) {
-    state->searcher = engine::with_memory(rows.rows() * words->rows().words_per_row * 8, "the index", [&] {
-      return engine::backend_of(chosen.device)
-          .build_bits({.engine = chosen.engine,
-                       .rows = words->rows(),
-                       .owner = words,
-                       .leaf_size = options.leaf_size,
-                       .device = chosen.device,
-                       .run = run});
-    });
-  });
-  state->engine = choice.engine;
-  state->device = choice.device;
-  state->reason = choice.reason;
+  engine::build_searcher(
+      *state,
+      {.engine = options.engine, .device = options.device, .objects = rows.rows(), .content = IndexContent::bits},
+      engine::BitBuildRequest{.rows = words->rows(), .owner = words, .leaf_size = options.leaf_size, .run = run},
+      rows.rows() * words->rows().words_per_row * 8);
   return BitIndex(std::move(state));
 }
 
-Neighbors BitIndex::knn(BitView queries, std::uint32_t k, const BitSearchOptions& options) const {
-  return search_knn(*state_, &queries, k, options);
-}
-Neighbors BitIndex::knn_self(std::uint32_t k, const BitSearchOptions& options) const {
-  return search_knn(*state_, nullptr, k, options);
-}
-NeighborLists BitIndex::radius(BitView queries, double radius, const BitSearchOptions& options) const {
-  return search_radius(*state_, &queries, radius, options);
-}
-NeighborLists BitIndex::radius_self(double radius, const BitSearchOptions& options) const {
-  return search_radius(*state_, nullptr, radius, options);
-}
-std::vector<std::uint32_t> BitIndex::count(BitView queries, double radius, const BitSearchOptions& options) const {
-  return search_count(*state_, &queries, radius, options);
-}
-std::vector<std::uint32_t> BitIndex::count_self(double radius, const BitSearchOptions& options) const {
-  return search_count(*state_, nullptr, radius, options);
+std::vector<std::uint8_t> BitIndex::packed_rows(int threads) const {
+  engine::require_threads(threads);
+  return engine::with_memory(2 * memory_bytes(), "the copy of the rows", [&] {
+    const std::uint64_t word_bytes = std::uint64_t{state_->words_per_row()} * 8, row_bytes = (state_->bits + 7) / 8;
+    const std::vector<std::uint64_t> words = state_->words({.threads = threads});
+    std::vector<std::uint8_t> packed(state_->rows * row_bytes);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+    for (std::uint64_t i = 0; i < state_->rows; ++i) {
+      std::copy_n(bytes + i * word_bytes, row_bytes, packed.data() + i * row_bytes);
+    }
+    return packed;
+  });
 }
 
-std::uint64_t BitIndex::size() const { return state_->rows; }
 std::uint32_t BitIndex::bits() const { return state_->bits; }
-Engine BitIndex::engine() const { return state_->engine; }
-Device BitIndex::device() const { return state_->device; }
-std::uint64_t BitIndex::memory_bytes() const { return state_->searcher->memory_bytes(); }
-std::string BitIndex::first_violation() const {
-  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
-  return state_->searcher->first_violation();
-}
-std::string BitIndex::explain() const { return state_->reason + '\n' + state_->searcher->describe(); }
 
 }  // namespace kith

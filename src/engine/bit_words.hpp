@@ -1,7 +1,7 @@
 // Rows of bits as callers pack them, put into words of 64 bits.
 #pragma once
 
-#include "engine/bit_searcher.hpp"
+#include "engine/object_searcher.hpp"
 #include "runtime/large_buffer.hpp"
 
 #include <kith/bit_index.hpp>

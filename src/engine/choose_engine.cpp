@@ -86,27 +86,27 @@ bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code;
 void require_cuda(Device device, Engine engine) {
   const Backend* backend = cuda_backend();
   if (backend == nullptr) {
-    throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use --device cpu", device.name()));
+    throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use `device=cpu`", device.name()));
   }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
     throw DeviceError(
-        fmt::format("device {}: no such GPU ({}); use --device cpu", device.name(), backend->why_no_devices()));
+        fmt::format("device {}: no such GPU ({}); use `device=cpu`", device.name(), backend->why_no_devices()));
   }
   const auto found =
       std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& info) { return info.device == device; });
   if (found == devices.end()) {
     throw DeviceError(
-        fmt::format("device {}: no such GPU ({} GPUs found); use --device cpu", device.name(), devices.size()));
+        fmt::format("device {}: no such GPU ({} GPUs found); use `device=cpu`", device.name(), devices.size()));
   }
   if (!is_usable(*found)) {
     throw DeviceError(
-        fmt::format("device {}: this kith holds no code for its architecture ({}); use --device cpu, or "
+        fmt::format("device {}: this kith holds no code for its architecture ({}); use `device=cpu`, or "
                     "build kith with KITH_CUDA_ARCHITECTURES={}",
                     device.name(), found->name, found->gpu->compute_capability));
   }
   if (!backend->has(engine)) {
-    throw UsageError(fmt::format("engine {} does not run on a GPU in this version; use --device cpu", name_of(engine)));
+    throw UsageError(fmt::format("engine {} does not run on a GPU in this version; use `device=cpu`", name_of(engine)));
   }
 }
 
@@ -172,7 +172,7 @@ Choice choose_engine(const Wish& wish) {
                                 wish.points, wish.dims);
   }
   if (!cpu_backend().has(choice.engine)) {
-    throw UsageError(fmt::format("engine {} is not in this version; use --engine auto", name_of(wish.engine)));
+    throw UsageError(fmt::format("engine {} is not in this version; use `engine=auto`", name_of(wish.engine)));
   }
   if (wish.device.kind() == Device::Kind::cuda) {
     require_cuda(wish.device, choice.engine);

@@ -1,7 +1,9 @@
 // Which engine runs on which device, and why.
 #pragma once
 
+#include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/work_times.hpp>
 
 #include <cstdint>
 #include <string>
@@ -35,5 +37,23 @@ struct Choice {
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// was asked for and is not there.
 Choice choose_engine(const Wish& wish);
+
+/// Returns make(choice). Who leaves the choice of a device to us does not want to hear of a GPU that fails or refuses:
+/// the CPU takes its place, and the times begin anew.
+template <typename Make>
+auto make_or_fall_back(Device wanted, Choice& choice, WorkTimes* times, const Make& make) {
+  if (wanted.kind() != Device::Kind::automatic || choice.device == Device::cpu()) return make(choice);
+  try {
+    return make(choice);
+  } catch (const DeviceError& error) {
+    choice.fall_back(error.what());
+  } catch (const OutOfMemory& error) {
+    choice.fall_back(error.what());
+  } catch (const UsageError& error) {
+    choice.fall_back(error.what());
+  }
+  if (times != nullptr) *times = {};
+  return make(choice);
+}
 
 }  // namespace kith::engine

@@ -2,7 +2,6 @@
 #include "engine/choose_object_engine.hpp"
 
 #include "engine/backend.hpp"
-#include "engine/validate.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +20,6 @@ bool are_few(const ObjectWish& wish) { return wish.queries > 0 && wish.queries <
 /// There bounds by counts of items exclude nearly all sequences as fast as a tree does, which takes time to build.
 bool is_on_gpu(const ObjectWish& wish) { return wish.device.kind() == Device::Kind::cuda; }
 
-bool has(const Backend& backend, Engine engine, const ObjectWish& wish) {
-  return wish.content == IndexContent::bits ? backend.has_bits(engine) : backend.has_sequences(engine, wish.metric);
-}
-
 Engine engine_for(const ObjectWish& wish) {
   if (wish.engine != Engine::automatic) return wish.engine;
   if (wish.content == IndexContent::bits || is_on_gpu(wish) || wish.objects < kFewestForTree || are_few(wish)) {
@@ -34,6 +29,7 @@ Engine engine_for(const ObjectWish& wish) {
 }
 
 std::string reason_for(const ObjectWish& wish) {
+  if (!wish.reason.empty()) return wish.reason;
   if (wish.engine != Engine::automatic) return "as asked";
   if (wish.content == IndexContent::bits) return "bits are scanned fast; a cover tree pays if rows lie in clusters";
   if (is_on_gpu(wish)) return "a GPU compares all sequences as fast as it searches a tree";
@@ -48,7 +44,7 @@ std::string reason_for(const ObjectWish& wish) {
 
 Choice choose_object_engine(const ObjectWish& wish) {
   const Engine engine = engine_for(wish);
-  if (!has(cpu_backend(), engine, wish)) {
+  if (!cpu_backend().has_objects(engine)) {
     throw UsageError(fmt::format("engine {} does not search {}; use auto, brute or covertree", name_of(engine),
                                  name_of(wish.content)));
   }
@@ -59,17 +55,12 @@ Choice choose_object_engine(const ObjectWish& wish) {
                                  .dims = 1,
                                  .metric = Metric::l1()});
   choice.change_engine(engine, reason_for(wish));
-  if (choice.device == Device::cpu() || has(backend_of(choice.device), engine, wish)) return choice;
+  if (choice.device == Device::cpu() || backend_of(choice.device).has_objects(engine)) return choice;
   const std::string refusal =
       fmt::format("engine {} searches {} on the CPU only in this version", name_of(engine), name_of(wish.content));
-  if (wish.device.kind() == Device::Kind::cuda) throw UsageError(refusal + "; use --device cpu");
+  if (wish.device.kind() == Device::Kind::cuda) throw UsageError(refusal + "; use `device=cpu`");
   choice.fall_back(refusal);
   return choice;
-}
-
-void require_leaf_size(std::uint32_t leaf_size) {
-  if (leaf_size <= kMostPerLeaf) return;
-  throw UsageError(fmt::format("leaf_size must be at most {}, not {}", kMostPerLeaf, leaf_size));
 }
 
 }  // namespace kith::engine

@@ -201,19 +201,9 @@ Index Index::build(PointView points, const BuildOptions& options) {
     const engine::StartTime start(options.times, options.device);
     return choose(wish_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
   }();
-  if (options.device.kind() != Device::Kind::automatic || choice.device == Device::cpu()) {
-    return Index(build_state(choice, points, options));
-  }
-  // Who leaves the choice to us does not want to hear of a GPU that fails.
-  try {
-    return Index(build_state(choice, points, options));
-  } catch (const DeviceError& error) {
-    choice.fall_back(error.what());
-  } catch (const OutOfMemory& error) {
-    choice.fall_back(error.what());
-  }
-  if (options.times != nullptr) *options.times = {};
-  return Index(build_state(choice, points, options));
+  return engine::make_or_fall_back(options.device, choice, options.times, [&](const engine::Choice& chosen) {
+    return Index(build_state(chosen, points, options));
+  });
 }
 
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {

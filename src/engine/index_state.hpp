@@ -1,6 +1,8 @@
-// What an Index shares between its copies: a searcher over the clean points and the way back to the caller's numbering.
+// What an Index shares between its copies.
 #pragma once
 
+#include "engine/index_file/index_file.hpp"
+#include "engine/index_file/index_file_writer.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/index.hpp>
@@ -13,7 +15,8 @@
 
 namespace kith {
 
-struct IndexState {
+template <>
+struct StateOf<PointView> {
   std::variant<std::unique_ptr<engine::Searcher<float>>, std::unique_ptr<engine::Searcher<double>>> searcher;
   std::uint64_t rows = 0;   ///< as the caller counts
   std::uint64_t clean = 0;  ///< points in the searcher
@@ -36,10 +39,21 @@ struct IndexState {
   }
 };
 
+using IndexState = StateOf<PointView>;
+
 /// The searcher of an index of type T.
 template <typename T>
 const engine::Searcher<T>& searcher_of(const IndexState& state) {
   return *std::get<std::unique_ptr<engine::Searcher<T>>>(state.searcher);
 }
 
+namespace engine {
+
+/// Saving and loading: index_storage.cpp.
+struct PointFiles {
+  static void write(const IndexState& state, const SaveOptions& options, const IndexFileWriter::Sink& sink);
+  static std::shared_ptr<const IndexState> load(const IndexFile& file, const LoadOptions& options);
+};
+
+}  // namespace engine
 }  // namespace kith

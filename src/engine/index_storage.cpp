@@ -30,24 +30,6 @@ using engine::IndexFile;
 using engine::require_threads;
 using engine::SectionId;
 
-void write_file(const IndexState& state, const SaveOptions& options, const engine::IndexFileWriter::Sink& sink) {
-  require_threads(options.threads);
-  engine::IndexFileWriter writer({.engine = state.engine,
-                                  .metric = state.metric,
-                                  .dtype = state.dtype,
-                                  .dims = state.dims,
-                                  .rows = state.rows,
-                                  .points = state.clean,
-                                  .parameters = {}});
-  const engine::RunOptions run{options.threads, &options.progress};
-  std::visit([&](const auto& searcher) { searcher->save(writer, run); }, state.searcher);
-  if (state.left_out_rows()) writer.add(SectionId::original, std::span<const std::uint32_t>(state.original));
-  std::vector<double> period = state.period;
-  std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
-  if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
-  writer.write(run, sink);
-}
-
 /// The caller's number of each point, if rows were left out: ascending and below the number of rows.
 std::vector<std::uint32_t> load_original(const IndexFile& file) {
   const engine::IndexFacts& facts = file.facts();
@@ -80,49 +62,6 @@ void load_searcher(IndexState& state, const engine::Choice& choice, const IndexF
   }
 }
 
-std::shared_ptr<IndexState> load_state(const IndexFile& file, const LoadOptions& options) {
-  engine::require_content(file, IndexContent::points);
-  const engine::IndexFacts& facts = file.facts();
-  if (!engine::cpu_backend().has(facts.engine)) {
-    throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
-                                  file.name(), name_of(facts.engine)));
-  }
-  const bool is_automatic = options.device.kind() == Device::Kind::automatic;
-  engine::Choice choice = [&] {
-    const engine::StartTime start(options.times, options.device);
-    return engine::choose_engine({.engine = facts.engine,
-                                  .device = options.device,
-                                  .points = facts.points,
-                                  .dims = facts.dims,
-                                  .metric = facts.metric});
-  }();
-  if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
-  auto state = std::make_shared<IndexState>();
-  state->rows = facts.rows;
-  state->clean = facts.points;
-  state->dims = facts.dims;
-  state->dtype = facts.dtype;
-  state->metric = facts.metric;
-  state->engine = facts.engine;
-  state->original = load_original(file);
-  state->period = engine::load_period(file);
-  if (!is_automatic || choice.device == Device::cpu()) {
-    load_searcher(*state, choice, file, options);
-    return state;
-  }
-  try {
-    load_searcher(*state, choice, file, options);
-    return state;
-  } catch (const DeviceError& error) {
-    choice.fall_back(error.what());
-  } catch (const OutOfMemory& error) {
-    choice.fall_back(error.what());
-  }
-  if (options.times != nullptr) *options.times = {};
-  load_searcher(*state, choice, file, options);
-  return state;
-}
-
 /// Moves the clean rows, which lie at the front, to the caller's places, last first, and fills the rows between.
 template <typename T>
 void spread_rows(const IndexState& state, std::span<T> values) {
@@ -140,22 +79,57 @@ void spread_rows(const IndexState& state, std::span<T> values) {
 
 }  // namespace
 
-void Index::save(const std::string& path, const SaveOptions& options) const {
-  engine::save_to_file(path, memory_bytes(), [&](const auto& sink) { write_file(*state_, options, sink); });
+namespace engine {
+
+void PointFiles::write(const IndexState& state, const SaveOptions& options, const IndexFileWriter::Sink& sink) {
+  IndexFileWriter writer({.engine = state.engine,
+                          .metric = state.metric,
+                          .dtype = state.dtype,
+                          .dims = state.dims,
+                          .rows = state.rows,
+                          .points = state.clean,
+                          .parameters = {}});
+  const RunOptions run{options.threads, &options.progress};
+  std::visit([&](const auto& searcher) { searcher->save(writer, run); }, state.searcher);
+  if (state.left_out_rows()) writer.add(SectionId::original, std::span<const std::uint32_t>(state.original));
+  std::vector<double> period = state.period;
+  std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
+  if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
+  writer.write(run, sink);
 }
 
-std::vector<std::byte> Index::to_bytes(const SaveOptions& options) const {
-  return engine::save_to_bytes(memory_bytes(), [&](const auto& sink) { write_file(*state_, options, sink); });
+std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const LoadOptions& options) {
+  require_content(file, IndexContent::points);
+  const IndexFacts& facts = file.facts();
+  if (!cpu_backend().has(facts.engine)) {
+    throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
+                                  file.name(), name_of(facts.engine)));
+  }
+  const bool is_automatic = options.device.kind() == Device::Kind::automatic;
+  Choice choice = [&] {
+    const StartTime start(options.times, options.device);
+    return choose_engine({.engine = facts.engine,
+                          .device = options.device,
+                          .points = facts.points,
+                          .dims = facts.dims,
+                          .metric = facts.metric});
+  }();
+  if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
+  auto state = std::make_shared<IndexState>();
+  state->rows = facts.rows;
+  state->clean = facts.points;
+  state->dims = facts.dims;
+  state->dtype = facts.dtype;
+  state->metric = facts.metric;
+  state->engine = facts.engine;
+  state->original = load_original(file);
+  state->period = load_period(file);
+  make_or_fall_back(options.device, choice, options.times,
+                    [&](const Choice& chosen) { load_searcher(*state, chosen, file, options); });
+  return state;
 }
 
-Index Index::load(const std::string& path, const LoadOptions& options) {
-  return engine::load_from_file(path, options, [&](const IndexFile& file) { return Index(load_state(file, options)); });
-}
-
-Index Index::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return engine::load_from_bytes(bytes, options,
-                                 [&](const IndexFile& file) { return Index(load_state(file, options)); });
-}
+}  // namespace engine
 
 PointSet Index::points(int threads) const {
   require_threads(threads);
@@ -190,6 +164,10 @@ bool is_index_file(const std::string& path) {
   const ssize_t got = read(descriptor, head.data(), head.size());
   close(descriptor);
   return got == static_cast<ssize_t>(head.size()) && head == engine::kIndexMagic;
+}
+
+IndexContent content_of_index(std::span<const std::byte> bytes) {
+  return IndexFile::read_front(bytes, "index in memory").facts.content;
 }
 
 IndexFileInfo describe_index_file(const std::string& path) {

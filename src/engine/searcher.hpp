@@ -110,34 +110,23 @@ struct IndexLists {
   std::vector<std::uint32_t> indices;
 };
 
-/// One set of points prepared for search by one engine on one device. Thread-safe. The facade (index.cpp) has validated
-/// everything, left out bad rows and normalised for cosine; it also turns chain values into distances.
-template <typename T>
-class Searcher {
+/// Points of any content prepared for search by one engine on one device. Thread-safe. The facade (search_content.hpp)
+/// has validated everything, left out bad rows and normalised for cosine; it also turns chain values into distances.
+template <typename Queries, typename T>
+class ContentSearcher {
  public:
-  virtual ~Searcher() = default;
+  virtual ~ContentSearcher() = default;
 
   /// Fills rows of `k` entries; missing ones get index `size` and infinity. `exact` (may be null) gets 1 for each query
   /// whose list is certainly exact, else 0. A single query neither allocates memory nor starts threads if the engine is
   /// a k-d tree.
-  virtual void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
+  virtual void knn(const Queries& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                    std::uint32_t* indices, T* chains, std::uint8_t* exact) const = 0;
   /// All points with chain <= bound (or the query's own), each list sorted; with `most` > 0 only that many nearest.
-  virtual ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
-                               const RunOptions& run) const = 0;
+  virtual ChainLists<T> radius(const Queries& queries, T bound, std::uint32_t most, const RunOptions& run) const = 0;
   /// How many points have chain <= bound (or the query's own).
-  virtual void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
+  virtual void count(const Queries& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
 
-  /// The points in each box.
-  virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
-  /// How many points lie in each box.
-  virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
-
-  /// The same searches for arrays in the memory of a GPU; null if the index is not on one.
-  virtual const DeviceSearcher<T>* on_device() const { return nullptr; }
-
-  /// Copies all points, size x dims, in the order of their numbers.
-  virtual void copy_rows(T* rows, int threads) const = 0;
   /// Adds the engine's sections and parameters to a file; the facade has filled in the rest. The searcher outlives the
   /// writer.
   virtual void save(IndexFileWriter& writer, const RunOptions& run) const = 0;
@@ -149,6 +138,22 @@ class Searcher {
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.
   virtual std::string describe() const = 0;
+};
+
+/// Points with coordinates: boxes, and arrays on a GPU.
+template <typename T>
+class Searcher : public ContentSearcher<QueryBatch<T>, T> {
+ public:
+  /// The points in each box.
+  virtual IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const = 0;
+  /// How many points lie in each box.
+  virtual void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const = 0;
+
+  /// The same searches for arrays in the memory of a GPU; null if the index is not on one.
+  virtual const DeviceSearcher<T>* on_device() const { return nullptr; }
+
+  /// Copies all points, size x dims, in the order of their numbers.
+  virtual void copy_rows(T* rows, int threads) const = 0;
 };
 
 }  // namespace kith::engine

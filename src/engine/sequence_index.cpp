@@ -1,15 +1,10 @@
-// SequenceIndex: checks what callers hand in, keeps the sequences, and asks the backend of the device.
+// SequenceIndex: strings and sets as a content. Checks what callers hand in, keeps the sequences, and asks the backend
+// of the device.
 #include <kith/sequence_index.hpp>
 
-#include "engine/backend.hpp"
-#include "engine/choose_object_engine.hpp"
-#include "engine/knn_rules.hpp"
-#include "engine/sequence_index_state.hpp"
-#include "engine/total_time.hpp"
-#include "engine/validate.hpp"
+#include "engine/index_file/index_file_writer.hpp"
+#include "engine/object_content.hpp"
 #include "engine/validate_sequences.hpp"
-#include "engine/with_memory.hpp"
-#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 
@@ -18,122 +13,40 @@
 #include <utility>
 
 namespace kith {
-namespace {
 
-using engine::SearchKind;
-using engine::SequenceQueries;
-using engine::with_memory;
+template <>
+struct StateOf<SequenceView> {
+  SequenceView sequences;  ///< the first offset is 0
+  std::shared_ptr<const void> owner;
+  SequenceMetric metric = SequenceMetric::edit;
+  Engine engine = Engine::brute_force;
+  Device device;
+  std::string reason;  ///< why this engine and device
+  std::unique_ptr<engine::SequenceSearcher> searcher;
 
-engine::RunOptions run_options(const SequenceSearchOptions& options) {
-  return {options.threads, &options.progress, options.times};
-}
-
-/// A search whose options and queries are checked.
-class Search {
- public:
-  Search(const SequenceIndexState& state, const SequenceView* queries, SearchKind kind,
-         const SequenceSearchOptions& options)
-      : total_(options.times), watched_(&options.progress, "searching") {
-    const bool is_self = queries == nullptr;
-    if (!is_self) require_queries(state, *queries);
-    general_.exclude_self = options.exclude_self;
-    general_.earlier_only = options.earlier_only;
-    general_.max_neighbors = options.max_neighbors;
-    general_.max_distance = options.max_distance;
-    general_.eps = options.eps;
-    general_.allowed = options.allowed;
-    general_.threads = options.threads;
-    engine::require_search_options(general_, {.metric = Metric::l1(),
-                                              .kind = kind,
-                                              .is_self = is_self,
-                                              .points = state.sequences.size(),
-                                              .queries = is_self ? state.sequences.size() : queries->size()});
-    if (!is_self) require_contents(state, *queries, options.threads);
-    queries_.filter.exclude_self = options.exclude_self;
-    queries_.filter.earlier_only = options.earlier_only;
-    if (!options.allowed.empty()) queries_.filter.allowed = options.allowed.data();
-    queries_.rows.count = state.sequences.size();
-    if (is_self) return;
-    static constexpr std::uint64_t kNoOffsets[1] = {0};  // without offsets would mean self
-    queries_.rows = {queries->items(), queries->empty() ? kNoOffsets : queries->offsets(), queries->size()};
-  }
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
-
-  const SequenceQueries& queries() const { return queries_; }
-  /// In the manner of L1, whose values are the distances themselves.
-  engine::KnnRules<float> rules() const { return engine::knn_rules<float>(Metric::l1(), general_); }
-  bool wants_flags() const { return engine::wants_flags(general_); }
-
- private:
-  static void require_queries(const SequenceIndexState& state, SequenceView queries) {
-    if (queries.empty()) return;
-    if (queries.kind() != state.sequences.kind()) {
-      throw UsageError(fmt::format("queries: sequences of {}, but the index holds sequences of {}",
-                                   name_of(queries.kind()), name_of(state.sequences.kind())));
-    }
-    engine::require_sequences_view(queries, state.metric, "queries");
-  }
-  static void require_contents(const SequenceIndexState& state, SequenceView queries, int threads) {
-    const std::uint64_t length = state.sequences.empty() ? engine::kAnyLength : state.sequences.length(0);
-    const std::string bad = engine::first_bad_sequence(queries, state.metric, length, threads);
-    if (!bad.empty()) throw BadData("queries: " + bad);
-  }
-
-  engine::TotalTime total_;
-  runtime::Watched watched_;
-  SearchOptions general_;  // what all indexes check alike
-  SequenceQueries queries_;
+  engine::SequenceRows rows() const { return {sequences.items(), sequences.offsets(), sequences.size()}; }
 };
 
-Neighbors search_knn(const SequenceIndexState& state, const SequenceView* queries, std::uint32_t k,
-                     const SequenceSearchOptions& options) {
-  const Search search(state, queries, SearchKind::knn, options);
-  const std::uint64_t count = search.queries().count();
-  if (k != 0 && count > (std::uint64_t{1} << 60) / k) {
-    throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", count, k));
-  }
-  return with_memory(count * k * 8, "the result", [&] {
-    std::vector<std::uint32_t> indices(count * k);
-    std::vector<float> distances(count * k);
-    std::vector<std::uint8_t> exact(search.wants_flags() ? count : 0, 1);
-    if (!indices.empty()) {
-      state.searcher->knn(search.queries(), k, search.rules(), run_options(options), indices.data(), distances.data(),
-                          exact.empty() ? nullptr : exact.data());
-    }
-    return Neighbors(count, k, static_cast<std::uint32_t>(state.sequences.size()), std::move(indices),
-                     Distances(std::move(distances)), std::move(exact));
-  });
-}
+namespace {
 
-float bound_of(double radius) { return core::chain_bound_of_radius<float>(Metric::l1(), radius); }
+using engine::IndexFile;
+using engine::SectionId;
+using SequenceState = StateOf<SequenceView>;
 
-NeighborLists search_radius(const SequenceIndexState& state, const SequenceView* queries, double radius,
-                            const SequenceSearchOptions& options) {
-  engine::require_radius(radius);
-  const Search search(state, queries, SearchKind::radius, options);
-  const std::uint64_t count = search.queries().count();
-  return with_memory(count * 8, "the result, and more with each neighbour,", [&] {
-    engine::ChainLists<float> lists{{0}, {}, {}};
-    if (count > 0) {
-      lists = state.searcher->radius(search.queries(), bound_of(radius), options.max_neighbors, run_options(options));
-    }
-    return NeighborLists(static_cast<std::uint32_t>(state.sequences.size()), std::move(lists.offsets),
-                         std::move(lists.indices), Distances(std::move(lists.chains)));
-  });
-}
+constexpr std::uint64_t kNoOffsets[1] = {0};  ///< of no sequences
 
-std::vector<std::uint32_t> search_count(const SequenceIndexState& state, const SequenceView* queries, double radius,
-                                        const SequenceSearchOptions& options) {
-  engine::require_radius(radius);
-  const Search search(state, queries, SearchKind::radius, options);
-  return with_memory(search.queries().count() * 4, "the result", [&] {
-    std::vector<std::uint32_t> counts(search.queries().count(), 0);
-    if (!counts.empty()) {
-      state.searcher->count(search.queries(), bound_of(radius), run_options(options), counts.data());
-    }
-    return counts;
-  });
+/// The sequences of a file; unless it is trusted, all is checked that a search relies on.
+SequenceView sequences_in(const IndexFile& file, int threads) {
+  const engine::IndexFacts& facts = file.facts();
+  const std::span<const std::uint64_t> offsets = file.values<std::uint64_t>(SectionId::offsets, facts.rows + 1);
+  // The last offset says how many items there are; a section of another length is refused.
+  const std::span<const std::uint32_t> items = file.values<std::uint32_t>(SectionId::items, offsets.back());
+  const SequenceView view(facts.sequence_kind, items.data(), offsets.data(), facts.rows);
+  if (file.is_trusted()) return view;
+  if (offsets.front() != 0) file.refuse(fmt::format("the first offset is {}, not 0", offsets.front()));
+  const std::string bad = engine::first_bad_sequence(view, facts.sequence_metric, engine::kAnyLength, threads);
+  if (!bad.empty()) file.refuse(bad);
+  return view;
 }
 
 /// A copy whose first offset is 0.
@@ -150,88 +63,111 @@ SequenceSet copy_of(SequenceView view) {
 
 }  // namespace
 
-SequenceIndex::SequenceIndex(std::shared_ptr<const SequenceIndexState> state) : state_(std::move(state)) {}
+namespace engine {
 
-SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric, const SequenceIndexOptions& options) {
+template <>
+struct Content<SequenceView> : ObjectContent<SequenceView> {
+  template <typename T>
+  struct Queries : PlainQueries<SequenceQueries> {
+    Queries(const SequenceState& state, const SequenceView* queries, const SearchOptions& options) {
+      batch.filter = filter_of(options);
+      batch.count = answers = queries == nullptr ? state.sequences.size() : queries->size();
+      if (queries == nullptr) return;
+      const std::uint64_t length = state.sequences.empty() ? kAnyLength : state.sequences.length(0);
+      const std::string bad = first_bad_sequence(*queries, state.metric, length, options.threads);
+      if (!bad.empty()) throw BadData("queries: " + bad);
+      batch.rows = {queries->items(), queries->empty() ? kNoOffsets : queries->offsets(), queries->size()};
+    }
+  };
+
+  static std::uint64_t size(const SequenceState& state) { return state.sequences.size(); }
+  static std::uint64_t rows(SequenceView queries) { return queries.size(); }
+  static SearchSubject subject(const SequenceState& state) { return subject_called(name_of(state.metric)); }
+  static void require_queries(const SequenceState& state, SequenceView queries) {
+    if (queries.empty()) return;
+    if (queries.kind() != state.sequences.kind()) {
+      throw UsageError(fmt::format("queries: sequences of {}, but the index holds sequences of {}",
+                                   name_of(queries.kind()), name_of(state.sequences.kind())));
+    }
+    require_sequences_view(queries, state.metric, "queries");
+  }
+  template <typename T>
+  static T bound(const SequenceState&, double radius) {
+    return core::chain_bound_of_radius<T>(Metric::l1(), radius);
+  }
+
+  static std::uint64_t memory_bytes(const SequenceState& state) {
+    return state.searcher->memory_bytes() + state.sequences.item_count() * 4 + (state.sequences.size() + 1) * 8;
+  }
+  static std::string describe(const SequenceState& state) {
+    return fmt::format("sequences: {} of {}, {} items, metric {}\n{}", state.sequences.size(),
+                       name_of(state.sequences.kind()), state.sequences.item_count(), name_of(state.metric),
+                       state.searcher->describe());
+  }
+  static void write(const SequenceState& state, const SaveOptions& options, const IndexFileWriter::Sink& sink) {
+    const SequenceView view = state.sequences;
+    IndexFileWriter writer({.engine = state.engine,
+                            .metric = {},
+                            .rows = view.size(),
+                            .points = view.size(),
+                            .content = IndexContent::sequences,
+                            .sequence_metric = state.metric,
+                            .sequence_kind = view.kind()});
+    const RunOptions run{options.threads, &options.progress};
+    writer.add(SectionId::items, std::span(view.items(), view.item_count()));
+    writer.add(SectionId::offsets, std::span(view.empty() ? kNoOffsets : view.offsets(), view.size() + 1));
+    state.searcher->save(writer, run);
+    writer.write(run, sink);
+  }
+  static std::shared_ptr<const SequenceState> load(const IndexFile& file, const LoadOptions& options) {
+    require_content(file, IndexContent::sequences);
+    auto state = std::make_shared<SequenceState>();
+    state->sequences = sequences_in(file, options.threads);
+    state->owner = file.owner();
+    state->metric = file.facts().sequence_metric;
+    load_searcher(*state, file, state->rows(), options);
+    return state;
+  }
+};
+
+}  // namespace engine
+
+template class SearchIndex<SequenceIndex, SequenceView>;
+
+SequenceIndex::SequenceIndex(std::shared_ptr<const SequenceState> state) : SearchIndex(std::move(state)) {}
+
+SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric, const BuildOptions& options) {
   engine::require_sequences_view(sequences, metric, "sequences");
-  engine::require_leaf_size(options.leaf_size);
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  engine::require_object_options(options, "sequences");
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "building");
-  engine::Choice choice = [&] {
-    const engine::StartTime start(options.times, options.device);
-    return engine::choose_object_engine({.engine = options.engine,
-                                         .device = options.device,
-                                         .objects = sequences.size(),
-                                         .content = IndexContent::sequences,
-                                         .metric = metric,
-                                         .queries = options.expected_queries});
-  }();
   const std::string bad = engine::first_bad_sequence(sequences, metric, engine::kAnyLength, options.threads);
   if (!bad.empty()) throw BadData("sequences: " + bad);
 
-  auto state = std::make_shared<SequenceIndexState>();
+  auto state = std::make_shared<SequenceState>();
   const std::uint64_t bytes = sequences.item_count() * 4 + sequences.size() * 8;
   const auto owner =
-      with_memory(bytes, "the sequences", [&] { return std::make_shared<SequenceSet>(copy_of(sequences)); });
+      engine::with_memory(bytes, "the sequences", [&] { return std::make_shared<SequenceSet>(copy_of(sequences)); });
   state->sequences = owner->view();
   state->owner = owner;
   state->metric = metric;
-  const engine::RunOptions run{options.threads, &options.progress, options.times};
-  engine::make_or_fall_back(options.device, choice, [&](const engine::Choice& chosen) {
-    state->searcher = with_memory(2 * bytes, "the index", [&] {
-      return engine::backend_of(chosen.device)
-          .build_sequences({.engine = chosen.engine,
-                            .metric = metric,
-                            .rows = state->rows(),
-                            .owner = owner,
-                            .leaf_size = options.leaf_size,
-                            .device = chosen.device,
-                            .run = run});
-    });
-  });
-  state->engine = choice.engine;
-  state->device = choice.device;
-  state->reason = choice.reason;
+  engine::build_searcher(*state,
+                         {.engine = options.engine,
+                          .device = options.device,
+                          .objects = sequences.size(),
+                          .content = IndexContent::sequences,
+                          .queries = options.expected_queries},
+                         engine::SequenceBuildRequest{.metric = metric,
+                                                      .rows = state->rows(),
+                                                      .owner = owner,
+                                                      .leaf_size = options.leaf_size,
+                                                      .run = {options.threads, &options.progress, options.times}},
+                         2 * bytes);
   return SequenceIndex(std::move(state));
 }
 
-Neighbors SequenceIndex::knn(SequenceView queries, std::uint32_t k, const SequenceSearchOptions& options) const {
-  return search_knn(*state_, &queries, k, options);
-}
-Neighbors SequenceIndex::knn_self(std::uint32_t k, const SequenceSearchOptions& options) const {
-  return search_knn(*state_, nullptr, k, options);
-}
-NeighborLists SequenceIndex::radius(SequenceView queries, double radius, const SequenceSearchOptions& options) const {
-  return search_radius(*state_, &queries, radius, options);
-}
-NeighborLists SequenceIndex::radius_self(double radius, const SequenceSearchOptions& options) const {
-  return search_radius(*state_, nullptr, radius, options);
-}
-std::vector<std::uint32_t> SequenceIndex::count(SequenceView queries, double radius,
-                                                const SequenceSearchOptions& options) const {
-  return search_count(*state_, &queries, radius, options);
-}
-std::vector<std::uint32_t> SequenceIndex::count_self(double radius, const SequenceSearchOptions& options) const {
-  return search_count(*state_, nullptr, radius, options);
-}
-
 SequenceView SequenceIndex::sequences() const { return state_->sequences; }
-std::uint64_t SequenceIndex::size() const { return state_->sequences.size(); }
 SequenceKind SequenceIndex::kind() const { return state_->sequences.kind(); }
 SequenceMetric SequenceIndex::metric() const { return state_->metric; }
-Engine SequenceIndex::engine() const { return state_->engine; }
-Device SequenceIndex::device() const { return state_->device; }
-std::uint64_t SequenceIndex::memory_bytes() const {
-  return state_->searcher->memory_bytes() + state_->sequences.item_count() * 4 + (state_->sequences.size() + 1) * 8;
-}
-std::string SequenceIndex::first_violation() const {
-  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
-  return state_->searcher->first_violation();
-}
-std::string SequenceIndex::explain() const {
-  return fmt::format("{}\nsequences: {} of {}, {} items, metric {}\n{}", state_->reason, size(), name_of(kind()),
-                     state_->sequences.item_count(), name_of(state_->metric), state_->searcher->describe());
-}
 
 }  // namespace kith

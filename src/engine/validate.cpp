@@ -185,7 +185,7 @@ void require_build_options(const BuildOptions& options) {
       throw UsageError(fmt::format("builder {}: for engine covertree only, not for {}", name, name_of(options.engine)));
     }
     if (options.device.kind() == Device::Kind::cuda) {
-      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use --device cpu, or builder batch",
+      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder=batch`",
                                    name, options.device.name()));
     }
   }
@@ -201,7 +201,8 @@ void require_search_options(const SearchOptions& options, const SearchSubject& s
     throw UsageError("squared is for distances, but box searches report none");
   }
   if (options.squared && subject.metric.kind() != Metric::Kind::l2) {
-    throw UsageError(fmt::format("squared distances exist for the metric l2 only, not for {}", subject.metric.name()));
+    throw UsageError(fmt::format("squared distances exist for the metric l2 only, not for {}",
+                                 subject.name.empty() ? subject.metric.name() : subject.name));
   }
   if (options.exclude_self && !subject.is_self) {
     throw UsageError("exclude_self needs the points themselves as queries, but other queries were given");

@@ -44,6 +44,7 @@ enum class SearchKind : std::uint8_t { knn, radius, box };
 /// What the options of a search are for.
 struct SearchSubject {
   Metric metric;
+  std::string_view name = {};  ///< of a metric that is not for points; empty: that of `metric`
   SearchKind kind = SearchKind::knn;
   bool is_self = false;
   std::uint64_t points = 0;

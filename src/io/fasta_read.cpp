@@ -31,7 +31,7 @@ SequenceFile read_fasta(const SequenceText& file) {
     }
     if (head.number == 0) {
       refuse_line(file, line.number,
-                  "letters before the first line with a name, which begins with \">\"; is this FASTA? (--from lines "
+                  "letters before the first line with a name, which begins with \">\"; is this FASTA? (`format=lines` "
                   "reads a string in each line)");
     }
     for (const char c : text) {

@@ -160,15 +160,15 @@ std::optional<ForeignKind> foreign_binary(std::string_view head, const runtime::
   const std::optional<std::uint32_t> record = first_fortran_record(head, file);
   if (record == 256) {
     return ForeignKind{"a GADGET snapshot",
-                       "name the record of the positions: --layout \"fortran skip=1 records=1 f32 x,y,z\""};
+                       "name the record of the positions: `layout=fortran skip=1 records=1 f32 x,y,z`"};
   }
   if (record == 8 && head.substr(4).starts_with("HEAD")) {
     return ForeignKind{"a GADGET snapshot (format 2)",
-                       "name the record of the positions: --layout \"fortran skip=3 records=1 f32 x,y,z\""};
+                       "name the record of the positions: `layout=fortran skip=3 records=1 f32 x,y,z`"};
   }
   if (record) {
     return ForeignKind{"a file of Fortran records",
-                       "describe them: --layout \"fortran f64 x,y,z\" (types i8 to f64, names of your own)"};
+                       "describe them: `layout=fortran f64 x,y,z` (types i8 to f64, names of your own)"};
   }
   return std::nullopt;
 }
@@ -192,10 +192,10 @@ std::optional<ForeignKind> foreign_by_structure(std::string_view head, const run
     return ForeignKind{"JSON", "$ python3 -c \"import pandas; pandas.read_json('{}').to_csv('out.csv', index=False)\""};
   }
   if (is_fasta(text))
-    return ForeignKind{"FASTA: strings, not points", "compare them with --metric edit or --metric hamming"};
+    return ForeignKind{"FASTA: strings, not points", "compare them with `metric=edit` or `metric=hamming`"};
   if (is_fastq(text)) {
     return ForeignKind{"FASTQ: strings, not points",
-                       "$ awk 'NR % 4 == 2' {} > out.txt makes lines of them, for --metric edit or --metric hamming"};
+                       "$ awk 'NR % 4 == 2' {} > out.txt makes lines of them, for `metric=edit` or `metric=hamming`"};
   }
   if (text.starts_with("solid ") && head.find("facet normal") != std::string_view::npos) {
     return ForeignKind{"an STL mesh", "$ meshio convert {} out.ply"};

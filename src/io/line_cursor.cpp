@@ -71,8 +71,8 @@ double LineCursor::value(std::string_view word, std::string_view what) const {
   if (word.empty()) {
     if (missing_as_nan_) return std::numeric_limits<double>::quiet_NaN();
     throw BadData(
-        fmt::format("{}: line {}: the value of \"{}\" is missing; leave such rows out (--skip-nonfinite) or choose "
-                    "other columns (--columns)",
+        fmt::format("{}: line {}: the value of \"{}\" is missing; leave such rows out (`missing_as_nan=true`) or choose "
+                    "other columns (`columns=`)",
                     file_.name(), number_, what));
   }
   double value = 0;
@@ -125,7 +125,7 @@ void split_words(std::string_view line, std::vector<std::string_view>& words) {
 
 std::string period_advice(double x, double y, double z) {
   if (!(x > 0 && y > 0 && z > 0 && std::isfinite(x + y + z))) return {};
-  return fmt::format("--period {},{},{}", x, y, z);
+  return fmt::format("`period={},{},{}`", x, y, z);
 }
 
 }  // namespace kith::io

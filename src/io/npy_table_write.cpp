@@ -53,7 +53,7 @@ Matrix matrix_of(const Table& table) {
     if (!exact) {
       throw UsageError(
           fmt::format("the column \"{}\" holds 64-bit integers that f64 rounds, and the columns of an array have one "
-                      "type; leave it out (--drop {}), or write .csv",
+                      "type; leave it out (`drop={}`), or write .csv",
                       column.name(), column.name()));
     }
     column = std::move(*exact);
@@ -129,7 +129,7 @@ Notes write_npy_table(runtime::OutputFile& file, const Table& table, const Write
   if (left_out.empty()) return {};
   return {
       fmt::format("npy files hold one matrix, the coordinates, so {} left out: {}; write .npz or .csv to keep {}, or "
-                  "choose columns (--columns)",
+                  "choose columns (`columns=`)",
                   left_out.size() == 1 ? "this column is" : "these columns are", fmt::join(left_out, ", "),
                   left_out.size() == 1 ? "it" : "them")};
 }

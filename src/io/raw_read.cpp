@@ -146,7 +146,7 @@ std::uint64_t rows_of(const runtime::InputFile& file, const RawLayout& layout, s
 
 RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options) {
   if (options.layout.empty()) {
-    throw UsageError(fmt::format("{}: raw bytes need a layout: --layout \"f32 x,y,z\"", file.name()));
+    throw UsageError(fmt::format("{}: raw bytes need a layout: `layout=f32 x,y,z`", file.name()));
   }
   const RawLayout raw = parse_raw_layout(options.layout);
   RecordSource source;

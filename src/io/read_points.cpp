@@ -72,7 +72,7 @@ Format format_to_read(const runtime::InputFile& file, const ReadOptions& options
   if (options.layout.empty()) return options.format == Format::automatic ? recognize(file) : options.format;
   if (options.format == Format::automatic || options.format == Format::raw) return Format::raw;
   throw UsageError(
-      fmt::format("{}: a layout describes plain bytes (--format raw), not {}; leave --layout or --format out",
+      fmt::format("{}: a layout describes plain bytes (`format=raw`), not {}; leave `layout=` or `format=` out",
                   file.name(), name_of(options.format)));
 }
 

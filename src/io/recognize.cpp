@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kHeadBytes = 4096;
 constexpr std::string_view kReadable =
     "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, "
-    "and plain numbers if you say which: --layout \"f32 x,y,z\"";
+    "and plain numbers if you say which: `layout=f32 x,y,z`";
 
 /// In a zip archive the name of the first member stands at byte 30; arrays are members that end with ".npy".
 bool is_zip_of_arrays(std::string_view head) {
@@ -126,7 +126,7 @@ Format recognize(const runtime::InputFile& file) {
   if (has_magic(extension)) {
     throw CorruptFile(
         fmt::format("{}: is named as {} but does not begin as such a file does; it is damaged or of another "
-                    "kind (if it is text, say so: --format text)",
+                    "kind (if it is text, say so: `format=text`)",
                     file.name(), name_of(extension)));
   }
   if (extension != Format::automatic) return extension;

@@ -192,7 +192,7 @@ void require_numbers(const runtime::InputFile& file, const RecordLayout& layout,
   for (const std::uint32_t column : choice.coordinates) {
     const RecordField& field = layout.fields[column];
     if (!field.texts) continue;
-    throw UsageError(fmt::format("{}: column \"{}\" holds text{}, not numbers; it can be the label (--label {})",
+    throw UsageError(fmt::format("{}: column \"{}\" holds text{}, not numbers; it can be the label (`label={}`)",
                                  file.name(), field.name,
                                  field.texts->empty() ? "" : " such as " + shown(field.texts->front()), field.name));
   }

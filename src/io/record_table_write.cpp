@@ -79,7 +79,7 @@ Column narrowed(const Column& column, Format format) {
   }
   throw UsageError(fmt::format(
       "the column \"{}\" holds 64-bit integers that {} has no type for; write .csv, .pcd or .npz, or leave it "
-      "out (--drop {})",
+      "out (`drop={}`)",
       column.name(), name_of(format), column.name()));
 }
 

@@ -68,7 +68,7 @@ void require_text(const SequenceText& file) {
   const std::size_t nul = file.text.find('\0');
   if (nul != std::string_view::npos && file.kind != SequenceKind::bytes) {
     throw CorruptFile(
-        fmt::format("{}: is not text: byte {} is NUL; if its lines are bytes, say so: --text bytes", file.name, nul));
+        fmt::format("{}: is not text: byte {} is NUL; if its lines are bytes, say so: `kind=bytes`", file.name, nul));
   }
 }
 
@@ -158,7 +158,7 @@ void add_string(SequenceSet& sequences, const SequenceText& file, const TextLine
     refuse_line(
         file, line.number,
         fmt::format("byte {} of the string (counted from 1) is {:#04x}, which begins no UTF-8; convert the file "
-                    "(iconv -f latin1 -t utf-8), or compare bytes: --text bytes",
+                    "(iconv -f latin1 -t utf-8), or compare bytes: `kind=bytes`",
                     bad + 1, static_cast<unsigned char>(string[bad])));
   }
 }

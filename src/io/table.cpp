@@ -58,7 +58,7 @@ Column widened(const Column& column, ColumnType type, std::string_view file) {
   if (auto same = converted(column, type)) return std::move(*same);
   throw UsageError(
       fmt::format("{}: the column \"{}\" holds {} that {} does not hold exactly; give one of the files another type "
-                  "(--dtype {}=f64), or leave the column out (--drop {})",
+                  "(`dtype={}=f64`), or leave the column out (`drop={}`)",
                   file, column.name(), name_of(column.type()), name_of(type), column.name(), column.name()));
 }
 
@@ -192,7 +192,7 @@ void append_rows(Table& table, const Table& more, std::string_view file) {
   const bool by_name = table.named && more.named;
   if (more.columns.size() != table.columns.size()) {
     throw UsageError(
-        fmt::format("{}: has {} columns, the files before it {}; choose the columns that all of them have (--columns)",
+        fmt::format("{}: has {} columns, the files before it {}; choose the columns that all of them have (`columns=`)",
                     file, more.columns.size(), table.columns.size()));
   }
   for (std::uint32_t i = 0; i < table.columns.size(); ++i) {

@@ -71,11 +71,11 @@ std::string argument_for(const TextLayout& layout, std::size_t field) {
     examples += (i == 0 ? "" : ", ") + shown(layout.text_examples[texts[i]]);
   }
   if (texts.size() > kMostShown) columns += fmt::format(" and {} more", texts.size() - kMostShown);
-  std::string advice = fmt::format("take the others (--columns {})", others);
-  if (numeric == 0) advice = "strings are searched with --metric edit";
-  if (numeric > kMostNamed) advice = "choose columns of numbers (--columns)";
+  std::string advice = fmt::format("take the others (`columns={}`)", others);
+  if (numeric == 0) advice = "strings are searched with `metric=edit`";
+  if (numeric > kMostNamed) advice = "choose columns of numbers (`columns=`)";
   if (texts.size() == 1 && numeric > 0) {
-    advice = fmt::format("read it as the label (--label {}) or {}", argument_for(layout, texts[0]), advice);
+    advice = fmt::format("read it as the label (`label={}`) or {}", argument_for(layout, texts[0]), advice);
   }
   throw BadData(fmt::format("{}: line {}, {} {} text ({}), not numbers; {}", file_name, layout.first_line, columns,
                             texts.size() == 1 ? "holds" : "hold", examples, advice));
@@ -126,7 +126,7 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
     throw BadData(fmt::format("{}: no column of coordinates is left besides the label and extra columns", file_name));
   }
   if (chosen.size() > kMaxDims) {
-    throw BadData(fmt::format("{}: has {} columns of coordinates, kith takes 1 to {}; choose some (--columns)",
+    throw BadData(fmt::format("{}: has {} columns of coordinates, kith takes 1 to {}; choose some (`columns=`)",
                               file_name, chosen.size(), kMaxDims));
   }
 

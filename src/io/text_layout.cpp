@@ -93,7 +93,7 @@ bool finds_header(std::span<const Row> rows, const ReadOptions& options, const S
   if (found == HeaderRow::in_doubt) {
     throw BadData(
         fmt::format("{}: line {} ({}) may name the columns or be a row with values that are not numbers; say "
-                    "which: --header yes or --header no",
+                    "which: `header=true` or `header=false`",
                     file_name, first.number, shown(first.text)));
   }
   return found == HeaderRow::yes;

@@ -65,8 +65,8 @@ char comma_or_other(std::span<const SampleLine> rows, const std::string& file_na
   if (others.decimal_commas == 0 || commas.numbers == commas.fields || commas.is_better_than(others)) return ',';
   if (others.is_better_than(commas) || other != kBlankRun) return other;
   throw BadData(
-      fmt::format("{}: line {} ({}) may have a comma between fields or in a number; say which: --delimiter comma or "
-                  "--decimal comma",
+      fmt::format("{}: line {} ({}) may have a comma between fields or in a number; say which: `delimiter=,` or "
+                  "`decimal=,`",
                   file_name, rows.back().number, shown(rows.back().text)));
 }
 

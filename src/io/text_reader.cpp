@@ -177,8 +177,8 @@ class TextReader {
     }
     const std::uint64_t missing = sum_of(&BlockResult::missing);
     throw BadData(
-        fmt::format("{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (--skip-nonfinite) "
-                    "or choose other columns (--columns)",
+        fmt::format("{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (`missing_as_nan=true`) "
+                    "or choose other columns (`columns=`)",
                     file_.name(), error.where, error.what, missing, missing == 1 ? "" : "s"));
   }
 

@@ -157,7 +157,7 @@ class RowParser {
            is_spreadsheet_error(text) ? shown(text) + " is not a number" : "the value is missing");
     } else if (status == NumberStatus::out_of_range) {
       fail(RowError::Kind::bad_data, place_of(field),
-           fmt::format("{} is beyond the range of {}; correct it, or leave such rows out (--skip-nonfinite)",
+           fmt::format("{} is beyond the range of {}; correct it, or leave such rows out (`missing_as_nan=true`)",
                        shown(text), sizeof(T) == 4 ? "f32" : "f64"));
     } else {
       fail(RowError::Kind::bad_data, place_of(field),
@@ -174,21 +174,21 @@ class RowParser {
     const bool comma_expected = format_.layout->decimal == ',';
     double value = 0;
     if (number_of_field(text, value, comma_expected ? '.' : ',') == NumberStatus::ok) {
-      const std::string advice = fmt::format("; --decimal {} takes it as one", comma_expected ? "point" : "comma");
+      const std::string advice = fmt::format("; `decimal={}` takes it as one", comma_expected ? '.' : ',');
       if (!may_be_thousands(text)) return advice;
       std::string decimal(text);
       std::ranges::replace(decimal, ',', '.');
       std::string whole(text);
       std::erase_if(whole, [](char c) { return c == ',' || c == '.'; });
-      return fmt::format("; it may mean {} or {}: --decimal {} takes the first, write the second without a mark",
-                         decimal, whole, comma_expected ? "point" : "comma");
+      return fmt::format("; it may mean {} or {}: `decimal={}` takes the first, write the second without a mark",
+                         decimal, whole, comma_expected ? '.' : ',');
     }
     if (text.starts_with('#') || text.starts_with('%') || text.starts_with("//"))
       return "; a comment below the first row has a blank after its marker";
     const TextLayout& layout = *format_.layout;
     if (line_ == layout.model_line && layout.header_is_guessed)
-      return "; correct it, or say whether this line names the columns (--header yes, --header no)";
-    return "; correct it, or choose other columns (--columns)";
+      return "; correct it, or say whether this line names the columns (`header=true`, `header=false`)";
+    return "; correct it, or choose other columns (`columns=`)";
   }
 
   /// Says more than a field of the same row that is not a number, which may only stand in another column than it

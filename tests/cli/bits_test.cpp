@@ -98,8 +98,12 @@ TEST_F(Bits, WhatMeansNothingForBitsIsRefused) {
       {"--array", "x"}};
   for (const auto& flag : refused) expect_failure(knn(flag), 2, flag[0] + " means nothing for rows of bits");
   write("radii.csv", "1\n1\n1\n1\n");
-  expect_failure(run_kith({"radius", path("bool.npy"), "--radius-file", path("radii.csv"), "--metric", "hamming"}), 2,
-                 "--radius-file means nothing for rows of bits");
+  const std::vector<std::string> within = {"radius", path("bool.npy"), "--metric", "hamming", "--count"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), within.begin(), within.end());
+    return run_kith(more).out;
+  };
+  EXPECT_EQ(with({"--radius-file", path("radii.csv")}), with({"-r", "1"}));
   expect_failure(knn({"--engine", "kdtree"}), 2, "--engine kdtree means nothing for rows of bits");
   EXPECT_EQ(knn({"--engine", "brute", "--quiet"}).code, 0);
   EXPECT_EQ(knn({"--engine", "covertree", "--leaf-size", "1", "--eps", "1", "--quiet"}).code, 0);

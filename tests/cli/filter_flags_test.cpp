@@ -38,6 +38,16 @@ TEST_F(FilterFlags, WithinBoundsTheNeighbours) {
   expect_failure(run_kith({"radius", path("p.csv"), "-r", "2", "--within", "1"}), 2, "there is no flag --within");
 }
 
+TEST_F(FilterFlags, SelectIsForBruteForceOnAGpu) {
+  write("p.csv", kLine);
+  const Outcome outcome = run_kith({"knn", path("p.csv"), "-k", "1", "--device", "cpu", "--select", "warp"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("note: --select warp is for brute force on a GPU; brute on cpu does not use it"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(run_kith({"knn", path("p.csv"), "-k", "1"}).err.find("--select"), std::string::npos);
+}
+
 TEST_F(FilterFlags, AllowNamesThePointsThatMayBeFound) {
   write("p.csv", kLine);
   const std::string mask("\x01\x00\x00\x01", 4);

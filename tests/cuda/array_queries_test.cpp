@@ -194,8 +194,8 @@ class ArraysByPackets {
     const cuda::KnnAnswer<T> answer{indices.data(), distances.data(), true, true};
     const auto points = static_cast<std::uint32_t>(tree_.geometry.points);
     cuda::launch_packet_steps(
-        cuda::KnnTask<T>{
-            .tree = tree_, .metric = {}, .filter = {}, .queries = source_, .k = k, .bound = bound_, .answer = answer},
+        cuda::KnnTask<T>{{.metric = {}, .filter = {}, .queries = source_, .k = k, .bound = bound_, .answer = answer},
+                         tree_},
         scratch.data(), {.processors = 1}, kLaunch);
     run_empty(cuda::EmptyTask<T>{
         .bounds = bounds_.data(), .rows = source_.count, .k = k, .answer = answer, .missing = points});
@@ -204,13 +204,13 @@ class ArraysByPackets {
 
   NeighborLists radius() const {
     std::vector<std::uint32_t> counts(source_.count), scratch(source_.count + 1, 0);
-    cuda::RadiusTask<T> task{.tree = tree_,
-                             .metric = {},
-                             .filter = {},
-                             .queries = source_,
-                             .bound = bound_,
-                             .bounds = bounds_.data(),
-                             .counts = counts.data()};
+    cuda::RadiusTask<T> task{{.metric = {},
+                              .filter = {},
+                              .queries = source_,
+                              .bound = bound_,
+                              .bounds = bounds_.data(),
+                              .counts = counts.data()},
+                             tree_};
     cuda::launch_packet_count_steps(task, kLaunch);
     std::vector<std::uint64_t> offsets{0};
     for (const std::uint32_t count : counts) offsets.push_back(offsets.back() + count);

@@ -130,7 +130,7 @@ TEST_F(CoverSearchOnDevice, LongStrings) {
   EXPECT_PRED2(holds, thrown_message<UsageError>([&] {
                  SequenceIndex::build(longer, SequenceMetric::edit, {.device = Device::cuda()});
                }),
-               "--device cpu");
+               "`device=cpu`");
 }
 
 void expect_equal_bits(std::uint64_t seed, std::uint64_t most_rows) {

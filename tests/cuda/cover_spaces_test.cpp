@@ -203,7 +203,7 @@ TEST(CoverSpaces, WhatTheGpuDoesNotMeasureIsLeftToTheCpu) {
     return thrown_message<UsageError>([&] { cuda::SequenceWords(sequences.rows(), SequenceMetric::edit); });
   };
   EXPECT_NE(message(many).find("more than 255 different items"), std::string::npos);
-  EXPECT_NE(message(many).find("--device cpu"), std::string::npos);
+  EXPECT_NE(message(many).find("`device=cpu`"), std::string::npos);
   PlainSequences longer;
   longer.add(std::vector<std::uint32_t>(2049, 1));
   EXPECT_NE(message(longer).find("2049 items"), std::string::npos);

@@ -96,13 +96,13 @@ std::uint32_t expect_packets_like_cpu(const SearchQuestion<T>& question, std::ui
   std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(question.batch.count), 0xdeadbeef);
   std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
   std::vector<cuda::PackedWords> packed;
-  const cuda::KnnTask<T> task{.tree = packed_tree(search_tree(question.tree), packed),
-                              .metric = search_metric(question),
-                              .filter = search_filter(question.batch.filter),
-                              .queries = query_source(question, true, order),
-                              .k = k,
-                              .bound = bound,
-                              .answer = found.answer()};
+  const cuda::KnnTask<T> task{{.metric = search_metric(question),
+                               .filter = search_filter(question.batch.filter),
+                               .queries = query_source(question, true, order),
+                               .k = k,
+                               .bound = bound,
+                               .answer = found.answer()},
+                              packed_tree(search_tree(question.tree), packed)};
   cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
   found.expect(expected_indices, expected_chains);
   return scratch[0];

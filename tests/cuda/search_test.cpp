@@ -24,13 +24,13 @@ void expect_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bou
   question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
                          expected_chains.data(), nullptr);
   std::vector<std::uint32_t> order;
-  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
-                              .metric = search_metric(question),
-                              .filter = search_filter(question.batch.filter),
-                              .queries = query_source(question, is_ordered, order),
-                              .k = k,
-                              .bound = bound,
-                              .answer = found.answer()};
+  const cuda::KnnTask<T> task{{.metric = search_metric(question),
+                               .filter = search_filter(question.batch.filter),
+                               .queries = query_source(question, is_ordered, order),
+                               .k = k,
+                               .bound = bound,
+                               .answer = found.answer()},
+                              search_tree(question.tree)};
   const cuda::ListsPlan plan =
       cuda::plan_knn(task.tree, question.batch.count, k, {.processors = 1, .scratch_bytes = scratch_bytes});
   std::vector<std::byte> scratch(plan.scratch_bytes, std::byte{0xa5});
@@ -42,13 +42,13 @@ template <typename T>
 void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_ordered, bool by_packets = false) {
   const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, bound, 0, {.threads = 1});
   std::vector<std::uint32_t> order, counts(question.batch.count, 0xdeadbeef);
-  cuda::RadiusTask<T> task{.tree = search_tree(question.tree),
-                           .metric = search_metric(question),
-                           .filter = search_filter(question.batch.filter),
-                           .queries = query_source(question, is_ordered, order),
-                           .bound = bound,
-                           .bounds = question.batch.bounds,
-                           .counts = counts.data()};
+  cuda::RadiusTask<T> task{{.metric = search_metric(question),
+                            .filter = search_filter(question.batch.filter),
+                            .queries = query_source(question, is_ordered, order),
+                            .bound = bound,
+                            .bounds = question.batch.bounds,
+                            .counts = counts.data()},
+                           search_tree(question.tree)};
   std::vector<cuda::PackedWords> packed;
   if (by_packets) {
     task.tree = packed_tree(task.tree, packed);
@@ -84,13 +84,13 @@ void expect_bounded_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t 
   const std::uint64_t entries = question.batch.count * k;
   std::vector<std::uint32_t> order, indices(entries, 0xdeadbeef), found_indices;
   std::vector<T> chains(entries, T(-1)), found_chains;
-  const cuda::KnnTask<T> task{.tree = search_tree(question.tree),
-                              .metric = search_metric(question),
-                              .filter = search_filter(question.batch.filter),
-                              .queries = query_source(question, true, order),
-                              .k = k,
-                              .bounds = question.batch.bounds,
-                              .answer = {indices.data(), chains.data()}};
+  const cuda::KnnTask<T> task{{.metric = search_metric(question),
+                               .filter = search_filter(question.batch.filter),
+                               .queries = query_source(question, true, order),
+                               .k = k,
+                               .bounds = question.batch.bounds,
+                               .answer = {indices.data(), chains.data()}},
+                              search_tree(question.tree)};
   ASSERT_FALSE(cuda::packets_pay(task)) << "packets know one bound only";
   cuda::launch_knn_steps(task, cuda::plan_knn(task.tree, question.batch.count, k, {}), nullptr, kLaunch);
   for (std::uint64_t q = 0; q < question.batch.count; ++q) {
@@ -113,12 +113,12 @@ void expect_boxes_of_cpu(const BoxQuestion<T>& question) {
   const auto cpu = engine::adopt_on_cpu(question.tree, Metric::l2(), {});
   const engine::IndexLists expected = cpu->box(question.batch, {.threads = 1});
   std::vector<std::uint32_t> counts(question.batch.count, 0xdeadbeef);
-  cuda::BoxTask<T> task{.tree = search_tree(question.tree),
-                        .filter = search_filter(question.batch.filter),
-                        .lower = question.batch.lower,
-                        .upper = question.batch.upper,
-                        .count = question.batch.count,
-                        .counts = counts.data()};
+  cuda::BoxTask<T> task{{.filter = search_filter(question.batch.filter),
+                         .lower = question.batch.lower,
+                         .upper = question.batch.upper,
+                         .count = question.batch.count,
+                         .counts = counts.data()},
+                        search_tree(question.tree)};
   cuda::launch_box_steps(task, false, kLaunch);
   std::vector<std::uint64_t> starts(1, 0);
   for (const std::uint32_t count : counts) starts.push_back(starts.back() + count);
@@ -431,13 +431,13 @@ TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
   cuda::launch_choose_steps(tree, first, end, chosen.data(), &count, kLaunch);
   ASSERT_EQ(count, end - first);
   const cuda::KnnTask<TypeParam> task{
-      .tree = tree,
-      .metric = search_metric(*question),
-      .filter = search_filter(question->batch.filter),
-      .queries = {.count = end - first, .chosen = chosen.data(), .chosen_count = &count, .first = first},
-      .k = kNeighbours,
-      .bound = std::numeric_limits<TypeParam>::infinity(),
-      .answer = {indices.data(), chains.data()}};
+      {.metric = search_metric(*question),
+       .filter = search_filter(question->batch.filter),
+       .queries = {.count = end - first, .chosen = chosen.data(), .chosen_count = &count, .first = first},
+       .k = kNeighbours,
+       .bound = std::numeric_limits<TypeParam>::infinity(),
+       .answer = {indices.data(), chains.data()}},
+      tree};
   cuda::launch_knn_steps(task, cuda::plan_knn(tree, end - first, kNeighbours, {}), nullptr, kLaunch);
   expect_same_bytes(indices, {expected.begin() + first * kNeighbours, expected.begin() + end * kNeighbours}, "index");
 }

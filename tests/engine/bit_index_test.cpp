@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -93,6 +94,48 @@ TEST_P(BitIndexOn, EpsKeepsItsPromise) {
     }
   }
   EXPECT_THROW(index.knn_self(1, {.eps = -1}), UsageError);
+}
+
+TEST_P(BitIndexOn, EachQueryMayHaveItsOwnRadius) {
+  std::mt19937_64 random(8);
+  const BitSet points = random_bits(300, 64, 1, random), queries = random_bits(40, 64, 0, random);
+  const BitIndex index = build(points.view());
+  std::vector<double> radii(40);
+  for (std::size_t q = 0; q < radii.size(); ++q) radii[q] = static_cast<double>(q) + 0.5;
+  const NeighborLists lists = index.radius(queries.view(), radii);
+  const std::vector<std::uint32_t> counts = index.count(queries.view(), radii);
+  const NeighborLists nearest = index.radius(queries.view(), radii, {.max_neighbors = 3});
+  for (std::size_t q = 0; q < radii.size(); ++q) {
+    const NeighborLists alone = index.radius(queries.view(), radii[q]);
+    ASSERT_EQ(lists.count(q), alone.count(q)) << q;
+    EXPECT_EQ(counts[q], alone.count(q)) << q;
+    EXPECT_EQ(nearest.count(q), std::min<std::uint64_t>(3, alone.count(q))) << q;
+    for (std::uint64_t j = 0; j < alone.count(q); ++j) EXPECT_EQ(lists.index(q, j), alone.index(q, j)) << q;
+  }
+  EXPECT_THROW(index.radius(queries.view(), std::vector<double>(3, 1.0)), UsageError);
+}
+
+TEST_P(BitIndexOn, IndexBelowBoundsWhatAQueryFinds) {
+  std::mt19937_64 random(9);
+  const BitSet points = random_bits(200, 40, 1, random), queries = random_bits(30, 40, 0, random);
+  const BitIndex index = build(points.view());
+  std::vector<std::uint32_t> below(30);
+  for (std::uint32_t q = 0; q < 30; ++q) below[q] = 7 * q;
+  const Neighbors found = index.knn(queries.view(), 200, {.index_below = below});
+  for (std::uint32_t q = 0; q < 30; ++q) {
+    for (std::uint32_t j = 0; j < 200; ++j) {
+      EXPECT_EQ(found.index(q, j) < found.missing(), j < below[q]) << q;
+      EXPECT_TRUE(found.index(q, j) < below[q] || found.index(q, j) == found.missing()) << q;
+    }
+  }
+}
+
+TEST_P(BitIndexOn, OptionsOfPointsAreRefused) {
+  std::mt19937_64 random(10);
+  const BitSet points = random_bits(20, 40, 1, random);
+  EXPECT_THROW(BitIndex::build(points.view(), {.period = {1.0}}), UsageError);
+  EXPECT_NE(thrown_message<UsageError>([&] { build(points.view()).knn_self(1, {.squared = true}); }).find("hamming"),
+            std::string::npos);
 }
 
 TEST_P(BitIndexOn, FindsTheSameInLongRows) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kith::test {
 namespace {
@@ -81,12 +82,25 @@ bool is_left_to_cpu(const SequenceCase& c, Device device) {
   return items.size() > 255;
 }
 
+TEST_P(SequenceIndexOn, EachQueryMayHaveItsOwnRadiusAndItsOwnRange) {
+  const SequenceSet words = SequenceSet::from_text({"cat", "cart", "carton", "dog", "dot", "cart", "do"});
+  const SequenceSet queries = SequenceSet::from_text({"cat", "dog", "car"});
+  const SequenceIndex index = build(words, SequenceMetric::edit);
+  const std::vector<double> radii = {0, 2, 1};
+  const NeighborLists lists = index.radius(queries, radii);
+  EXPECT_EQ(index.count(queries, radii), (std::vector<std::uint32_t>{1, 3, 3}));
+  EXPECT_EQ(std::vector<std::uint32_t>(lists.indices().begin(), lists.indices().end()),
+            (std::vector<std::uint32_t>{0, 3, 4, 6, 0, 1, 5}));
+  const std::vector<std::uint32_t> below = {0, 4, 2};
+  EXPECT_EQ(index.count(queries, radii, {.index_below = below}), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
 TEST_P(SequenceIndexOn, EqualsTheDefinitionOnRandomCases) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE(testing::Message() << "replay with SequenceCase(" << seed << ", 90)");
     const SequenceCase c(seed, 90);
     if (is_left_to_cpu(c, GetParam().device)) {
-      EXPECT_PRED2(holds, thrown_message<UsageError>([&] { build(c.points, c.metric); }), "--device cpu");
+      EXPECT_PRED2(holds, thrown_message<UsageError>([&] { build(c.points, c.metric); }), "`device=cpu`");
       continue;
     }
     const SequenceIndex index = build(c.points, c.metric);

@@ -114,7 +114,7 @@ TEST(Recognize, UnknownBinaryFiles) {
   EXPECT_EQ(message,
             "file: is a binary file of a kind that is not known (byte 5 is NUL); CSV and other text, NPY, NPZ, PLY, "
             "PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, and plain numbers if you say "
-            "which: --layout \"f32 x,y,z\"");
+            "which: `layout=f32 x,y,z`");
   EXPECT_NE(message_of<CorruptFile>([] {
               recognized("\x9a\x99\x99\x3f\x01\x04\x33\xbf"s);
             }).find("(byte 4 is a control character)"),

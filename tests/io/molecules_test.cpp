@@ -108,7 +108,7 @@ TEST(Gro, CoordinatesColumnsAndBox) {
   const PointFile file = read_bytes(read_any, kGro);
   EXPECT_EQ(file.format, Format::gro);
   EXPECT_EQ(values_of(file), (Values{.230, .628, .113, .137, .626, .150, .231, .589, -110.021}));
-  expect_note(file, "--period 1.86206,1.86206,1.86206");
+  expect_note(file, "`period=1.86206,1.86206,1.86206`");
   EXPECT_EQ(labels_of(kGro, "name"), (Names{"OW", "HW1", "HW2"}));
   EXPECT_EQ(labels_of(kGro, "resnr"), (Names{"1", "1", "2"}));
   EXPECT_EQ(values_of(read_bytes(read_any, kGro, {.columns = {"vz"}})), (Values{.3, 0, 1}));
@@ -138,7 +138,7 @@ TEST(ExtendedXyz, PropertiesNameTheColumns) {
   const PointFile file = read_bytes(read_any, text);
   EXPECT_EQ(file.format, Format::extxyz);
   EXPECT_EQ(values_of(file), (Values{.5, 1, 1.5, 2.5, 3, 3.5}));
-  expect_note(file, "--period 5.5,6,7");
+  expect_note(file, "`period=5.5,6,7`");
   EXPECT_EQ(labels_of(text, "element"), (Names{"Na", "Cl"}));
   EXPECT_EQ(labels_of(text, "id"), (Names{"7", "8"}));
   EXPECT_EQ(values_of(read_bytes(read_any, text, {.columns = {"force_y", "q_2"}})), (Values{-2, 9, 2, 10}));
@@ -176,7 +176,7 @@ TEST(Lammps, DataFilesOfSeveralStyles) {
   const PointFile file = read_bytes(read_any, atomic);
   EXPECT_EQ(file.format, Format::lammps);
   EXPECT_EQ(values_of(file), expected);
-  expect_note(file, "--period 10,10.5,2");
+  expect_note(file, "`period=10,10.5,2`");
   EXPECT_EQ(labels_of(atomic, "type"), (Names{"1", "2"}));
   const std::pair<std::string, const char*> guesses[] = {
       {"1 1 0.5 1.5 2.5\n2 1 3 4 5\n", "atomic"},
@@ -199,7 +199,7 @@ TEST(Lammps, Dumps) {
       "1 Si 0.5 1.5 2.5 9\n2 O 3 4 5 9\n";
   const PointFile file = read_bytes(read_any, dump + dump);
   EXPECT_EQ(values_of(file), (Values{.5, 1.5, 2.5, 3, 4, 5}));
-  expect_note(file, "--period 4,5,6");
+  expect_note(file, "`period=4,5,6`");
   expect_note(file, "holds 2 snapshots");
   EXPECT_EQ(labels_of(dump, "element"), (Names{"Si", "O"}));
   std::string scaled = dump;

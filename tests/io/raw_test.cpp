@@ -111,7 +111,7 @@ TEST(RawLayout, WhatIsWrongWithTheFile) {
   expect_layout_error<CorruptFile>(record("ab"), "fortran skip=1 u8 x",
                                    "has 1 Fortran records, and the layout skips 1");
   const ReadOptions options{.format = Format::raw};
-  expect_error<UsageError>(read_raw, twelve, "--layout", options);
+  expect_error<UsageError>(read_raw, twelve, "`layout=f32 x,y,z`", options);
   expect_error<UsageError>(read_raw, twelve, "not ply", {.format = Format::ply, .layout = "u8 x"});
 }
 

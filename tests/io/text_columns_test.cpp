@@ -26,10 +26,10 @@ TEST(TextColumns, TextInEveryRowIsNoHeader) {
 TEST(TextColumns, TextColumnIsNamedWithAdvice) {
   EXPECT_EQ(
       failure_of<BadData>(kFlowers),
-      "points.csv: line 1, column 3 holds text (\"setosa\"), not numbers; read it as the label (--label 3) or take the "
-      "others (--columns 1,2)");
+      "points.csv: line 1, column 3 holds text (\"setosa\"), not numbers; read it as the label (`label=3`) or take the "
+      "others (`columns=1,2`)");
   EXPECT_NE(failure_of<BadData>("name,x\nann,1\nbob,2\n")
-                .find("line 2, column 1 (name) holds text (\"ann\"), not numbers; read it as the label (--label name)"),
+                .find("line 2, column 1 (name) holds text (\"ann\"), not numbers; read it as the label (`label=name`)"),
             std::string::npos);
 }
 
@@ -38,9 +38,9 @@ TEST(TextColumns, SeveralTextColumnsAreListedWithOneFlagThatWorks) {
   EXPECT_EQ(failure_of<BadData>(text),
             "points.csv: line 2, column 1 (id), column 2 (city), column 6 (kind) hold text (\"a1\", \"rome\", \"k\"), "
             "not numbers; "
-            "take the others (--columns x,4,5)");
+            "take the others (`columns=x,4,5`)");
   EXPECT_EQ(values_of(read(text, {.columns = {"x", "4", "5"}})), (Values{1, 2, 3, 4, 5, 6}));
-  EXPECT_NE(failure_of<BadData>("a,b\nc,d\ne,f\n").find("strings are searched with --metric edit"), std::string::npos);
+  EXPECT_NE(failure_of<BadData>("a,b\nc,d\ne,f\n").find("strings are searched with `metric=edit`"), std::string::npos);
 }
 
 TEST(TextColumns, APositionIsNoNameOfSeveralColumns) {

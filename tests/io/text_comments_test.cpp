@@ -23,7 +23,7 @@ TEST(TextComments, ValuesOfSpreadsheetErrorsAreNotComments) {
         SCOPED_TRACE(text);
         const std::string message = failure_of<BadData>(text);
         EXPECT_NE(message.find("\"" + value + "\" is not a number"), std::string::npos) << message;
-        EXPECT_NE(message.find("--skip-nonfinite"), std::string::npos) << message;
+        EXPECT_NE(message.find("`missing_as_nan=true`"), std::string::npos) << message;
         const auto file = read(text, {.missing_as_nan = true});
         EXPECT_EQ(file.points.rows(), text.starts_with("x") ? 2u : 3u);
         EXPECT_EQ(read(text, {.label = "1"}).points.rows(), file.points.rows());

@@ -40,7 +40,7 @@ TEST(TextDecimal, ACommaBeforeATabNeverCutsANumber) {
     EXPECT_EQ(values_of(read(text, {.columns = {"1"}})), (Values{35.5, 36.1}));
   }
   const std::string message = failure_of<BadData>("a 35,5\nb 36,1\n");
-  EXPECT_NE(message.find("--delimiter comma or --decimal comma"), std::string::npos) << message;
+  EXPECT_NE(message.find("`delimiter=,` or `decimal=,`"), std::string::npos) << message;
   EXPECT_EQ(values_of(read("a 35,5\nb 36,1\n", {.columns = {"2"}, .decimal = ','})), (Values{35.5, 36.1}));
   EXPECT_EQ(values_of(read("a 35,5\nb 36,1\n", {.columns = {"2"}, .delimiter = ','})), (Values{5, 1}));
 }
@@ -59,7 +59,7 @@ TEST(TextDecimal, SaidByTheCaller) {
   EXPECT_EQ(values_of(read(",5;2\n3;4\n", {.decimal = ','})), (Values{.5, 2, 3, 4}));
   EXPECT_EQ(values_of(read("1,234;2\n3;4\n", {.decimal = ','})), (Values{1.234, 2, 3, 4}));
   EXPECT_EQ(values_of(read("1,5\n2,5\n", {.decimal = '.'})), (Values{1, 5, 2, 5}));
-  EXPECT_NE(failure_of<BadData>("1,5;2\n2,5;3\n", {.decimal = '.'}).find("\"1,5\" is not a number; --decimal comma"),
+  EXPECT_NE(failure_of<BadData>("1,5;2\n2,5;3\n", {.decimal = '.'}).find("\"1,5\" is not a number; `decimal=,`"),
             std::string::npos);
   EXPECT_NE(failure_of<UsageError>("1\n", {.decimal = ';'}).find("cannot separate decimals"), std::string::npos);
 }
@@ -68,12 +68,12 @@ TEST(TextDecimal, WhatIsAmbiguousNamesBothReadings) {
   EXPECT_NE(failure_of<BadData>("1.234,5;2\n3;4\n").find("\"1.234,5\" is not a number; it may mean 1234.5 or 1.2345"),
             std::string::npos);
   EXPECT_NE(failure_of<BadData>("1.234,5\t2\n3\t4\n").find("it may mean 1234.5 or 1.2345"), std::string::npos);
-  EXPECT_NE(failure_of<BadData>("1,234;2\n3;4\n").find("it may mean 1.234 or 1234: --decimal comma takes the first"),
+  EXPECT_NE(failure_of<BadData>("1,234;2\n3;4\n").find("it may mean 1.234 or 1234: `decimal=,` takes the first"),
             std::string::npos);
   EXPECT_NE(failure_of<BadData>("1,5;2\n1.234;4\n", {.decimal = ','}).find("it may mean 1.234 or 1234"),
             std::string::npos);
   // Both marks in one file.
-  EXPECT_NE(failure_of<BadData>("1.5;2\n3,5;4\n").find("line 2, column 1: \"3,5\" is not a number; --decimal comma"),
+  EXPECT_NE(failure_of<BadData>("1.5;2\n3,5;4\n").find("line 2, column 1: \"3,5\" is not a number; `decimal=,`"),
             std::string::npos);
 }
 

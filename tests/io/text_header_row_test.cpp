@@ -19,8 +19,8 @@ TEST(TextHeaderRow, OneBadNumberMakesNoHeader) {
       if (text == "1 000\n4\n5\n") continue;  // two fields by blanks
       const std::string message = failure_of<BadData>(text);
       EXPECT_NE(message.find("line 1"), std::string::npos) << message;
-      EXPECT_NE(message.find("--header yes"), std::string::npos) << message;
-      EXPECT_NE(message.find("--header no"), std::string::npos) << message;
+      EXPECT_NE(message.find("`header=true`"), std::string::npos) << message;
+      EXPECT_NE(message.find("`header=false`"), std::string::npos) << message;
     }
   }
 }
@@ -30,7 +30,7 @@ TEST(TextHeaderRow, BadNumbersEverywhereAreInDoubt) {
     SCOPED_TRACE(text);
     const std::string message = failure_of<BadData>(text);
     EXPECT_NE(message.find("line 1"), std::string::npos) << message;
-    EXPECT_NE(message.find("--header yes or --header no"), std::string::npos) << message;
+    EXPECT_NE(message.find("`header=true` or `header=false`"), std::string::npos) << message;
     EXPECT_NO_THROW(read(text, {.header = true}));
   }
 }

@@ -44,7 +44,7 @@ TEST(TextMalformed, MissingValues) {
   EXPECT_EQ(
       failure_of<BadData>("x,y\n1,2\n\n3,\n?,4\n5,NA\n"),
       "points.csv: line 4, column 2 (y): the value is missing (3 missing values in the file); fill it in, leave such "
-      "rows out (--skip-nonfinite) or choose other columns (--columns)");
+      "rows out (`missing_as_nan=true`) or choose other columns (`columns=`)");
   for (const std::string marker : {"", "?", "NA", "na", "N/A", "null", "NULL", "None", "-", "\"\""}) {
     SCOPED_TRACE(marker);
     const std::string message = failure_of<BadData>("1,2,3\n4," + marker + ",6\n");
@@ -62,7 +62,7 @@ TEST(TextMalformed, MissingInSkippedOrLabelColumnsIsNotCounted) {
 TEST(TextMalformed, NotANumber) {
   EXPECT_EQ(
       failure_of<BadData>("x,y\n1,2\n3,4x\n"),
-      "points.csv: line 3, column 2 (y): \"4x\" is not a number; correct it, or choose other columns (--columns)");
+      "points.csv: line 3, column 2 (y): \"4x\" is not a number; correct it, or choose other columns (`columns=`)");
   for (const std::string field :
        {"1e", "--1", "+-1", "1.2.3", "0x10", "1 2", "abc", "1d", "e5", ".", "+", "1_000", "\"1"}) {
     SCOPED_TRACE(field);
@@ -73,7 +73,7 @@ TEST(TextMalformed, NotANumber) {
 TEST(TextMalformed, OutOfRange) {
   EXPECT_EQ(failure_of<BadData>("1,1e400\n"),
             "points.csv: line 1, column 2: \"1e400\" is beyond the range of f64; correct it, or leave such rows out "
-            "(--skip-nonfinite)");
+            "(`missing_as_nan=true`)");
   EXPECT_NE(failure_of<BadData>("1,-1e400\n").find("\"-1e400\" is beyond"), std::string::npos);
   EXPECT_NE(failure_of<BadData>("1,1e39\n", {.dtype = DType::f32}).find("beyond the range of f32"), std::string::npos);
   EXPECT_NE(failure_of<BadData>("1," + std::string(400, '9') + "\n").find("beyond the range of f64"),

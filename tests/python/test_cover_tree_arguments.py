@@ -84,8 +84,8 @@ def test_what_does_not_go_together_is_refused():
         tree.knn(1, exclude_self=True)
     with pytest.raises(ValueError, match="radius"):
         tree.radius(1, -1)
-    with pytest.raises(ValueError, match="one number for all"):
-        kith.CoverTree(["a"], metric="edit").radius(["a"], [1])
+    with pytest.raises(ValueError, match="radius"):
+        kith.CoverTree(["a"], metric="edit").radius(["a"], [1, 2])
     with pytest.raises(ValueError, match="8 bits"):
         kith.CoverTree(np.zeros((2, 16), bool), metric="hamming").knn(np.zeros((1, 8), bool))
     with pytest.raises(ValueError, match="eps"):

@@ -229,7 +229,7 @@ def test_gpu_arrays_without_a_library_for_answers(monkeypatch, array):
 
 @pytest.mark.skipif(len(kith.devices()) > 1, reason="there is a GPU")
 def test_devices_that_are_missing(cloud):
-    with pytest.raises(RuntimeError, match=r"cuda|CUDA|GPU"):
+    with pytest.raises(RuntimeError, match='use device="cpu"'):
         kith.Index(cloud, device="cuda")
     assert kith.Index(cloud, device="auto").device == "cpu"
 
@@ -258,8 +258,7 @@ def test_files(tmp_path, cloud):
     kith.Index(cloud).save(os.fsencode(tmp_path / "bytes.kith"))
     assert len(kith.Index.load(os.fsencode(tmp_path / "bytes.kith"))) == len(cloud)
     kith.CoverTree(["a"], metric="edit").save(os.fsencode(tmp_path / "words.kith"))
-    with pytest.raises(ValueError, match=r"index of .*kith\.CoverTree\.load"):
-        kith.Index.load(tmp_path / "words.kith")
+    assert kith.Index.load(tmp_path / "words.kith").metric == "edit"
     with pytest.raises(TypeError, match="device must be a str"):
         kith.CoverTree.load(tmp_path / "words.kith", device=None)
     (tmp_path / "bad.csv").write_text("1,2\n3\n")

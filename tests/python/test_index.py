@@ -345,3 +345,33 @@ def test_forked_children_may_search(cloud):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     pytest.fail("the child did not end")
+
+
+def test_index_takes_strings_sets_and_bits(tmp_path):
+    words = kith.Index(["cat", "cart", "dog", "do"], metric="edit")
+    assert repr(words).startswith("kith.Index(4 strings or sets, metric='edit'")
+    assert words.knn(["dot"], k=2)[1].tolist() == [[2, 3]]
+    assert words.count(["cat", "dog"], [0, 1]).tolist() == [1, 2]
+    assert words.knn(["cat"], k=2, index_below=[1])[1].tolist() == [[0, 4]]
+    codes = np.array([[0b0000], [0b0001], [0b1111]], dtype=np.uint8)
+    bits = kith.Index(codes, metric="hamming")
+    assert bits.dims == 8 and bits.points.tolist() == codes.tolist()
+    assert bits.knn(k=1, exclude_self=True)[0].ravel().tolist() == [1, 1, 3]
+    sets = kith.Index([{1, 2}, {9}], metric="jaccard")
+    assert sets.knn({9}, k=1)[1].tolist() == [1]
+    for index, query in ((words, "cat"), (bits, codes[0]), (sets, {1})):
+        index.save(tmp_path / "saved.kith")
+        expected = index.knn(query, k=2)[1].tolist()
+        for again in (
+            kith.Index.load(tmp_path / "saved.kith"),
+            kith.Index.from_bytes(index.to_bytes()),
+            pickle.loads(pickle.dumps(index)),
+        ):
+            assert again.knn(query, k=2)[1].tolist() == expected
+            assert again.metric == index.metric and again.check() == ""
+        with pytest.raises(TypeError, match="boxes are for points"):
+            index.box([0], [1])
+    with pytest.raises(ValueError, match="period is for points"):
+        kith.Index(["a"], metric="edit", period=1.0)
+    with pytest.raises(TypeError, match="CoverTree"):
+        kith.Index([1], metric=lambda a, b: abs(a - b))

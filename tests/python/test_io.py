@@ -112,7 +112,7 @@ def test_decimal_commas_are_read(tmp_path):
     expected = [[35.5, 2.25], [36, 1]]
     assert kith.read_points(path).points.tolist() == expected
     assert kith.read_points(path, decimal=",").points.tolist() == expected
-    with pytest.raises(ValueError, match="--decimal comma"):
+    with pytest.raises(ValueError, match='decimal=","'):
         kith.read_points(path, decimal=".", delimiter="\t")
     with pytest.raises(ValueError, match="decimal must be"):
         kith.read_points(path, decimal=";")
@@ -129,8 +129,17 @@ def test_plain_numbers_by_a_layout(tmp_path, rng):
     assert file.format == "raw" and file.columns == ["x", "y", "z"]
     with pytest.raises(ValueError, match="is not a type"):
         kith.read_points(path, layout="f33 x")
-    with pytest.raises(ValueError, match="--layout"):
+    with pytest.raises(ValueError, match='layout="f32 x,y,z"'):
         kith.read_points(path)
+
+
+def test_advice_names_arguments(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("x,y,kind\n1,2,tree\n3,,house\n")
+    with pytest.raises(ValueError, match=r'label="kind"\) or take the others \(columns=\["x", "y"\]\)'):
+        kith.read_points(path)
+    with pytest.raises(ValueError, match=r"\(missing_as_nan=True\) or choose other columns \(columns\)"):
+        kith.read_points(path, columns=["x", "y"])
 
 
 def test_molecules_and_files_of_other_programs(tmp_path):

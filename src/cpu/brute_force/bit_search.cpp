@@ -48,7 +48,7 @@ class BitSearch final : public engine::BitSearcher {
 
   void knn(const BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules, const RunOptions& run,
            std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
-    if (exact != nullptr) std::fill_n(exact, queries.count(), std::uint8_t{1});
+    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
     const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, count_));
     nearest_of(queries, kept, rules.bound, run, [&](std::uint64_t query, std::span<const Candidate<float>> nearest) {
       std::uint32_t* row_indices = indices + query * k;
@@ -64,7 +64,7 @@ class BitSearch final : public engine::BitSearcher {
 
   engine::ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
                                    const RunOptions& run) const override {
-    std::vector<Nearest> found(queries.count());
+    std::vector<Nearest> found(queries.count);
     if (most > 0 && most < count_) {
       nearest_of(queries, most, bound, run, [&](std::uint64_t query, std::span<const Candidate<float>> nearest) {
         found[query].assign(nearest.begin(), nearest.end());
@@ -93,7 +93,7 @@ class BitSearch final : public engine::BitSearcher {
     for_each_task(plan, run, [&](std::uint64_t task, runtime::Worker& worker) {
       const std::uint64_t first = plan.first_query(task / plan.ranges);
       const std::uint32_t size = plan.block_size(task / plan.ranges);
-      ScanCount<float> collector{{}, {bound}, std::vector<std::uint32_t>(size, 0)};
+      ScanCount<float> collector{{}, {bound, queries.bounds}, std::vector<std::uint32_t>(size, 0)};
       scan_task(plan, task, queries, bound, collector, worker);
       for (std::uint32_t i = 0; i < size; ++i) {
         partial[(first + i) * plan.ranges + task % plan.ranges] = collector.counts[i];
@@ -129,7 +129,7 @@ class BitSearch final : public engine::BitSearcher {
     return (panel * words_ + word) * kBitPanel + i;
   }
   ScanPlan plan(const BitQueries& queries, std::uint64_t bytes_per_query, const RunOptions& run) const {
-    return plan_scan(queries.count(), panels_, words_, sizeof(std::uint64_t), bytes_per_query, run.threads);
+    return plan_scan(queries.count, panels_, words_, sizeof(std::uint64_t), bytes_per_query, run.threads);
   }
   template <typename Task>
   static void for_each_task(const ScanPlan& plan, const RunOptions& run, const Task& task) {
@@ -174,7 +174,7 @@ class BitSearch final : public engine::BitSearcher {
                  .on_hit = &Collector::on_hit,
                  .context = &collector};
     std::vector<float> bounds(std::size_t{scan.groups} * kGroup, -1.0f);  // places without a query find nothing
-    std::fill_n(bounds.begin(), size, bound);
+    for (std::uint32_t i = 0; i < size; ++i) bounds[i] = queries.reach(bound).of(first + i);
     scan.bounds = bounds.data();
     std::uint64_t last_row = 0;  // no query of the block may find one past it
     for (std::uint32_t i = 0; i < size; ++i) {
@@ -205,7 +205,8 @@ class BitSearch final : public engine::BitSearcher {
       const std::uint32_t size = plan.block_size(task / plan.ranges);
       ScanNearest<float> collector;
       collector.keepers.reserve(size);
-      for (std::uint32_t i = 0; i < size; ++i) collector.keepers.emplace_back(kept, count_, bound);
+      for (std::uint32_t i = 0; i < size; ++i)
+        collector.keepers.emplace_back(kept, count_, queries.reach(bound).of(first + i));
       scan_task(plan, task, queries, bound, collector, worker);
       for (std::uint32_t i = 0; i < size; ++i) {
         const std::span<const Candidate<float>> nearest = collector.keepers[i].finish();
@@ -229,7 +230,7 @@ class BitSearch final : public engine::BitSearcher {
     const ScanPlan plan = this->plan(queries, 1024, run);
     std::vector<std::vector<Nearest>> partial(plan.tasks());  // [task][query of its block]
     for_each_task(plan, run, [&](std::uint64_t task, runtime::Worker& worker) {
-      ScanList<float> collector{{}, {bound}, std::vector<Nearest>(plan.block_size(task / plan.ranges))};
+      ScanList<float> collector{{}, {bound, queries.bounds}, std::vector<Nearest>(plan.block_size(task / plan.ranges))};
       scan_task(plan, task, queries, bound, collector, worker);
       partial[task] = std::move(collector.lists);
       for (Nearest& list : partial[task]) std::sort(list.begin(), list.end());

@@ -1,7 +1,7 @@
 // Rows of bits searched on the CPU: every query is compared with every row.
 #pragma once
 
-#include "engine/bit_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // Rows of bits on the CPU by a cover tree, for rows that lie in clusters.
 #pragma once
 
-#include "engine/bit_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 
 #include "cpu/cover_tree/measure_bits.hpp"
 #include "cpu/cover_tree/space.hpp"
-#include "engine/bit_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/cover_tree/item_codes.hpp"
-#include "engine/sequence_rows.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "cpu/cover_tree/item_codes.hpp"
 #include "cpu/cover_tree/measure_edits.hpp"
 #include "cpu/cover_tree/space.hpp"
-#include "engine/sequence_rows.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <cstdint>
 #include <span>

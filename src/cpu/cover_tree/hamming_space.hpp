@@ -4,7 +4,7 @@
 #include "cpu/cover_tree/coded_sequences.hpp"
 #include "cpu/cover_tree/item_codes.hpp"
 #include "cpu/cover_tree/space.hpp"
-#include "engine/sequence_rows.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <algorithm>
 #include <cstdint>

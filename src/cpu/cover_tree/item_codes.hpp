@@ -1,7 +1,7 @@
 // The items of sequences numbered from 0, so that tables over them are small.
 #pragma once
 
-#include "engine/sequence_rows.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // Sequences and sets on the CPU: by a cover tree, or each query with each of them.
 #pragma once
 
-#include "engine/sequence_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <memory>
 

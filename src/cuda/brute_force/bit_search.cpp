@@ -7,8 +7,7 @@
 #include "cuda/check.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/device_memory.hpp"
-#include "cuda/search/asked_engine.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/started_device.hpp"
 #include "runtime/time_spent.hpp"
@@ -74,7 +73,7 @@ class BitEngine final : public AskedEngine<float> {
   ScannedPoints<float> scanned_;
 };
 
-class BitSearch final : public engine::BitSearcher {
+class BitSearch final : public ObjectSearch<engine::BitSearcher, engine::BitRows> {
  public:
   BitSearch(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words, Stream stream)
       : stream_(std::move(stream)),
@@ -84,16 +83,8 @@ class BitSearch final : public engine::BitSearcher {
   void knn(const engine::BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules,
            const engine::RunOptions& run, std::uint32_t* indices, float* distances,
            std::uint8_t* exact) const override {
-    search_.knn(batch_of(queries), k, {.bound = rules.bound}, run, indices, distances, nullptr);
-    if (exact != nullptr) std::fill_n(exact, queries.count(), std::uint8_t{1});
-  }
-  engine::ChainLists<float> radius(const engine::BitQueries& queries, float bound, std::uint32_t most,
-                                   const engine::RunOptions& run) const override {
-    return search_.radius(batch_of(queries), bound, most, run);
-  }
-  void count(const engine::BitQueries& queries, float bound, const engine::RunOptions& run,
-             std::uint32_t* counts) const override {
-    search_.count(batch_of(queries), bound, run, counts);
+    ObjectSearch::knn(queries, k, {.bound = rules.bound, .select = rules.select}, run, indices, distances, nullptr);
+    if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
   }
   void copy_rows(std::uint64_t* words, const engine::RunOptions& run) const override {
     copy_to_host(words, engine_.rows(), engine_.memory_bytes(), stream_, CopyOptions::of_search(run));
@@ -106,11 +97,8 @@ class BitSearch final : public engine::BitSearcher {
   }
 
  private:
-  engine::QueryBatch<float> batch_of(const engine::BitQueries& queries) const {
-    return {.rows = reinterpret_cast<const float*>(queries.rows.words),
-            .row_stride = engine_.dims(),
-            .count = queries.count(),
-            .filter = queries.filter};
+  Asked ask(const engine::BitQueries& queries, const engine::RunOptions&) const override {
+    return {search_, batch_of(queries, queries.rows.words, engine_.dims())};
   }
 
   Stream stream_;

@@ -1,5 +1,4 @@
-// See brute_force.hpp. Searches run on the GPU; what is not a search takes an index on the host, which is made when it
-// is first needed.
+// See brute_force.hpp.
 #include "cuda/brute_force/brute_force.hpp"
 
 #include "cuda/brute_force/rows_of_request.hpp"
@@ -7,8 +6,7 @@
 #include "cuda/check.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_scope.hpp"
-#include "cuda/search/array_search.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/started_device.hpp"
 #include "engine/search_in_parts.hpp"
@@ -19,8 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -31,16 +27,10 @@ using engine::RunOptions;
 using engine::Searcher;
 
 template <typename T>
-class BruteForce final : public Searcher<T> {
+class BruteForce final : public PointSearch<T> {
  public:
-  BruteForce(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric, std::vector<T> period,
-             Stream stream)
-      : stream_(std::move(stream)),
-        metric_(metric),
-        period_(std::move(period)),
-        engine_(std::move(rows), points, dims, metric, !period_.empty(), stream_),
-        search_(engine_, metric_, period_, stream_),
-        array_search_(engine_, metric_, search_.metric(), stream_.device()) {}
+  BruteForce(std::shared_ptr<const ScanEngine<T>> engine, Metric metric, std::vector<T> period, Stream stream)
+      : PointSearch<T>(engine, metric, std::move(period), std::move(stream)), engine_(std::move(engine)) {}
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
            const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
@@ -48,78 +38,48 @@ class BruteForce final : public Searcher<T> {
     engine::KnnRules<T> exactly;
     exactly.bound = rules.bound;
     exactly.select = rules.select;
-    search_.knn(queries, k, exactly, run, indices, chains, nullptr);
+    PointSearch<T>::knn(queries, k, exactly, run, indices, chains, nullptr);
   }
-  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                               const RunOptions& run) const override {
-    return search_.radius(queries, bound, most, run);
-  }
-  void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
-             std::uint32_t* counts) const override {
-    search_.count(queries, bound, run, counts);
-  }
-  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
-    return search_.box(boxes, run);
-  }
-  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
-    search_.box_count(boxes, run, counts);
-  }
-  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
   void copy_rows(T* rows, int threads) const override {
-    const DeviceScope scope(stream_.device());
-    copy_to_host(rows, engine_.rows(), engine_.points() * engine_.dims() * sizeof(T), stream_, {.threads = threads});
+    const DeviceScope scope(this->stream().device());
+    const std::uint64_t bytes = engine_->points() * engine_->dims() * sizeof(T);
+    copy_to_host(rows, engine_->rows(), bytes, this->stream(), {.threads = threads});
   }
-  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
 
-  std::uint64_t memory_bytes() const override {
-    return engine_.memory_bytes() + (is_on_host_.load(std::memory_order_acquire) ? on_host_->memory_bytes() : 0);
-  }
+  std::uint64_t memory_bytes() const override { return engine_->memory_bytes() + this->host_bytes(); }
   std::string describe() const override {
+    const int device = this->stream().device();
     return fmt::format(
         "brute force: {} points of {} dims{}, {} bytes on the GPU\n"
         "device cuda:{}: searches run there; a query takes {} bytes and {} for each neighbour besides its lists of "
         "candidates, and batches that take more than half of the {} bytes that are free are cut into chunks",
-        engine_.points(), engine_.dims(),
-        engine_.has_filter() ? ", filter by tensor cores with exact re-check"
-        : period_.empty()    ? ""
-                             : ", periodic axes",
-        engine_.memory_bytes(), stream_.device(), BatchSearch<T>::bytes_per_query(engine_.dims()),
-        BatchSearch<T>::kBytesPerNeighbor, memory_of_device(stream_.device()).free);
+        engine_->points(), engine_->dims(),
+        engine_->has_filter()    ? ", filter by tensor cores with exact re-check"
+        : this->period().empty() ? ""
+                                 : ", periodic axes",
+        engine_->memory_bytes(), device, BatchSearch<T>::bytes_per_query(engine_->dims()),
+        BatchSearch<T>::kBytesPerNeighbor, memory_of_device(device).free);
   }
 
  private:
-  /// The searcher for what is not done on the GPU. The first call copies the points, and others wait for it; if it
-  /// fails the next one tries again.
-  const Searcher<T>& on_host(const RunOptions& run) const {
-    std::call_once(once_, [&] {
-      const std::uint64_t values = engine_.points() * engine_.dims();
-      engine::with_memory(values * sizeof(T), "the host's copy of the points", [&] {
-        std::vector<T> rows(values);
-        copy_rows(rows.data(), run.threads);
-        engine::BuildRequest<T> request{.engine = Engine::brute_force,
-                                        .metric = metric_,
-                                        .rows = rows.data(),
-                                        .row_stride = engine_.dims(),
-                                        .count = engine_.points(),
-                                        .dims = engine_.dims(),
-                                        .period = period_,
-                                        .run = {.threads = run.threads}};
-        on_host_ = engine::cpu_backend().build(request);
-      });
-      is_on_host_.store(true, std::memory_order_release);
+  std::unique_ptr<Searcher<T>> make_on_host(const RunOptions& run) const override {
+    const std::uint64_t values = engine_->points() * engine_->dims();
+    return engine::with_memory(values * sizeof(T), "the host's copy of the points", [&] {
+      std::vector<T> rows(values);
+      copy_rows(rows.data(), run.threads);
+      const engine::BuildRequest<T> request{.engine = Engine::brute_force,
+                                            .metric = this->metric(),
+                                            .rows = rows.data(),
+                                            .row_stride = engine_->dims(),
+                                            .count = engine_->points(),
+                                            .dims = engine_->dims(),
+                                            .period = this->period(),
+                                            .run = {.threads = run.threads}};
+      return engine::cpu_backend().build(request);
     });
-    return *on_host_;
   }
 
-  Stream stream_;
-  Metric metric_;
-  std::vector<T> period_;
-  ScanEngine<T> engine_;
-  BatchSearch<T> search_;
-  ArraySearch<T> array_search_;
-  mutable std::once_flag once_;
-  mutable std::unique_ptr<Searcher<T>> on_host_;
-  mutable std::atomic<bool> is_on_host_{false};
+  std::shared_ptr<const ScanEngine<T>> engine_;
 };
 
 /// All points on the GPU.
@@ -129,8 +89,10 @@ std::unique_ptr<Searcher<T>> build_at_once(const engine::BuildRequest<T>& reques
   require_device_memory(request.device.ordinal(),
                         ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, !request.period.empty()),
                         "building the index");
-  return std::make_unique<BruteForce<T>>(take_rows_of(request, device.stream), request.count, request.dims,
-                                         request.metric, request.period, device.stream);
+  const auto engine =
+      std::make_shared<const ScanEngine<T>>(take_rows_of(request, device.stream), request.count, request.dims,
+                                            request.metric, !request.period.empty(), device.stream);
+  return std::make_unique<BruteForce<T>>(engine, request.metric, request.period, device.stream);
 }
 
 /// How many points a part may have, if all of them are too many: half of the memory is for queries and candidates.

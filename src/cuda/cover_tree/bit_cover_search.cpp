@@ -4,7 +4,7 @@
 
 #include "cuda/cover_tree/object_cover.hpp"
 #include "cuda/cover_tree/search/cover_engine.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "engine/backend.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
 
@@ -16,7 +16,6 @@
 namespace kith::cuda {
 namespace {
 
-using engine::BitQueries;
 using engine::RunOptions;
 
 AnySpace space_of(const engine::BitRows& rows) {
@@ -26,7 +25,7 @@ ObjectRows rows_of(const engine::BitRows& rows) {
   return {reinterpret_cast<const std::uint32_t*>(rows.words), static_cast<std::uint32_t>(rows.count)};
 }
 
-class BitCoverSearch final : public engine::BitSearcher {
+class BitCoverSearch final : public ObjectSearch<engine::BitSearcher, engine::BitRows> {
  public:
   BitCoverSearch(const engine::BitBuildRequest& request, ObjectCover cover)
       : rows_(request.rows),
@@ -35,17 +34,6 @@ class BitCoverSearch final : public engine::BitSearcher {
         engine_(cover_.cover, space_of(rows_), 2 * rows_.words_per_row),
         search_(engine_, Metric::l1(), {}, cover_.stream) {}
 
-  void knn(const BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules, const RunOptions& run,
-           std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
-    search_.knn(batch_of(queries), k, rules, run, indices, distances, exact);
-  }
-  engine::ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
-                                   const RunOptions& run) const override {
-    return search_.radius(batch_of(queries), bound, most, run);
-  }
-  void count(const BitQueries& queries, float bound, const RunOptions& run, std::uint32_t* counts) const override {
-    search_.count(batch_of(queries), bound, run, counts);
-  }
   void copy_rows(std::uint64_t* words, const RunOptions&) const override {
     std::copy_n(rows_.words, rows_.count * rows_.words_per_row, words);
   }
@@ -61,11 +49,8 @@ class BitCoverSearch final : public engine::BitSearcher {
   }
 
  private:
-  engine::QueryBatch<float> batch_of(const BitQueries& queries) const {
-    return {.rows = reinterpret_cast<const float*>(queries.rows.words),
-            .row_stride = engine_.dims(),
-            .count = queries.count(),
-            .filter = queries.filter};
+  Asked ask(const engine::BitQueries& queries, const RunOptions&) const override {
+    return {search_, batch_of(queries, queries.rows.words, engine_.dims())};
   }
 
   engine::BitRows rows_;
@@ -84,7 +69,7 @@ std::unique_ptr<engine::BitSearcher> build_bit_cover_search(const engine::BitBui
 }
 
 std::unique_ptr<engine::BitSearcher> load_bit_cover_search(const engine::BitLoadRequest& request) {
-  if (!request.file.is_trusted()) engine::cpu_backend().load_bits(request);
+  if (!request.file.is_trusted()) engine::cpu_backend().load_objects(request);
   const engine::BitBuildRequest& made = request.made;
   return std::make_unique<BitCoverSearch>(
       made, take_object_cover(space_of(made.rows), rows_of(made.rows), engine::cover_tree_in_file(request.file),

@@ -1,7 +1,7 @@
 // Rows of bits in a cover tree on a GPU.
 #pragma once
 
-#include "engine/bit_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <memory>
 

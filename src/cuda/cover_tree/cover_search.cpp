@@ -10,8 +10,7 @@
 #include "cuda/cover_tree/search/prepared_cover.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/device_scope.hpp"
-#include "cuda/search/array_search.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/started_device.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
@@ -43,71 +42,61 @@ const std::uint32_t* words_of(const DeviceBuffer<T>& rows) {
   return reinterpret_cast<const std::uint32_t*>(rows.data());
 }
 
+/// Rows, a tree of them, and the engine over both.
 template <typename T>
-class CoverSearch final : public engine::Searcher<T> {
- public:
-  CoverSearch(DeviceBuffer<T> rows, DeviceCoverTree tree, std::uint32_t dims, Metric metric, Stream stream)
-      : stream_(std::move(stream)),
-        rows_(std::move(rows)),
-        dims_(dims),
-        cover_(std::move(tree), words_of(rows_), false, stream_),
-        engine_(cover_, space_of<T>(dims, metric), dims, rows_.data()),
-        search_(engine_, metric, {}, stream_),
-        array_search_(engine_, metric, search_.metric(), stream_.device()) {}
+struct CoverParts {
+  DeviceBuffer<T> rows;
+  std::uint32_t dims;
+  PreparedCover cover;
+  CoverEngine<T> engine;
 
-  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    search_.knn(queries, k, rules, run, indices, chains, exact);
-  }
-  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                               const RunOptions& run) const override {
-    return search_.radius(queries, bound, most, run);
-  }
-  void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
-             std::uint32_t* counts) const override {
-    search_.count(queries, bound, run, counts);
-  }
-  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
-    return search_.box(boxes, run);
-  }
-  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
-    search_.box_count(boxes, run, counts);
-  }
-  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
+  CoverParts(DeviceBuffer<T> of_points, DeviceCoverTree tree, std::uint32_t of_dims, Metric metric,
+             const Stream& stream)
+      : rows(std::move(of_points)),
+        dims(of_dims),
+        cover(std::move(tree), words_of(rows), false, stream),
+        engine(cover, space_of<T>(dims, metric), dims, rows.data()) {}
+};
+
+template <typename T>
+class CoverSearch final : public PointSearch<T> {
+ public:
+  CoverSearch(std::shared_ptr<const CoverParts<T>> parts, Metric metric, Stream stream)
+      : PointSearch<T>({parts, &parts->engine}, metric, {}, std::move(stream)), parts_(std::move(parts)) {}
+
   void copy_rows(T* rows, int threads) const override {
-    const DeviceScope scope(stream_.device());
-    copy_to_host(rows, rows_.data(), rows_.bytes(), stream_, {.threads = threads});
+    const DeviceScope scope(this->stream().device());
+    copy_to_host(rows, parts_->rows.data(), parts_->rows.bytes(), this->stream(), {.threads = threads});
   }
   void save(engine::IndexFileWriter& writer, const RunOptions& run) const override {
     std::call_once(once_, [&] {
-      engine::with_memory(rows_.bytes(), "the host's copy of the points", [&] {
-        saved_rows_.resize(rows_.size());
+      engine::with_memory(parts_->rows.bytes(), "the host's copy of the points", [&] {
+        saved_rows_.resize(parts_->rows.size());
         copy_rows(saved_rows_.data(), run.threads);
       });
     });
-    writer.add(SectionId::rows, std::span<const T>(saved_rows_), std::max(1u, dims_));
-    engine::save_cover_tree(host_.of(cover_.tree(), stream_), writer);
+    writer.add(SectionId::rows, std::span<const T>(saved_rows_), std::max(1u, parts_->dims));
+    engine::save_cover_tree(host_.of(parts_->cover.tree(), this->stream()), writer);
   }
 
-  std::uint64_t memory_bytes() const override { return rows_.bytes() + cover_.memory_bytes(); }
+  std::uint64_t memory_bytes() const override { return parts_->rows.bytes() + parts_->cover.memory_bytes(); }
   std::string describe() const override {
+    const PreparedCover& cover = parts_->cover;
+    const int device = this->stream().device();
     return fmt::format(
         "cover tree: {} points of {} dims, {} nodes, cells of up to {} points not split, {} bytes on the GPU\n"
         "device cuda:{}: searches run there; a query takes {} bytes and {} for each neighbour, and batches that take "
         "more than half of the {} bytes that are free are cut into chunks",
-        cover_.size(), dims_, cover_.node_count(), cover_.tree().leaf_size, memory_bytes(), stream_.device(),
-        BatchSearch<T>::bytes_per_query(dims_), BatchSearch<T>::kBytesPerNeighbor,
-        memory_of_device(stream_.device()).free);
+        cover.size(), parts_->dims, cover.node_count(), cover.tree().leaf_size, memory_bytes(), device,
+        BatchSearch<T>::bytes_per_query(parts_->dims), BatchSearch<T>::kBytesPerNeighbor,
+        memory_of_device(device).free);
   }
 
  private:
-  Stream stream_;
-  DeviceBuffer<T> rows_;
-  std::uint32_t dims_;
-  PreparedCover cover_;
-  CoverEngine<T> engine_;
-  BatchSearch<T> search_;
-  ArraySearch<T> array_search_;
+  /// Nobody asks for it: rows and tree are copied each by itself.
+  std::unique_ptr<engine::Searcher<T>> make_on_host(const RunOptions&) const override { return nullptr; }
+
+  std::shared_ptr<const CoverParts<T>> parts_;
   HostCover host_;
   mutable std::once_flag once_;
   mutable std::vector<T> saved_rows_;
@@ -144,8 +133,9 @@ std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildReque
   const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
   DeviceCoverTree tree = build_cover_tree_of(space, words_of(rows), count, leaf_size, device.stream);
   if (request.run.times != nullptr) request.run.times->evaluations += tree.evaluations;
-  return std::make_unique<CoverSearch<T>>(std::move(rows), std::move(tree), request.dims, request.metric,
-                                          device.stream);
+  const auto parts = std::make_shared<const CoverParts<T>>(std::move(rows), std::move(tree), request.dims,
+                                                           request.metric, device.stream);
+  return std::make_unique<CoverSearch<T>>(parts, request.metric, device.stream);
 }
 
 template <typename T>
@@ -172,8 +162,9 @@ std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest
     copy_to_device(rows.data(), values.data(), rows.bytes(), device.stream, CopyOptions::of_build(request.run));
   }
   DeviceCoverTree on_device = copy_to_device(tree, words_of(rows), stride, device.stream);
-  return std::make_unique<CoverSearch<T>>(std::move(rows), std::move(on_device), facts.dims, facts.metric,
-                                          device.stream);
+  const auto parts = std::make_shared<const CoverParts<T>>(std::move(rows), std::move(on_device), facts.dims,
+                                                           facts.metric, device.stream);
+  return std::make_unique<CoverSearch<T>>(parts, facts.metric, device.stream);
 }
 
 template engine::BuildBytes cover_search_bytes<float>(const engine::PlanRequest&);

@@ -6,7 +6,7 @@
 #include "cuda/cover_tree/search/cover_engine.hpp"
 #include "cuda/cover_tree/sequence_words.hpp"
 #include "cuda/device_scope.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "cuda/shared_limit.hpp"
 #include "engine/backend.hpp"
 #include "engine/cover_tree/one_leaf.hpp"
@@ -25,7 +25,6 @@
 namespace kith::cuda {
 namespace {
 
-using engine::KnnRules;
 using engine::RunOptions;
 using engine::SequenceQueries;
 
@@ -81,25 +80,11 @@ struct Asker {
       : engine(cover, space_of(words, longest), words.words_for(longest)), search(engine, Metric::l1(), {}, stream) {}
 };
 
-class SequenceSearch final : public engine::SequenceSearcher {
+class SequenceSearch final : public ObjectSearch<engine::SequenceSearcher, engine::SequenceRows> {
  public:
   SequenceSearch(Engine engine, SequenceWords words, ObjectCover cover)
       : engine_(engine), words_(std::move(words)), cover_(std::move(cover)) {}
 
-  void knn(const SequenceQueries& queries, std::uint32_t k, const KnnRules<float>& rules, const RunOptions& run,
-           std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
-    const Asked asked(*this, queries, run);
-    asked.search.knn(asked.batch, k, rules, run, indices, distances, exact);
-  }
-  engine::ChainLists<float> radius(const SequenceQueries& queries, float bound, std::uint32_t most,
-                                   const RunOptions& run) const override {
-    const Asked asked(*this, queries, run);
-    return asked.search.radius(asked.batch, bound, most, run);
-  }
-  void count(const SequenceQueries& queries, float bound, const RunOptions& run, std::uint32_t* counts) const override {
-    const Asked asked(*this, queries, run);
-    asked.search.count(asked.batch, bound, run, counts);
-  }
   void save(engine::IndexFileWriter& writer, const RunOptions&) const override {
     if (engine_ == Engine::cover_tree) engine::save_cover_tree(cover_.on_host(), writer);
   }
@@ -112,27 +97,18 @@ class SequenceSearch final : public engine::SequenceSearcher {
   }
 
  private:
-  /// A batch of queries as rows, and who asks them.
-  struct Asked {
-    std::uint32_t longest;
-    const BatchSearch<float>& search;
-    runtime::LargeBuffer rows;
-    engine::QueryBatch<float> batch;
-
-    Asked(const SequenceSearch& owner, const SequenceQueries& queries, const RunOptions& run)
-        : longest(rounded_length(
-              owner.words_, queries.is_self() ? owner.words_.longest() : owner.words_.require_short(queries.rows))),
-          search(owner.search_for(longest)) {
-      batch.count = queries.count();
-      batch.filter = queries.filter;
-      if (queries.is_self()) return;
-      const std::uint32_t width = owner.words_.words_for(longest);
-      rows = packed(owner.words_, queries.rows, width, run.threads);
-      static constexpr float kNothing = 0;  // where no query is, but no self-search either
-      batch.rows = queries.count() == 0 ? &kNothing : reinterpret_cast<const float*>(rows.data());
-      batch.row_stride = width;
-    }
-  };
+  Asked ask(const SequenceQueries& queries, const RunOptions& run) const override {
+    const std::uint32_t longest =
+        rounded_length(words_, queries.is_self() ? words_.longest() : words_.require_short(queries.rows));
+    Asked asked{search_for(longest), batch_of(queries, nullptr, 0)};
+    if (queries.is_self()) return asked;
+    const std::uint32_t width = words_.words_for(longest);
+    asked.rows = packed(words_, queries.rows, width, run.threads);
+    asked.batch = batch_of(queries, asked.rows.data(), width);
+    static constexpr float kNothing = 0;  // where no query is, but no self-search either
+    if (queries.count == 0) asked.batch.rows = &kNothing;
+    return asked;
+  }
 
   const BatchSearch<float>& search_for(std::uint32_t longest) const {
     const DeviceScope scope(cover_.stream.device());
@@ -172,7 +148,7 @@ std::unique_ptr<engine::SequenceSearcher> build_sequence_search(const engine::Se
 }
 
 std::unique_ptr<engine::SequenceSearcher> load_sequence_search(const engine::SequenceLoadRequest& request) {
-  if (!request.file.is_trusted()) engine::cpu_backend().load_sequences(request);  // it checks what the file holds
+  if (!request.file.is_trusted()) engine::cpu_backend().load_objects(request);  // it checks what the file holds
   if (request.made.engine == Engine::brute_force) return build_sequence_search(request.made);
   const engine::CoverTree tree = engine::cover_tree_in_file(request.file);
   return make(request.made, &tree);

@@ -1,7 +1,7 @@
 // Sequences and sets on a GPU, in a cover tree or all compared with each other.
 #pragma once
 
-#include "engine/sequence_searcher.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <memory>
 

@@ -23,7 +23,7 @@ constexpr std::uint32_t kDirectItems = 1 << 16;
 constexpr std::uint64_t kRowsPerTask = 4096;
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw UsageError(fmt::format("{}: the GPU does not measure such sequences; search them with --device cpu", why));
+  throw UsageError(fmt::format("{}: the GPU does not measure such sequences; search them with `device=cpu`", why));
 }
 
 std::uint64_t longest_of(const engine::SequenceRows& rows) {

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "cuda/shared_limit.hpp"
-#include "engine/sequence_rows.hpp"
+#include "engine/object_searcher.hpp"
 
 #include <kith/sequence_metric.hpp>
 

@@ -1,5 +1,4 @@
-// See kd_search.hpp. Searches run on the GPU; what is not a search takes a copy of the tree on the host, which is made
-// when it is first needed.
+// See kd_search.hpp.
 #include "cuda/kd_tree/kd_search.hpp"
 
 #include "cuda/device_memory.hpp"
@@ -8,8 +7,7 @@
 #include "cuda/kd_tree/check_tree.hpp"
 #include "cuda/kd_tree/search/tree_engine.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
-#include "cuda/search/array_search.hpp"
-#include "cuda/search/batch_search.hpp"
+#include "cuda/search/engine_search.hpp"
 #include "cuda/shared_limit.hpp"
 #include "cuda/started_device.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
@@ -22,8 +20,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -34,89 +30,57 @@ using engine::KdTree;
 using engine::RunOptions;
 using engine::Searcher;
 
+/// A tree, and the engine over it.
 template <typename T>
-class KdSearch final : public Searcher<T> {
+struct KdParts {
+  DeviceTree<T> tree;
+  TreeEngine<T> engine;
+
+  explicit KdParts(DeviceTree<T> built) : tree(std::move(built)), engine(tree) {}
+};
+
+template <typename T>
+class KdSearch final : public PointSearch<T> {
  public:
   KdSearch(DeviceTree<T> tree, Stream stream, Metric metric, std::vector<T> period, const char* origin)
-      : stream_(std::move(stream)),
-        tree_(std::move(tree)),
-        metric_(metric),
-        period_(std::move(period)),
-        engine_(tree_),
-        search_(engine_, metric_, period_, stream_),
-        array_search_(engine_, metric_, search_.metric(), stream_.device()),
-        origin_(origin) {}
+      : KdSearch(std::make_shared<const KdParts<T>>(std::move(tree)), std::move(stream), metric, std::move(period),
+                 origin) {}
 
   /// The tree is on the host already: nothing needs to be copied.
-  void adopt(KdTree<T> on_host) {
-    std::call_once(once_, [&] { keep(std::move(on_host)); });
-  }
+  void adopt(KdTree<T> on_host) { PointSearch<T>::adopt(as_searcher(std::move(on_host))); }
 
-  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    search_.knn(queries, k, rules, run, indices, chains, exact);
-  }
-  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                               const RunOptions& run) const override {
-    return search_.radius(queries, bound, most, run);
-  }
-  void count(const engine::QueryBatch<T>& queries, T bound, const RunOptions& run,
-             std::uint32_t* counts) const override {
-    search_.count(queries, bound, run, counts);
-  }
-  engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
-    return search_.box(boxes, run);
-  }
-  void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
-    search_.box_count(boxes, run, counts);
-  }
-  const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
-  void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
-  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
-
-  std::uint64_t memory_bytes() const override {
-    return tree_.memory_bytes() + (is_on_host_.load(std::memory_order_acquire) ? on_host_->memory_bytes() : 0);
-  }
+  std::uint64_t memory_bytes() const override { return parts_->tree.memory_bytes() + this->host_bytes(); }
   std::string describe() const override {
-    const core::KdGeometry& geometry = tree_.shape.geometry;
-    const std::uint64_t free = memory_of_device(stream_.device()).free;
+    const TreeShape& shape = parts_->tree.shape;
+    const int device = this->stream().device();
     return fmt::format(
         "k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points, {} bytes on the GPU\n"
-        "device cuda:{}: {} on the GPU, searches run there; a query takes {} bytes and {} for each neighbour, "
-        "and "
+        "device cuda:{}: {} on the GPU, searches run there; a query takes {} bytes and {} for each neighbour, and "
         "batches that take more than half of the {} bytes that are free are cut into chunks",
-        geometry.points, tree_.shape.dims, geometry.levels, geometry.leaves(), geometry.most_per_leaf(),
-        tree_.memory_bytes(), stream_.device(), origin_, BatchSearch<T>::bytes_per_query(tree_.shape.dims),
-        BatchSearch<T>::kBytesPerNeighbor, free);
+        shape.geometry.points, shape.dims, shape.geometry.levels, shape.geometry.leaves(),
+        shape.geometry.most_per_leaf(), parts_->tree.memory_bytes(), device, origin_,
+        BatchSearch<T>::bytes_per_query(shape.dims), BatchSearch<T>::kBytesPerNeighbor, memory_of_device(device).free);
   }
 
  private:
-  /// The searcher for what is not done on the GPU. The first call copies the tree, and others wait for it; if it fails
-  /// the next one tries again.
-  const Searcher<T>& on_host(const RunOptions& run) const {
-    std::call_once(once_, [&] {
-      const DeviceScope scope(stream_.device());
-      engine::with_memory(tree_.memory_bytes(), "the host's copy of the index",
-                          [&] { keep(copy_tree_to_host(tree_, stream_, CopyOptions::of_build(run))); });
+  KdSearch(std::shared_ptr<const KdParts<T>> parts, Stream stream, Metric metric, std::vector<T> period,
+           const char* origin)
+      : PointSearch<T>({parts, &parts->engine}, metric, std::move(period), std::move(stream)),
+        parts_(std::move(parts)),
+        origin_(origin) {}
+
+  std::unique_ptr<Searcher<T>> make_on_host(const RunOptions& run) const override {
+    const DeviceScope scope(this->stream().device());
+    return engine::with_memory(parts_->tree.memory_bytes(), "the host's copy of the index", [&] {
+      return as_searcher(copy_tree_to_host(parts_->tree, this->stream(), CopyOptions::of_build(run)));
     });
-    return *on_host_;
   }
-  void keep(KdTree<T> tree) const {
-    on_host_ = engine::adopt_on_cpu(std::move(tree), metric_, period_);
-    is_on_host_.store(true, std::memory_order_release);
+  std::unique_ptr<Searcher<T>> as_searcher(KdTree<T> tree) const {
+    return engine::adopt_on_cpu(std::move(tree), this->metric(), this->period());
   }
 
-  Stream stream_;
-  DeviceTree<T> tree_;
-  Metric metric_;
-  std::vector<T> period_;
-  TreeEngine<T> engine_;
-  BatchSearch<T> search_;
-  ArraySearch<T> array_search_;
+  std::shared_ptr<const KdParts<T>> parts_;
   const char* origin_;  ///< "built" or "checked"
-  mutable std::once_flag once_;
-  mutable std::unique_ptr<Searcher<T>> on_host_;
-  mutable std::atomic<bool> is_on_host_{false};
 };
 
 /// The tree of rows that lie on the host or on the GPU.
@@ -150,7 +114,7 @@ void require_contract_tree(DeviceTree<T>& tree, const KdTree<T>& on_host, const 
   if (!violation.empty()) request.file.refuse(violation);
   throw DeviceError(
       fmt::format("{}: the check on cuda:{} refuses the tree, the one on the CPU does not; the GPU is not "
-                  "to be trusted: use --device cpu",
+                  "to be trusted: use `device=cpu`",
                   request.file.name(), stream.device()));
 }
 
@@ -173,7 +137,7 @@ std::unique_ptr<Searcher<T>> build_kd_search(const engine::BuildRequest<T>& requ
     tree = build_tree(request, stream);
   } catch (const NonFinite&) {
     if (!request.is_known_finite) throw;
-    throw DeviceError("the GPU found NaN among points that have none; it is not to be trusted: use --device cpu");
+    throw DeviceError("the GPU found NaN among points that have none; it is not to be trusted: use `device=cpu`");
   }
   stream.synchronize();  // the caller may change the points now
   return std::make_unique<KdSearch<T>>(std::move(tree), stream, request.metric, request.period, "built");

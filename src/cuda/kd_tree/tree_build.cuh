@@ -31,7 +31,7 @@ GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device
     throw DeviceError("device cuda:" + std::to_string(device) + ": a block may have " +
                       std::to_string(limits.shared_bytes) + " bytes of shared memory, building a k-d tree of " +
                       std::to_string(shape.dims) + " dims needs " + std::to_string(needed) +
-                      "; use brute force, or --device cpu");
+                      "; use brute force, or `device=cpu`");
   }
   return limits;
 }

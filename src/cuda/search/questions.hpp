@@ -74,6 +74,8 @@ struct KnnQuestion {
   KnnAnswer<T> answer = {};
   std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow way; null: nobody counts them
   std::uint64_t* evaluations = nullptr;  ///< the same for distances measured, by engines that count them
+
+  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };
 
 /// Everything within a bound: first how many, then what.
@@ -90,6 +92,8 @@ struct RadiusQuestion {
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
   std::uint64_t* evaluations = nullptr;  ///< as in KnnQuestion
+
+  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };
 
 /// Points in boxes, faces included: first how many, then which.

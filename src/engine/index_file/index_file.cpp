@@ -117,6 +117,11 @@ std::vector<std::byte> read_front_bytes(std::uint64_t file_bytes, const std::str
 ReadBytes reader_of(const runtime::RegularFile& file) {
   return [&file](std::uint64_t offset, std::byte* out, std::uint64_t bytes) { file.read_exact(offset, out, bytes); };
 }
+ReadBytes reader_of(std::span<const std::byte> bytes) {
+  return [bytes](std::uint64_t offset, std::byte* out, std::uint64_t count) {
+    if (count > 0) std::memcpy(out, bytes.data() + offset, count);
+  };
+}
 
 }  // namespace
 
@@ -139,9 +144,7 @@ IndexFile IndexFile::map(const std::string& path) {
 }
 
 IndexFile IndexFile::copy_of(std::span<const std::byte> bytes, const std::string& name, const RunOptions& run) {
-  const ReadBytes read = [bytes](std::uint64_t offset, std::byte* out, std::uint64_t count) {
-    if (count > 0) std::memcpy(out, bytes.data() + offset, count);
-  };
+  const ReadBytes read = reader_of(bytes);
   const std::vector<std::byte> front_bytes = read_front_bytes(bytes.size(), name, read);
   FrontMatter front = decode_front(front_bytes, bytes.size(), name);
   auto content = read_all(front, front_bytes, name, run, read);
@@ -151,6 +154,10 @@ IndexFile IndexFile::copy_of(std::span<const std::byte> bytes, const std::string
 FrontMatter IndexFile::read_front(const std::string& path) {
   const runtime::RegularFile file(path);
   return decode_front(read_front_bytes(file.size(), path, reader_of(file)), file.size(), path);
+}
+
+FrontMatter IndexFile::read_front(std::span<const std::byte> bytes, const std::string& name) {
+  return decode_front(read_front_bytes(bytes.size(), name, reader_of(bytes)), bytes.size(), name);
 }
 
 const SectionRecord* IndexFile::find(SectionId id) const {

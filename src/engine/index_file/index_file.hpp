@@ -25,6 +25,7 @@ class IndexFile {
   static IndexFile copy_of(std::span<const std::byte> bytes, const std::string& name, const RunOptions& run);
   /// Only the front matter of a file, checked. Throws as `read`.
   static FrontMatter read_front(const std::string& path);
+  static FrontMatter read_front(std::span<const std::byte> bytes, const std::string& name);
 
   /// For messages: the path.
   const std::string& name() const { return name_; }

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kSearchThreads)
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const CoverQuery<T> query(task.tree, question.queries, question.filter, i);
     const std::uint64_t row = query.asking.row;
-    const T bound = question.bounds == nullptr ? question.bound : question.bounds[row];
+    const T bound = question.bound_of(row);
     list.reset(bound);
     if (bound >= 0) {
       task.space.prepare(shared + room.context_at, query.row);

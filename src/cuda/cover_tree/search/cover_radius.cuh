@@ -50,7 +50,7 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const CoverQuery<T> query(task.tree, question.queries, question.filter, i);
     const std::uint64_t row = query.asking.row;
-    const T bound = question.bounds == nullptr ? question.bound : question.bounds[row];
+    const T bound = question.bound_of(row);
     answer(row, bound, [&](Collector& collector) {
       if (!(bound >= 0)) return;
       task.space.prepare(shared + room.context_at, query.row);

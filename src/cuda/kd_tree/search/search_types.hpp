@@ -64,51 +64,18 @@ struct SearchTree {
   }
 };
 
-/// kNN: rows of k entries; missing ones get the number of points and infinity.
+/// A question, and the tree that answers it.
 template <typename T>
-struct KnnTask {
-  SearchTree<T> tree;
-  SearchMetric<T> metric;
-  SearchFilter filter;
-  QuerySource<T> queries;
-  std::uint32_t k = 0;
-  T bound = 0;                ///< no chain value above it is reported
-  const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
-  KnnAnswer<T> answer;
-
-  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
+struct KnnTask : KnnQuestion<T> {
+  SearchTree<T> tree = {};
 };
-
-/// Everything within a bound: first how many, then what.
 template <typename T>
-struct RadiusTask {
-  SearchTree<T> tree;
-  SearchMetric<T> metric;
-  SearchFilter filter;
-  QuerySource<T> queries;
-  T bound = 0;
-  const T* bounds = nullptr;              ///< per row of the answer; null: `bound` for all
-  std::uint32_t* counts = nullptr;        ///< written by the first kernel
-  const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
-  std::uint64_t starts_base = 0;          ///< subtracted from `starts`
-  std::uint32_t* indices = nullptr;
-  T* chains = nullptr;
-
-  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
+struct RadiusTask : RadiusQuestion<T> {
+  SearchTree<T> tree = {};
 };
-
-/// Points in boxes, faces included: first how many, then which.
 template <typename T>
-struct BoxTask {
-  SearchTree<T> tree;
-  SearchFilter filter;       ///< `allowed` and `below` only
-  const T* lower = nullptr;  ///< count x dims
-  const T* upper = nullptr;
-  std::uint64_t count = 0;
-  std::uint32_t* counts = nullptr;
-  const std::uint64_t* starts = nullptr;
-  std::uint64_t starts_base = 0;
-  std::uint32_t* indices = nullptr;
+struct BoxTask : BoxQuestion<T> {
+  SearchTree<T> tree = {};
 };
 
 }  // namespace kith::cuda

@@ -20,34 +20,6 @@ SearchTree<T> search_tree(const DeviceTree<T>& tree) {
   return view;
 }
 
-template <typename T>
-RadiusTask<T> task_of(const SearchTree<T>& tree, const RadiusQuestion<T>& question) {
-  return {.tree = tree,
-          .metric = question.metric,
-          .filter = question.filter,
-          .queries = question.queries,
-          .bound = question.bound,
-          .bounds = question.bounds,
-          .counts = question.counts,
-          .starts = question.starts,
-          .starts_base = question.starts_base,
-          .indices = question.indices,
-          .chains = question.chains};
-}
-
-template <typename T>
-BoxTask<T> task_of(const SearchTree<T>& tree, const BoxQuestion<T>& question) {
-  return {.tree = tree,
-          .filter = question.filter,
-          .lower = question.lower,
-          .upper = question.upper,
-          .count = question.count,
-          .counts = question.counts,
-          .starts = question.starts,
-          .starts_base = question.starts_base,
-          .indices = question.indices};
-}
-
 }  // namespace
 
 template <typename T>
@@ -56,14 +28,7 @@ TreeEngine<T>::TreeEngine(const DeviceTree<T>& tree) : tree_(search_tree(tree)) 
 template <typename T>
 void TreeEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
                         const Stream& stream) const {
-  const KnnTask<T> task{.tree = tree_,
-                        .metric = question.metric,
-                        .filter = question.filter,
-                        .queries = question.queries,
-                        .k = question.k,
-                        .bound = question.bound,
-                        .bounds = question.bounds,
-                        .answer = question.answer};
+  const KnnTask<T> task{question, tree_};
   if (rules.is_exact()) return search_knn(task, stream);
   search_knn_approximately(
       ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
@@ -71,19 +36,19 @@ void TreeEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T
 
 template <typename T>
 void TreeEngine<T>::count(const RadiusQuestion<T>& question, const Stream& stream) const {
-  count_within(task_of(tree_, question), stream);
+  count_within(RadiusTask<T>{question, tree_}, stream);
 }
 template <typename T>
 void TreeEngine<T>::list(const RadiusQuestion<T>& question, const Stream& stream) const {
-  list_within(task_of(tree_, question), stream);
+  list_within(RadiusTask<T>{question, tree_}, stream);
 }
 template <typename T>
 void TreeEngine<T>::count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  cuda::count_in_boxes(task_of(tree_, question), stream);
+  cuda::count_in_boxes(BoxTask<T>{question, tree_}, stream);
 }
 template <typename T>
 void TreeEngine<T>::list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  cuda::list_in_boxes(task_of(tree_, question), stream);
+  cuda::list_in_boxes(BoxTask<T>{question, tree_}, stream);
 }
 
 template <typename T>

@@ -1,0 +1,86 @@
+// What rows of bits and sequences have in common as contents: distances are f32 and compared as they are, nothing is
+// left out, and brute force or a cover tree searches them.
+#pragma once
+
+#include "engine/backend.hpp"
+#include "engine/choose_object_engine.hpp"
+#include "engine/search_content.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace kith::engine {
+
+template <typename View>
+struct ObjectContent {
+  /// In the manner of L1, whose values are the distances themselves.
+  static SearchSubject subject_called(std::string_view metric) { return {.metric = Metric::l1(), .name = metric}; }
+  template <typename Call>
+  static auto visit(const StateOf<View>&, const Call& call) {
+    return call(0.0f);
+  }
+  template <typename T>
+  static const auto& searcher(const StateOf<View>& state) {
+    return *state.searcher;
+  }
+  static void translate(const StateOf<View>&, const SearchOptions&, std::uint64_t, std::uint32_t*, float*) {}
+};
+
+/// Throws UsageError for options that mean something to points only.
+inline void require_object_options(const BuildOptions& options, std::string_view what) {
+  require_build_options(options);
+  const auto refuse = [&](std::string_view option) {
+    throw UsageError(fmt::format("{} is for points, not for {}", option, what));
+  };
+  if (options.split != SplitRule::widest) refuse("split");
+  if (options.builder != CoverBuilder::batch) refuse("builder");
+  if (!options.period.empty()) refuse("period");
+}
+
+/// Chooses engine and device, and puts what make(choice) returns into the state.
+template <typename State, typename Make>
+void make_searcher(State& state, const ObjectWish& wish, WorkTimes* times, const Make& make) {
+  Choice choice = [&] {
+    const StartTime start(times, wish.device);
+    return choose_object_engine(wish);
+  }();
+  make_or_fall_back(wish.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
+  state.engine = choice.engine;
+  state.device = choice.device;
+  state.reason = choice.reason;
+}
+
+template <typename State, typename Rows>
+void build_searcher(State& state, const ObjectWish& wish, ObjectBuildRequest<Rows> request, std::uint64_t bytes) {
+  make_searcher(state, wish, request.run.times, [&](const Choice& chosen) {
+    request.engine = chosen.engine;
+    request.device = chosen.device;
+    return with_memory(bytes, "the index", [&] { return backend_of(chosen.device).build_objects(request); });
+  });
+}
+
+/// For the rows of a file, which are checked.
+template <typename State, typename Rows>
+void load_searcher(State& state, const IndexFile& file, const Rows& rows, const LoadOptions& options) {
+  const IndexFacts& facts = file.facts();
+  const ObjectWish wish{.engine = facts.engine,
+                        .device = options.device,
+                        .objects = facts.rows,
+                        .content = facts.content,
+                        .reason = loaded_text(file)};
+  make_searcher(state, wish, options.times, [&](const Choice& chosen) {
+    return backend_of(chosen.device)
+        .load_objects({file, ObjectBuildRequest<Rows>{.engine = facts.engine,
+                                                      .metric = facts.sequence_metric,
+                                                      .rows = rows,
+                                                      .owner = file.owner(),
+                                                      .device = chosen.device,
+                                                      .run = {options.threads, &options.progress, options.times}}});
+  });
+}
+
+}  // namespace kith::engine

@@ -1,0 +1,336 @@
+// The searches, files and facts of every index, over its content: points, rows of bits or sequences. The content says
+// how queries are checked and prepared, and what becomes of the answers of its searcher.
+#pragma once
+
+#include "engine/index_file/stored_index.hpp"
+#include "engine/knn_rules.hpp"
+#include "engine/searcher.hpp"
+#include "engine/total_time.hpp"
+#include "engine/validate.hpp"
+#include "engine/with_memory.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith {
+namespace engine {
+
+/// A specialisation for each View has:
+/// - `size(state)`, `subject(state)` (what options are checked against), `rows(view)`, `require_queries(state, view)`;
+/// - `visit(state, call)`: call(T(0)) with the type of distances;
+/// - `Queries<T>(state, view or null, options)`: prepared queries, with the members of PlainQueries below;
+/// - `searcher<T>(state)`, `bound<T>(state, radius)` in reduced distances, and `translate`, which turns the searcher's
+///   answers into the caller's;
+/// - `memory_bytes(state)`, `describe(state)`, `write(state, options, sink)`, `load(file, options)`, a new state.
+template <typename View>
+struct Content;
+
+/// Prepared queries of which none was left out.
+template <typename Batch>
+struct PlainQueries {
+  Batch batch;
+  std::uint64_t answers = 0;  ///< rows that the caller expects
+
+  bool has_gaps() const { return false; }
+  std::uint64_t answer_of(std::uint64_t query) const { return query; }  ///< the caller's row of a query
+};
+
+/// The filters of a search whose objects are numbered as the caller does.
+inline PointFilter filter_of(const SearchOptions& options) {
+  PointFilter filter;
+  filter.exclude_self = options.exclude_self;
+  filter.earlier_only = options.earlier_only;
+  if (!options.allowed.empty()) filter.allowed = options.allowed.data();
+  if (!options.index_below.empty()) filter.below = options.index_below.data();
+  return filter;
+}
+
+inline RunOptions run_options(const SearchOptions& options) {
+  return {options.threads, &options.progress, options.times};
+}
+
+/// One radius for all queries, or one for each of the caller's rows.
+struct Radii {
+  double all = 0;
+  std::optional<std::span<const double>> each = {};
+
+  void require(std::uint64_t queries) const {
+    require_radius(all);
+    if (each) require_radii(*each, queries);
+  }
+};
+
+/// One search over a content: checks what the caller handed in, then finds.
+template <typename View>
+class ContentSearch {
+ public:
+  using Of = Content<View>;
+  using State = StateOf<View>;
+
+  /// `queries` is null where the objects themselves are the queries.
+  ContentSearch(const State& state, const View* queries, const SearchOptions& options)
+      : state_(state), queries_(queries), options_(options) {}
+
+  Neighbors knn(std::uint32_t k) const {
+    return checked(SearchKind::knn, [&](auto zero) { return find_nearest<decltype(zero)>(k); });
+  }
+  NeighborLists radius(const Radii& radii) const {
+    radii.require(rows());
+    return checked(SearchKind::radius, [&](auto zero) { return list_within<decltype(zero)>(radii); });
+  }
+  std::vector<std::uint32_t> count(const Radii& radii) const {
+    radii.require(rows());
+    return checked(SearchKind::radius, [&](auto zero) { return count_within<decltype(zero)>(radii); });
+  }
+
+ private:
+  template <typename T>
+  using Queries = typename Of::template Queries<T>;
+
+  std::uint64_t rows() const { return queries_ == nullptr ? Of::size(state_) : Of::rows(*queries_); }
+  std::uint32_t missing() const { return static_cast<std::uint32_t>(Of::size(state_)); }
+
+  template <typename Find>
+  auto checked(SearchKind kind, const Find& find) const {
+    if (queries_ != nullptr) Of::require_queries(state_, *queries_);
+    SearchSubject subject = Of::subject(state_);
+    subject.kind = kind;
+    subject.is_self = queries_ == nullptr;
+    subject.points = Of::size(state_);
+    subject.queries = rows();
+    require_search_options(options_, subject);
+    const TotalTime total(options_.times);
+    const runtime::Watched watched(&options_.progress, "searching");
+    return Of::visit(state_, find);
+  }
+
+  template <typename T>
+  Neighbors find_nearest(std::uint32_t k) const {
+    const Queries<T> queries(state_, queries_, options_);
+    if (k != 0 && queries.answers > (std::uint64_t{1} << 60) / k) {
+      throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", queries.answers, k));
+    }
+    const std::uint64_t entries = queries.answers * k;
+    return with_memory(entries * (sizeof(T) + 4), "the result", [&] {
+      std::vector<std::uint32_t> indices(entries);
+      Distances distances(dtype_of<T>, entries);
+      const std::span<T> values = distances.values<T>();
+      // An empty list is exact, and so is that of a query that was left out.
+      std::vector<std::uint8_t> exact(wants_flags(options_) ? queries.answers : 0, 1);
+      if (k > 0 && queries.batch.count > 0) {
+        KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_);
+        rules.bound = Of::template bound<T>(state_, options_.max_distance);
+        Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),
+                                             values.data(), exact.empty() ? nullptr : exact.data());
+        Of::translate(state_, options_, queries.batch.count * k, indices.data(), values.data());
+      }
+      if (k > 0 && queries.has_gaps()) {
+        spread_rows(queries, k, indices, values);
+        if (!exact.empty()) spread_values(queries, std::uint8_t{1}, exact);
+      }
+      return Neighbors(queries.answers, k, missing(), std::move(indices), std::move(distances), std::move(exact));
+    });
+  }
+
+  template <typename T>
+  NeighborLists list_within(const Radii& radii) const {
+    Queries<T> queries(state_, queries_, options_);
+    const std::vector<T> bounds = bounds_of<T>(radii, queries);
+    return with_memory(queries.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
+      ChainLists<T> lists{{0}, {}, {}};
+      if (queries.batch.count > 0) {
+        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all),
+                                                        options_.max_neighbors, run_options(options_));
+        Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.chains.data());
+      }
+      if (queries.has_gaps()) {
+        std::vector<std::uint64_t> offsets(queries.answers + 1, 0);
+        for (std::uint64_t q = 0; q < queries.batch.count; ++q) {
+          offsets[queries.answer_of(q) + 1] = lists.offsets[q + 1] - lists.offsets[q];
+        }
+        for (std::uint64_t row = 0; row < queries.answers; ++row) offsets[row + 1] += offsets[row];
+        lists.offsets = std::move(offsets);
+      }
+      return NeighborLists(missing(), std::move(lists.offsets), std::move(lists.indices),
+                           Distances(std::move(lists.chains)));
+    });
+  }
+
+  template <typename T>
+  std::vector<std::uint32_t> count_within(const Radii& radii) const {
+    Queries<T> queries(state_, queries_, options_);
+    const std::vector<T> bounds = bounds_of<T>(radii, queries);
+    return with_memory(queries.answers * 4, "the result", [&] {
+      std::vector<std::uint32_t> counts(queries.answers, 0);
+      if (queries.batch.count == 0) return counts;
+      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all),
+                                             run_options(options_), counts.data());
+      if (queries.has_gaps()) spread_values(queries, 0u, counts);
+      return counts;
+    });
+  }
+
+  /// The radii in reduced distances, if each query has its own; the batch points to them.
+  template <typename T>
+  std::vector<T> bounds_of(const Radii& radii, Queries<T>& queries) const {
+    std::vector<T> bounds;
+    if (!radii.each) return bounds;
+    constexpr std::uint64_t kBlock = 1 << 14;
+    const std::uint64_t count = queries.batch.count;
+    with_memory(count * sizeof(T), "the radii", [&] { bounds.resize(count); });
+    runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options_.threads}, [&](std::uint64_t block) {
+      const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+      for (std::uint64_t q = block * kBlock; q < end; ++q) {
+        bounds[q] = Of::template bound<T>(state_, (*radii.each)[queries.answer_of(q)]);
+      }
+    });
+    queries.batch.bounds = bounds.data();
+    return bounds;
+  }
+
+  /// Moves rows of k entries from their dense places to the caller's rows, last first, and empties the rows between.
+  template <typename T>
+  void spread_rows(const Queries<T>& queries, std::uint32_t k, std::vector<std::uint32_t>& indices,
+                   std::span<T> distances) const {
+    const auto empty = [&](std::uint64_t begin, std::uint64_t end) {
+      std::fill(indices.data() + begin * k, indices.data() + end * k, missing());
+      std::fill(distances.data() + begin * k, distances.data() + end * k, std::numeric_limits<T>::infinity());
+    };
+    std::uint64_t end = queries.answers;
+    for (std::uint64_t q = queries.batch.count; q-- > 0;) {
+      const std::uint64_t row = queries.answer_of(q);
+      std::copy_backward(&indices[q * k], &indices[q * k] + k, &indices[row * k] + k);
+      std::copy_backward(&distances[q * k], &distances[q * k] + k, &distances[row * k] + k);
+      empty(row + 1, end);
+      end = row;
+    }
+    empty(0, end);
+  }
+
+  /// The same for one value per query; the rows between get `empty`.
+  template <typename T, typename Value>
+  static void spread_values(const Queries<T>& queries, Value empty, std::vector<Value>& values) {
+    for (std::uint64_t q = queries.batch.count; q-- > 0;) {  // last first: a row never lies before its query
+      const std::uint64_t row = queries.answer_of(q);
+      if (row == q) break;
+      values[row] = std::exchange(values[q], empty);
+    }
+  }
+
+  const State& state_;
+  const View* queries_;
+  const SearchOptions& options_;
+};
+
+}  // namespace engine
+
+template <typename Self, typename View>
+Self SearchIndex<Self, View>::load(const std::string& path, const LoadOptions& options) {
+  return engine::load_from_file(
+      path, options, [&](const engine::IndexFile& file) { return Self(engine::Content<View>::load(file, options)); });
+}
+template <typename Self, typename View>
+Self SearchIndex<Self, View>::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
+  return engine::load_from_bytes(
+      bytes, options, [&](const engine::IndexFile& file) { return Self(engine::Content<View>::load(file, options)); });
+}
+template <typename Self, typename View>
+void SearchIndex<Self, View>::save(const std::string& path, const SaveOptions& options) const {
+  engine::require_threads(options.threads);
+  engine::save_to_file(path, memory_bytes(),
+                       [&](const auto& sink) { engine::Content<View>::write(*state_, options, sink); });
+}
+template <typename Self, typename View>
+std::vector<std::byte> SearchIndex<Self, View>::to_bytes(const SaveOptions& options) const {
+  engine::require_threads(options.threads);
+  return engine::save_to_bytes(memory_bytes(),
+                               [&](const auto& sink) { engine::Content<View>::write(*state_, options, sink); });
+}
+
+template <typename Self, typename View>
+Neighbors SearchIndex<Self, View>::knn(View queries, std::uint32_t k, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).knn(k);
+}
+template <typename Self, typename View>
+Neighbors SearchIndex<Self, View>::knn_self(std::uint32_t k, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).knn(k);
+}
+template <typename Self, typename View>
+NeighborLists SearchIndex<Self, View>::radius(View queries, double radius, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).radius({radius});
+}
+template <typename Self, typename View>
+NeighborLists SearchIndex<Self, View>::radius_self(double radius, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).radius({radius});
+}
+template <typename Self, typename View>
+NeighborLists SearchIndex<Self, View>::radius(View queries, std::span<const double> radii,
+                                              const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).radius({.each = radii});
+}
+template <typename Self, typename View>
+NeighborLists SearchIndex<Self, View>::radius_self(std::span<const double> radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).radius({.each = radii});
+}
+template <typename Self, typename View>
+std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, double radius,
+                                                          const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).count({radius});
+}
+template <typename Self, typename View>
+std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(double radius, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).count({radius});
+}
+template <typename Self, typename View>
+std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, std::span<const double> radii,
+                                                          const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).count({.each = radii});
+}
+template <typename Self, typename View>
+std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(std::span<const double> radii,
+                                                               const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).count({.each = radii});
+}
+
+template <typename Self, typename View>
+std::uint64_t SearchIndex<Self, View>::size() const {
+  return engine::Content<View>::size(*state_);
+}
+template <typename Self, typename View>
+Engine SearchIndex<Self, View>::engine() const {
+  return state_->engine;
+}
+template <typename Self, typename View>
+Device SearchIndex<Self, View>::device() const {
+  return state_->device;
+}
+template <typename Self, typename View>
+std::uint64_t SearchIndex<Self, View>::memory_bytes() const {
+  return engine::Content<View>::memory_bytes(*state_);
+}
+template <typename Self, typename View>
+std::string SearchIndex<Self, View>::explain() const {
+  return state_->reason + '\n' + engine::Content<View>::describe(*state_);
+}
+template <typename Self, typename View>
+std::string SearchIndex<Self, View>::first_violation() const {
+  // What must hold of a cover tree only the CPU checks.
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
+  return engine::Content<View>::visit(*state_, [&](auto zero) {
+    return engine::Content<View>::template searcher<decltype(zero)>(*state_).first_violation();
+  });
+}
+
+}  // namespace kith
