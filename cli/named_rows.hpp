@@ -1,4 +1,4 @@
-// Errors of the library about a row, told with the file and line that the row came from.
+// Errors of the library about a row, with the file and line that the row came from.
 #pragma once
 
 #include <kith/io/read_points.hpp>

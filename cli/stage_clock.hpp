@@ -1,4 +1,4 @@
-// How long one stage of the work takes, told by the progress reports that pass by.
+// How long one stage of the work takes, measured by its progress reports.
 #pragma once
 
 #include "stopwatch.hpp"

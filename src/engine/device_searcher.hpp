@@ -1,4 +1,4 @@
-// What a searcher on a GPU offers to callers whose arrays lie there: work is put into their stream, nobody waits.
+// What a searcher on a GPU offers to callers whose arrays lie there: work is enqueued in their stream without waiting.
 #pragma once
 
 #include "engine/searcher.hpp"

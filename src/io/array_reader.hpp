@@ -1,5 +1,4 @@
-// Reads named arrays of a .npz archive as matrices of numbers, whoever wrote it: any integer type, either byte order
-// and memory order.
+// Reads named arrays of a .npz archive as matrices of numbers: any integer type, either byte order and memory order.
 #pragma once
 
 #include "io/record_type.hpp"

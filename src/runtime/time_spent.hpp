@@ -1,4 +1,4 @@
-// Adds the time that a piece of work takes to a sum that somebody asked for.
+// Adds the time that a piece of work takes to a sum, if one was requested.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Objects of one cell and a few centres that may win some of them: who is measured with whom, told by owners.
+// Objects of one cell and a few centres that may win some of them: which pairs are measured, given the owners.
 #pragma once
 
 #include "cpu/cover_tree/build_state.hpp"

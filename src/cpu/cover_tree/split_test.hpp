@@ -1,4 +1,4 @@
-// Which open cells split at a level and which become leaves, told from pairs of a few objects of each.
+// Which open cells split at a level and which become leaves, decided by pairs of a few objects of each.
 #pragma once
 
 #include "cpu/cover_tree/build_state.hpp"

@@ -1,5 +1,5 @@
-// Objects of any kind in a cover tree on the GPU, for who does not include kernels: which space they are of is told at
-// run time.
+// Objects of any kind in a cover tree on the GPU, for files that do not include kernels: their space is chosen at run
+// time.
 #pragma once
 
 #include "cuda/cover_tree/device_cover_tree.hpp"

@@ -1,4 +1,4 @@
-// The stream in which a cover tree is built: launches, copies, and how long phases take if somebody asks.
+// The stream in which a cover tree is built: launches, copies, and the time of each phase on request.
 #pragma once
 
 #include "cuda/check.hpp"

@@ -1,4 +1,4 @@
-// The steps of a check in their order, whoever launches them.
+// The steps of a check in their order, independent of how they are launched.
 #pragma once
 
 #include "cuda/kd_tree/check_sides.cuh"

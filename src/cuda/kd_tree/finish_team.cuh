@@ -1,4 +1,4 @@
-// What whole warps do together for one node: meet, find extremes, count, find the counter into which a rank falls.
+// What whole warps do together for one node: synchronise, find extremes, count, find the counter that holds a rank.
 #pragma once
 
 #include "cuda/kd_tree/finish_box.cuh"

@@ -1,4 +1,4 @@
-// What is made known of a node once the cells of its median are found: how its points are told apart in the next pass
+// What is published of a node once the cells of its median are found: how its points are classified in the next pass
 // or in the scatter, and how those of its halves are counted in the pass. Functions are the work of one warp, unless
 // they say otherwise.
 #pragma once

@@ -1,5 +1,5 @@
-// The tables of a segment whose cells refine ties, in the shared memory of a step if dims are few: whoever searches
-// them does not wait for global memory at each turn.
+// The tables of a segment whose cells refine ties, in the shared memory of a step if dims are few, so that searching
+// them does not access global memory.
 #pragma once
 
 #include "cuda/kd_tree/tied_cells.cuh"

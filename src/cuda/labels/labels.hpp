@@ -1,4 +1,4 @@
-// Labels and values of neighbours, put into a stream; nobody waits. All arrays are in device memory. Throws
+// Labels and values of neighbours, enqueued in a stream without waiting. All arrays are in device memory. Throws
 // DeviceError, OutOfMemory.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Labels by votes of long lists, a warp for each query. Tickets as in vote_by_threads.cuh: whoever waits waits for a
-// warp that is running.
+// Labels by votes of long lists, a warp for each query. Tickets as in vote_by_threads.cuh: a warp only waits
+// for warps that are running.
 #pragma once
 
 #include "cuda/labels/neighbor_row.cuh"

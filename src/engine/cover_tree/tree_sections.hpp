@@ -1,4 +1,4 @@
-// The cover tree in an index file: its arrays as they lie in memory. The objects are somebody else's.
+// The cover tree in an index file: its arrays as they lie in memory. The objects are stored separately.
 #pragma once
 
 #include "engine/cover_tree/cover_tree.hpp"

@@ -1,4 +1,4 @@
-// Whether arrays are a cover tree as far as that can be told without measuring.
+// Whether arrays are a cover tree as far as that can be checked without measuring.
 #pragma once
 
 #include "engine/cover_tree/cover_tree.hpp"

@@ -1,4 +1,4 @@
-// How large the leaves of a k-d tree are if nobody says. The same on every device: the files are the same too.
+// The default leaf size of a k-d tree. The same on every device: the files are the same too.
 #pragma once
 
 #include <cstdint>
