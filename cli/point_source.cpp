@@ -78,7 +78,7 @@ void complete_columns(io::Table& table, const io::PointFile& file, const std::ve
 
 void PointSource::require_flags(const SourceInput& input, bool is_index) const {
   if (is_index || !input.flags.map) return;
-  throw UsageError(fmt::format("{} is no index file; leave --map out", input.flags.points_path));
+  throw UsageError(fmt::format("{} is not an index file; leave --map out", input.flags.points_path));
 }
 
 void PointSource::read_points(const SourceInput& input) {

@@ -84,7 +84,7 @@ engine::BitRows rows_in(const IndexFile& file, int threads) {
   const std::uint64_t wrong = runtime::first_match(facts.rows, kRowsPerTask, threads, [&](std::uint64_t i) {
     return has_rest(rows.row(i), words_per_row, facts.dims);
   });
-  if (wrong < facts.rows) file.refuse(fmt::format("row {} goes on behind its last bit", wrong));
+  if (wrong < facts.rows) file.refuse(fmt::format("row {} has bits set after its last bit", wrong));
   return rows;
 }
 
