@@ -183,15 +183,16 @@ TEST_P(ForgedIndex, ThePeriodIsChecked) {
   expect_refused(with_value(bytes_, period, std::numeric_limits<double>::quiet_NaN()), "section period: ");
   expect_refused(with_value(bytes_, period, 0.5), "lies outside [0, 0.5) of periodic axis 0");
   expect_refused(with_value(with_value(bytes_, period, 0.0), period + 16, 0.0), "no axis is periodic");
-  expect_refused(
-      with_value(with_value(bytes_, offsetof(HeaderRecord, metric), 3u), offsetof(HeaderRecord, metric_p), 3.0),
-      "metric lp:3 knows no periodic axes");
-  expect_refused(with_value(bytes_, offsetof(HeaderRecord, metric), 4u), "metric cosine knows no periodic axes");
-  if (GetParam().engine == Engine::brute_force) {
-    expect_refused(
-        with_value(with_value(bytes_, offsetof(HeaderRecord, metric), 5u), offsetof(HeaderRecord, metric_p), 0.0),
-        "metric ip knows no periodic axes");
-  }
+  const auto with_metric = [&](std::uint32_t number, double p) {
+    return with_value(with_value(bytes_, offsetof(HeaderRecord, metric), number), offsetof(HeaderRecord, metric_p), p);
+  };
+  expect_refused(with_metric(4, 2), "metric cosine knows no periodic axes");
+  expect_refused(with_metric(6, 2), "metric angular knows no periodic axes");
+  expect_refused(with_metric(7, 0), "metric canberra knows no periodic axes");
+  if (GetParam().engine == Engine::brute_force) expect_refused(with_metric(5, 0), "metric ip knows no periodic axes");
+  EXPECT_TRUE(refused_or_genuine(with_metric(3, 3)));  // lp:3 wraps
+  EXPECT_EQ(Index::from_bytes(with_metric(3, 3), kOneThread).metric(), Metric::lp(3));
+  expect_refused(with_value(with_metric(3, 3), period, -1.0), "section period: ");
   EXPECT_TRUE(refused_or_genuine(with_value(bytes_, period, 4.0)));
 }
 
