@@ -76,7 +76,8 @@ void require_approximation(const SearchOptions& options, const SearchSubject& su
   }
   if (subject.kind == SearchKind::knn) {
     if (!subject.metric.info().has_distances && options.max_distance != std::numeric_limits<double>::infinity()) {
-      throw UsageError(fmt::format("max_distance is for distances, but the metric {} has none", subject.metric.name()));
+      throw UsageError(fmt::format("max_distance is for distances, but the metric {} has none: it is {}",
+                                   subject.metric.name(), subject.metric.info().summary));
     }
     return;
   }
@@ -162,9 +163,9 @@ void require_boxes_possible(Metric metric, bool is_periodic) {
 void require_radius_possible(Metric metric) {
   if (metric.info().has_distances) return;
   throw UsageError(
-      fmt::format("radius and count: not for the metric {}, which has no distances; search for the k nearest, or build "
-                  "an index for another metric",
-                  metric.name()));
+      fmt::format("radius and count: not for the metric {}, which has no distances: it is {}; search for the k "
+                  "nearest, or build an index for another metric",
+                  metric.name(), metric.info().summary));
 }
 
 bool knows_metric(Engine engine, Metric metric) {
