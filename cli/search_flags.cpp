@@ -130,7 +130,8 @@ Flag select_flag(SearchOptions& search) {
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
   return {"--period", "L|LO:UP,…",
-          "periodic axes: length or bounds of each axis, 0 for one that does not wrap; l2, l1, linf and lp only",
+          "periodic axes: length or bounds of each axis, 0 for one that does not wrap; " +
+              metric_choices(", ", &MetricInfo::wraps) + " only",
           [&axes, &lengths](const std::string& value) {
             axes.clear();
             lengths.clear();

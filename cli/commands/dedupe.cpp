@@ -177,7 +177,7 @@ int run_dedupe(DedupeFlags flags) {
 
 FlagGroup rule_flags(DedupeFlags& flags) {
   Flag metric = any_metric_flag(flags.options.metric, flags.sequences, nullptr);
-  metric.value = metric_choices("|", true) + "|hamming|edit|jaccard";
+  metric.value = metric_choices("|", &MetricInfo::has_distances) + "|hamming|edit|jaccard";
   metric.text =
       "with --tolerance: how distances are measured; l2 by default. edit, hamming and jaccard: strings and sets";
   metric.take = [&flags, take = metric.take](const std::string& value) {

@@ -73,8 +73,8 @@ struct BuildOptions {
   /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;
-  /// Periodic axes (a torus), for L2, L1 and Linf: the length of each axis, 0 for one that does not wrap; empty: none
-  /// does. Points must lie in [0, length), queries are wrapped into it.
+  /// Periodic axes (a torus), for L2, L1, Linf and Lp: the length of each axis, 0 for one that does not wrap; empty:
+  /// none does. Points must lie in [0, length), queries are wrapped into it.
   std::vector<double> period = {};
   /// How many queries will come in all, if that is known: for a few, `automatic` scans instead of building a tree.
   /// 0: about as many as points.

@@ -80,7 +80,7 @@ struct MetricInfo {
 /// One for each kind, in their order.
 std::span<const MetricInfo> metric_table();
 
-/// The patterns of the table, between `separator`s; only of metrics with distances if so asked.
-std::string metric_choices(std::string_view separator, bool only_distances = false);
+/// The patterns of the table, between `separator`s; `only` of those that have a property: `&MetricInfo::wraps`.
+std::string metric_choices(std::string_view separator, bool MetricInfo::*only = nullptr);
 
 }  // namespace kith

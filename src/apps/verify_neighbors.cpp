@@ -5,6 +5,7 @@
 #include "apps/check_queries.hpp"
 #include "apps/list_difference.hpp"
 #include "apps/plain_search.hpp"
+#include "core/metric/metrics.hpp"
 
 #include <kith/error.hpp>
 #include <kith/point_set.hpp>
@@ -48,10 +49,7 @@ void check_data(PointView points, PointView queries, DType found, std::uint64_t 
   if ((options.exclude_self || options.earlier_only) && points.rows() != queries.rows()) {
     throw UsageError("exclude_self and earlier_only need the points themselves as queries");
   }
-  const Metric& metric = options.metric;
-  if (!options.period.empty() && !metric.info().wraps) {
-    throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
-  }
+  if (!options.period.empty()) core::require_wraps(options.metric);
   if (!options.allowed.empty() && options.allowed.size() != (points.rows() + 63) / 64) {
     throw UsageError(
         fmt::format("allowed: {} words for {} points; give one for 64 points", options.allowed.size(), points.rows()));

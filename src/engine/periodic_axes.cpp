@@ -1,6 +1,7 @@
 // See periodic_axes.hpp.
 #include "engine/periodic_axes.hpp"
 
+#include "core/metric/metrics.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -34,8 +35,7 @@ std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t d
     }
   }
   if (std::all_of(lengths.begin(), lengths.end(), [](T length) { return length == kInfinity; })) return {};
-  if (!metric.info().wraps)
-    throw UsageError(fmt::format("period: no periodic axes under the metric {}", metric.name()));
+  core::require_wraps(metric);
   return lengths;
 }
 

@@ -98,7 +98,7 @@ TEST_F(FilterFlags, PeriodTakesTheWayAround) {
   EXPECT_PRED2(has, run_kith({"knn", path("p.csv"), "-k", "1", "--period", "5,0"}).err,
                "2 rows outside of the box of --period were wrapped into it");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--period", "10,0", "--metric", "cosine"}), 2,
-                 "l2, l1 and linf only");
+                 "l2, l1, linf, lp:P only, not for cosine");
 }
 
 TEST_F(FilterFlags, ApproximationSaysWhatIsCertain) {

@@ -100,7 +100,9 @@ TEST(Period, SaysWhatIsWrong) {
   EXPECT_PRED2(holds, refused({1, std::numeric_limits<double>::infinity()}), "the length inf of axis 1");
   EXPECT_PRED2(holds, refused({1e300, 1}), "not a positive f32 number");
   EXPECT_PRED2(holds, refused({1e-300, 1}), "not a positive f32 number");
-  EXPECT_PRED2(holds, refused({1, 1}, Metric::cosine()), "no periodic axes under the metric cosine");
+  EXPECT_PRED2(holds, refused({1, 1}, Metric::cosine()),
+               "periodic axes exist for l2, l1, linf, lp:P only, not for cosine");
+  EXPECT_PRED2(holds, refused({1, 1}, Metric::canberra()), "not for canberra");
   EXPECT_NO_THROW(Index::build(view, {.metric = Metric::cosine(), .period = {0, 0}}));
 
   const std::string outside = thrown_message<BadData>([&] { Index::build(view, {.period = {1, 1}}); });

@@ -64,13 +64,19 @@ std::string MetricInfo::pattern() const {
   return parameter.empty() ? std::string(name) : fmt::format("{}:{}", name, parameter);
 }
 
-std::string metric_choices(std::string_view separator, bool only_distances) {
+std::string metric_choices(std::string_view separator, bool MetricInfo::*only) {
   std::string choices;
   for (const MetricInfo& info : metric_table()) {
-    if (only_distances && !info.has_distances) continue;
+    if (only != nullptr && !(info.*only)) continue;
     choices += fmt::format("{}{}", choices.empty() ? "" : separator, info.pattern());
   }
   return choices;
+}
+
+void core::require_wraps(Metric metric) {
+  if (metric.info().wraps) return;
+  throw UsageError(fmt::format("period: periodic axes exist for {} only, not for {}",
+                               metric_choices(", ", &MetricInfo::wraps), metric.name()));
 }
 
 }  // namespace kith

@@ -100,6 +100,9 @@ KITH_HOST_DEVICE decltype(auto) visit_kind(Metric::Kind kind, double p, F&& f) {
   return visit_listed(kind, p, std::forward<F>(f), decltype(metrics_for<Takes>(AllMetrics{}, MetricList<>{})){});
 }
 
+/// Throws UsageError for a metric without periodic axes.
+void require_wraps(Metric metric);
+
 /// The kind that a search by this metric compares by: that of L2 for cosine.
 inline Metric::Kind kind_of_reduction(Metric metric) {
   return visit_kind<EveryMetric>(metric.kind(), metric.p(),
