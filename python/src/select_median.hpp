@@ -7,6 +7,12 @@
 #include <limits>
 #include <span>
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace kith::python {
 
 /// The most numbers whose ranks are counted.
@@ -15,10 +21,31 @@ inline constexpr std::size_t kFewValues = 32;
 /// Two numbers for one instruction; vectors of the compiler, of the size that every machine has.
 typedef double Pair __attribute__((vector_size(16)));
 
-inline Pair load_pair(const double* values) {
-  Pair pair;
-  __builtin_memcpy(&pair, values, sizeof(pair));
-  return pair;
+/// The same in an array, where it may begin at any number.
+typedef double StoredPair __attribute__((vector_size(16), aligned(8), may_alias));
+
+inline Pair load_pair(const double* values) { return *reinterpret_cast<const StoredPair*>(values); }
+inline void store_pair(double* values, Pair pair) { *reinterpret_cast<StoredPair*>(values) = pair; }
+
+/// The lower and the higher of each two numbers. By their names, because compilers may not make one instruction of
+/// a < b ? a : b, which has rules for NaN.
+inline Pair lower(Pair a, Pair b) {
+#if defined(__aarch64__)
+  return vminq_f64(a, b);
+#elif defined(__SSE2__)
+  return _mm_min_pd(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+inline Pair higher(Pair a, Pair b) {
+#if defined(__aarch64__)
+  return vmaxq_f64(a, b);
+#elif defined(__SSE2__)
+  return _mm_max_pd(a, b);
+#else
+  return a > b ? a : b;
+#endif
 }
 
 /// Of up to kFewValues numbers, and room for as many: the largest with at most `rank` lower ones.
@@ -38,7 +65,7 @@ inline double value_of_rank_by_counts(double* values, std::size_t count, std::si
     }
     for (std::size_t v = 0; v < kTogether; ++v) {
       const Pair candidates = lower[v] <= static_cast<std::int64_t>(rank) ? own[v] : nothing;
-      found = candidates > found ? candidates : found;
+      found = higher(found, candidates);
     }
   }
   return std::max(found[0], found[1]);
@@ -57,11 +84,9 @@ std::size_t move_to_front(std::span<double> values, Belongs&& belongs) {
   return front;
 }
 
-/// The value of this rank, from 0, by rounds of partitions around the median of eight. Changes the order; kFewValues
-/// places behind the numbers are overwritten.
+/// The value of this rank, from 0, by rounds of partitions around the median of eight. Changes the order.
 inline double value_of_rank(std::span<double> values, std::size_t rank) {
   constexpr int kMostRounds = 64;  // far more than random pivots take
-  double* const behind = values.data() + values.size();
   for (int round = 0; values.size() > kFewValues && round < kMostRounds; ++round) {
     double sample[8];
     for (std::size_t i = 0; i < 8; ++i) sample[i] = values[(2 * i + 1) * values.size() / 16];
@@ -80,8 +105,9 @@ inline double value_of_rank(std::span<double> values, std::size_t rank) {
     rank -= equal;
   }
   if (values.size() <= kFewValues) {
-    std::copy(values.begin(), values.end(), behind);
-    return value_of_rank_by_counts(behind, values.size(), rank);
+    double few[kFewValues];
+    std::copy(values.begin(), values.end(), few);
+    return value_of_rank_by_counts(few, values.size(), rank);
   }
   const auto chosen = values.begin() + static_cast<std::ptrdiff_t>(rank);
   std::nth_element(values.begin(), chosen, values.end());

@@ -1,10 +1,13 @@
 // See spatial_tree.hpp.
 #include "spatial_tree.hpp"
 
+#include "row_extremes.hpp"
 #include "select_median.hpp"
+#include "sort_values.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -14,94 +17,155 @@
 
 namespace kith::python {
 
-/// Builds the nodes depth first with a stack: cells in the middle of nothing may lie thousands deep. While it goes on,
-/// the points lie coordinate by coordinate, so that boxes and partitions run over numbers side by side; partitions keep
-/// the order, so that the points of each node ascend. 24 + 8 dims bytes per point beside the tree.
-class TreeBuild {
- public:
-  TreeBuild(SpatialTree& tree, PointView points, const TreeRules& rules)
-      : tree_(tree),
-        rules_(rules),
-        dims_(tree.dims_),
-        size_(points.rows()),
-        columns_(std::make_unique_for_overwrite<double[]>(size_ * dims_)),
-        numbers_(std::make_unique_for_overwrite<std::uint32_t[]>(size_)),
-        lesser_(std::make_unique_for_overwrite<std::uint32_t[]>(size_)),
-        greater_(std::make_unique_for_overwrite<std::uint32_t[]>(size_)),
-        room_(std::make_unique_for_overwrite<std::uint32_t[]>(size_)),
-        values_(std::make_unique_for_overwrite<double[]>(size_ + kFewValues)) {
-    for (std::size_t i = 0; i < size_; ++i) {
-      const double* const row = points.row<double>(i);
-      for (std::uint32_t d = 0; d < dims_; ++d) columns_[d * size_ + i] = row[d];
-    }
-    std::iota(numbers_.get(), numbers_.get() + size_, 0u);
+/// What all threads share: the points, which stay where they are, and their numbers, which move. A node has the places
+/// [start, end) of each array. 24 bytes per point beside the tree.
+struct TreePoints {
+  TreePoints(PointView points, SpatialTree& into)
+      : tree(into),
+        dims(points.dims()),
+        size(points.rows()),
+        rows(points.row<double>(0)),
+        stride(points.row_stride()),
+        numbers(std::make_unique_for_overwrite<std::uint32_t[]>(size)),
+        moved(std::make_unique_for_overwrite<std::uint32_t[]>(size)),
+        keys(std::make_unique_for_overwrite<double[]>(size)),
+        values(std::make_unique_for_overwrite<double[]>(size)) {
+    std::iota(numbers.get(), numbers.get() + size, 0u);
+    if (dims > 1) return;
+    sort_numbers({numbers.get(), size}, [this](std::uint32_t number) { return value(number, 0); });
+    for (std::size_t i = 0; i < size; ++i) keys[i] = value(numbers[i], 0);
   }
 
-  void run() {
-    std::vector<Pending> stack{{-1, false, 0, tree_.size(), {}}};
-    while (!stack.empty()) {
-      const Pending next = std::move(stack.back());
-      stack.pop_back();
-      const std::int64_t number = add_node(next);
-      if (next.parent >= 0) {
-        TreeNode& parent = tree_.nodes_[static_cast<std::size_t>(next.parent)];
-        (next.is_greater ? parent.greater : parent.lesser) = number;
-      }
-      split(number, next.cell.empty() ? tree_.box(number) : next.cell.data(), stack);
+  /// In one dimension: each point to the leaf that `moved` names the start of, in the order of their numbers.
+  void fill_leaves() {
+    std::uint32_t* const next = numbers.get();
+    std::iota(next, next + size, 0u);
+    for (std::uint32_t number = 0; number < size; ++number) {
+      const std::uint32_t at = next[moved[number]]++;
+      tree.indices_[at] = number;
+      tree.rows_[at] = value(number, 0);
     }
+  }
+
+  double value(std::uint32_t number, std::uint32_t d) const { return rows[number * stride + d]; }
+
+  SpatialTree& tree;
+  std::uint32_t dims;
+  std::size_t size;
+  const double* rows;
+  std::int64_t stride;
+  std::unique_ptr<std::uint32_t[]> numbers;
+  std::unique_ptr<std::uint32_t[]> moved;
+  std::unique_ptr<double[]> keys;    // the values in the dimension in which a node is split
+  std::unique_ptr<double[]> values;  // the same, reordered to find the median
+};
+
+/// Builds nodes depth first with a stack: cells in the middle of nothing may lie thousands deep. Partitions keep the
+/// order, so that the numbers of each node's points ascend; in one dimension the points are sorted by value instead,
+/// once, and nothing moves.
+class TreeBuild {
+ public:
+  TreeBuild(TreePoints& points, const TreeRules& rules, std::size_t threads)
+      : points_(points), rules_(rules), dims_(points.dims), threads_(threads) {}
+
+  /// Adds the nodes of all points.
+  void run_all() {
+    const auto size = static_cast<std::int64_t>(points_.size);
+    std::vector<double> cell;
+    if (!rules_.compact) {
+      cell.resize(2 * dims_);
+      find_box({.end = size}, cell.data());
+    }
+    run(0, size, cell);
+    if (!rules_.compact) join_boxes();
   }
 
  private:
+  friend class SpatialTree;
+
   struct Pending {
     std::int64_t parent;
     bool is_greater;
     std::int64_t start;
     std::int64_t end;
-    std::vector<double> cell;  // dims lower faces, dims upper ones; empty: the tight box
   };
 
-  /// The values of a node's points in one dimension.
-  std::span<double> column(const TreeNode& node, std::uint32_t d) {
-    return {columns_.get() + d * size_ + node.start, static_cast<std::size_t>(node.size())};
+  /// A node of fewer points is not worth a thread.
+  static constexpr std::int64_t kPointsPerThread = 4096;
+
+  /// Adds the nodes of the points [start, end). `cell` is that of the first if cells are not shrunk.
+  void run(std::int64_t start, std::int64_t end, std::span<const double> cell) {
+    push({-1, false, start, end}, cell);
+    while (!pending_.empty()) {
+      const Pending next = pop();
+      const std::int64_t number = add_node(next.start, next.end);
+      if (next.parent >= 0) link(next.parent, next.is_greater, number);
+      if (choose_split(number)) add_halves(number);
+    }
   }
 
-  std::int64_t add_node(const Pending& pending) {
-    const auto number = static_cast<std::int64_t>(tree_.nodes_.size());
-    const TreeNode node{.start = pending.start, .end = pending.end};
-    tree_.nodes_.push_back(node);
-    const std::size_t box = tree_.boxes_.size();
-    tree_.boxes_.resize(box + 2 * dims_);
-    for (std::uint32_t d = 0; d < dims_; ++d) {
-      std::tie(tree_.boxes_[box + d], tree_.boxes_[box + dims_ + d]) = extremes(column(node, d));
+  /// Makes the boxes of inner nodes from those of their halves: where cells are not shrunk, only leaves have one yet.
+  void join_boxes() {
+    for (std::size_t number = nodes_.size(); number-- > 0;) {
+      if (nodes_[number].is_leaf()) continue;
+      const double *const a = box(nodes_[number].lesser), *const b = box(nodes_[number].greater);
+      double* const joined = box(static_cast<std::int64_t>(number));
+      for (std::uint32_t d = 0; d < dims_; ++d) {
+        joined[d] = std::min(a[d], b[d]);
+        joined[dims_ + d] = std::max(a[dims_ + d], b[dims_ + d]);
+      }
     }
+  }
+
+  void push(const Pending& next, std::span<const double> cell) {
+    pending_.push_back(next);
+    cells_.insert(cells_.end(), cell.begin(), cell.end());
+  }
+
+  Pending pop() {
+    const Pending next = pending_.back();
+    pending_.pop_back();
+    if (!rules_.compact) {
+      cell_.assign(cells_.end() - 2 * dims_, cells_.end());
+      cells_.resize(cells_.size() - 2 * dims_);
+    }
+    return next;
+  }
+
+  TreeNode& node(std::int64_t number) { return nodes_[static_cast<std::size_t>(number)]; }
+  double* box(std::int64_t number) { return boxes_.data() + number * 2 * dims_; }
+
+  template <typename T>
+  std::span<T> part(const std::unique_ptr<T[]>& items, const TreeNode& of) {
+    return {items.get() + of.start, static_cast<std::size_t>(of.size())};
+  }
+
+  std::int64_t add_node(std::int64_t start, std::int64_t end) {
+    const auto number = static_cast<std::int64_t>(nodes_.size());
+    nodes_.push_back({.start = start, .end = end});
+    boxes_.resize(boxes_.size() + 2 * dims_);
+    if (rules_.compact) find_box(nodes_.back(), box(number));
     return number;
   }
 
-  /// The least and the largest, without a branch: in a small node every second value is a new extreme.
-  static std::pair<double, double> extremes(std::span<const double> values) {
+  void link(std::int64_t parent, bool is_greater, std::int64_t number) {
+    (is_greater ? node(parent).greater : node(parent).lesser) = number;
+  }
+
+  /// The tight box of a node: dims lower faces, then dims upper ones.
+  void find_box(const TreeNode& of, double* low) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr std::size_t kTogether = 4;
-    const auto less = [](auto a, auto b) { return a < b ? a : b; };
-    const auto more = [](auto a, auto b) { return a > b ? a : b; };
-    double low = kInfinity, high = -kInfinity;
-    if (values.size() < kTogether) {
-      for (const double value : values) {
-        low = less(value, low);
-        high = more(value, high);
-      }
-      return {low, high};
+    double* const high = low + dims_;
+    if (of.size() == 0) {
+      std::fill(low, high, kInfinity);
+      std::fill(high, high + dims_, -kInfinity);
+    } else if (dims_ == 1) {
+      const std::span<const double> keys = part(points_.keys, of);
+      *low = keys.front();
+      *high = keys.back();
+    } else {
+      box_of_rows(points_.rows, points_.stride, part(points_.numbers, of), dims_, low, high);
     }
-    const double* const last = values.data() + values.size() - kTogether;  // some of them twice
-    Pair lows[2] = {load_pair(last), load_pair(last + 2)}, highs[2] = {lows[0], lows[1]};
-    for (const double* at = values.data(); at < last; at += kTogether) {
-      for (std::size_t v = 0; v < 2; ++v) {
-        const Pair pair = load_pair(at + 2 * v);
-        lows[v] = less(pair, lows[v]);
-        highs[v] = more(pair, highs[v]);
-      }
-    }
-    const Pair lowest = less(lows[0], lows[1]), highest = more(highs[0], highs[1]);
-    return {less(lowest[0], lowest[1]), more(highest[0], highest[1])};
   }
 
   /// The widest side of the cell on which the points differ; dims: there is none.
@@ -114,83 +178,145 @@ class TreeBuild {
     return best;
   }
 
-  void split(std::int64_t number, const double* cell, std::vector<Pending>& stack) {
-    TreeNode& node = tree_.nodes_[static_cast<std::size_t>(number)];
-    if (node.size() <= rules_.leaf_size) return finish_leaf(node);
-    const double* tight = tree_.box(number);
-    const std::uint32_t d = widest(cell, tight, dims_);
-    if (d == dims_) return finish_leaf(node);  // all points are equal
-    node.split_dim = d;
-    node.split = split_value(column(node, d), (cell[d] + cell[dims_ + d]) / 2, tight[d], tight[dims_ + d]);
-    const std::int64_t middle = node.start + move_lesser_to_front(node);
-    Pending lesser{number, false, node.start, middle, {}};
-    Pending greater{number, true, middle, node.end, {}};
+  /// Fills `keys` with the values of a node's points in one dimension.
+  std::span<const double> take_keys(const TreeNode& of, std::uint32_t d) {
+    const std::span<double> keys = part(points_.keys, of);
+    if (dims_ == 1) return keys;
+    const std::span<const std::uint32_t> numbers = part(points_.numbers, of);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = points_.value(numbers[i], d);
+    return keys;
+  }
+
+  /// Decides where a node is split, or finishes it as a leaf.
+  bool choose_split(std::int64_t number) {
+    TreeNode& of = node(number);
+    if (of.size() <= rules_.leaf_size) return finish_leaf(number);
+    double* const tight = box(number);
+    const double* const cell = rules_.compact ? tight : cell_.data();
+    std::uint32_t d = widest(cell, cell, dims_);
+    if (d == dims_) return finish_leaf(number);
+    std::span<const double> keys = take_keys(of, d);
     if (!rules_.compact) {
-      lesser.cell.assign(cell, cell + 2 * dims_);
-      greater.cell = lesser.cell;
-      lesser.cell[dims_ + d] = greater.cell[d] = node.split;
+      std::tie(tight[d], tight[dims_ + d]) = dims_ == 1 ? std::pair(keys.front(), keys.back()) : extremes(keys);
+      if (!(tight[d] < tight[dims_ + d])) {  // the cell is wide here, its points are not
+        find_box(of, tight);
+        d = widest(cell, tight, dims_);
+        if (d == dims_) return finish_leaf(number);
+        keys = take_keys(of, d);
+      }
     }
-    stack.push_back(std::move(greater));
-    stack.push_back(std::move(lesser));
+    of.split_dim = d;
+    of.split = split_value(of, (cell[d] + cell[dims_ + d]) / 2, tight[d], tight[dims_ + d]) + 0.0;  // no -0
+    return true;
   }
 
   /// A value with points on both sides of it: the median or the middle of the cell if it is one, else the nearest:
   /// the highest value, or just above the lowest, as SciPy has it.
-  double split_value(std::span<const double> values, double middle, double lowest, double highest) {
+  double split_value(const TreeNode& of, double middle, double lowest, double highest) {
+    const std::span<const double> keys = part(points_.keys, of);
     double at = middle;
-    if (rules_.balanced) {
-      std::copy(values.begin(), values.end(), values_.get());
-      at = value_of_rank({values_.get(), values.size()}, values.size() / 2);
+    if (rules_.balanced && dims_ == 1) {
+      at = keys[keys.size() / 2];
+    } else if (rules_.balanced) {
+      const std::span<double> values = part(points_.values, of);
+      std::copy(keys.begin(), keys.end(), values.begin());
+      at = value_of_rank(values, values.size() / 2);
     }
     if (at > highest) return highest;
     if (at > lowest) return at;
     return std::nextafter(lowest, highest);
   }
 
-  /// Moves the points of the lesser side before the others, each side in the order it had; returns how many they are.
-  std::int64_t move_lesser_to_front(const TreeNode& node) {
-    const std::span<const double> keys = column(node, static_cast<std::uint32_t>(node.split_dim));
-    const auto size = static_cast<std::uint32_t>(keys.size());
-    std::uint32_t lesser = 0, greater = 0;
-    for (std::uint32_t i = 0; i < size; ++i) {  // each place is written to both lists, and stays in one
-      const bool is_lesser = keys[i] < node.split;
-      lesser_[lesser] = greater_[greater] = i;
-      lesser += is_lesser ? 1 : 0;
-      greater += is_lesser ? 0 : 1;
+  /// Moves the numbers of the lesser side before the others, each side in the order it had; returns how many they are.
+  std::size_t move_lesser_to_front(const TreeNode& of) {
+    const std::span<const double> keys = part(points_.keys, of);
+    if (dims_ == 1) {
+      return static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), of.split) - keys.begin());
     }
-    const auto take = [&](auto* items, auto* room) {
-      for (std::uint32_t i = 0; i < greater; ++i) room[i] = items[greater_[i]];
-      for (std::uint32_t i = 0; i < lesser; ++i) items[i] = items[lesser_[i]];  // ascending: from behind or in place
-      std::copy_n(room, greater, items + lesser);
-    };
-    for (std::uint32_t d = 0; d < dims_; ++d) take(column(node, d).data(), values_.get());
-    take(numbers_.get() + node.start, room_.get());
-    return lesser;
+    const std::span<std::uint32_t> numbers = part(points_.numbers, of);
+    const std::span<std::uint32_t> greater = part(points_.moved, of);
+    std::size_t lesser_count = 0, greater_count = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {  // each number is written to both sides, and stays in one
+      const bool is_lesser = keys[i] < of.split;
+      numbers[lesser_count] = greater[greater_count] = numbers[i];
+      lesser_count += is_lesser ? 1 : 0;
+      greater_count += is_lesser ? 0 : 1;
+    }
+    std::copy_n(greater.begin(), greater_count, numbers.begin() + static_cast<std::ptrdiff_t>(lesser_count));
+    return lesser_count;
   }
 
-  void finish_leaf(const TreeNode& node) {
-    for (std::int64_t at = node.start; at < node.end; ++at) {
-      tree_.indices_[static_cast<std::size_t>(at)] = numbers_[static_cast<std::size_t>(at)];
-      double* const row = tree_.rows_.data() + at * dims_;
-      for (std::uint32_t d = 0; d < dims_; ++d) row[d] = columns_[d * size_ + static_cast<std::size_t>(at)];
+  void add_halves(std::int64_t number) {
+    const TreeNode of = node(number);
+    const std::int64_t middle = of.start + static_cast<std::int64_t>(move_lesser_to_front(of));
+    if (!rules_.compact) {
+      const auto face = static_cast<std::size_t>(of.split_dim);
+      lesser_cell_ = cell_;
+      lesser_cell_[dims_ + face] = cell_[face] = of.split;
     }
+    if (threads_ > 1 && of.size() >= 2 * kPointsPerThread) {
+      TreeBuild lesser(points_, rules_, threads_ - threads_ / 2), greater(points_, rules_, threads_ / 2);
+      auto other = std::async(std::launch::async, [&] { greater.run(middle, of.end, cell_); });
+      lesser.run(of.start, middle, lesser_cell_);
+      other.get();
+      append(lesser, number, false);
+      append(greater, number, true);
+      return;
+    }
+    push({number, true, middle, of.end}, cell_);
+    push({number, false, of.start, middle}, lesser_cell_);
   }
 
-  SpatialTree& tree_;
+  /// Adds the nodes of another build below one of this.
+  void append(const TreeBuild& other, std::int64_t parent, bool is_greater) {
+    const auto first = static_cast<std::int64_t>(nodes_.size());
+    link(parent, is_greater, first);
+    for (TreeNode added : other.nodes_) {
+      if (!added.is_leaf()) {
+        added.lesser += first;
+        added.greater += first;
+      }
+      nodes_.push_back(added);
+    }
+    boxes_.insert(boxes_.end(), other.boxes_.begin(), other.boxes_.end());
+  }
+
+  bool finish_leaf(std::int64_t number) {
+    const TreeNode& leaf = node(number);
+    if (!rules_.compact) find_box(leaf, box(number));
+    const std::span<const std::uint32_t> numbers = part(points_.numbers, leaf);
+    if (dims_ == 1) {  // see fill_leaves
+      for (const std::uint32_t chosen : numbers) points_.moved[chosen] = static_cast<std::uint32_t>(leaf.start);
+      return false;
+    }
+    std::copy(numbers.begin(), numbers.end(), points_.tree.indices_.begin() + leaf.start);
+    double* row = points_.tree.rows_.data() + leaf.start * dims_;
+    for (const std::uint32_t chosen : numbers) {
+      for (std::uint32_t d = 0; d < dims_; ++d) *row++ = points_.value(chosen, d);
+    }
+    return false;
+  }
+
+  TreePoints& points_;
   TreeRules rules_;
   std::uint32_t dims_;
-  std::size_t size_;
-  std::unique_ptr<double[]> columns_;  // all points' values of dimension 0, then of 1, …
-  std::unique_ptr<std::uint32_t[]> numbers_;
-  std::unique_ptr<std::uint32_t[]> lesser_;  // places of a node's points, counted from its first
-  std::unique_ptr<std::uint32_t[]> greater_;
-  std::unique_ptr<std::uint32_t[]> room_;
-  std::unique_ptr<double[]> values_;
+  std::size_t threads_;
+  std::vector<TreeNode> nodes_;
+  std::vector<double> boxes_;
+  std::vector<Pending> pending_;
+  std::vector<double> cells_;  // of the pending nodes; none if cells are shrunk
+  std::vector<double> cell_;   // of the node at hand: dims lower faces, then dims upper ones
+  std::vector<double> lesser_cell_;
 };
 
-SpatialTree::SpatialTree(PointView points, const TreeRules& rules)
+SpatialTree::SpatialTree(PointView points, const TreeRules& rules, std::size_t threads)
     : dims_(points.dims()), indices_(points.rows()), rows_(points.rows() * dims_) {
-  TreeBuild(*this, points, rules).run();
+  TreePoints shared(points, *this);
+  TreeBuild build(shared, rules, dims_ == 1 ? 1 : threads);
+  build.run_all();
+  if (dims_ == 1) shared.fill_leaves();
+  nodes_ = std::move(build.nodes_);
+  boxes_ = std::move(build.boxes_);
 }
 
 }  // namespace kith::python

@@ -3,6 +3,7 @@
 #include "module.hpp"
 #include "pair_counts.hpp"
 #include "spatial_tree.hpp"
+#include "thread_count.hpp"
 #include "watched_call.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -23,7 +24,7 @@ void make_tree(SpatialTree* self, const nb::object& points, std::int64_t leaf_si
   const Rows rows(points, "points");
   if (rows.view().dtype() != DType::f64) throw nb::type_error("points must be float64");
   Watch watch;
-  watch.run([&] { new (self) SpatialTree(rows.view(), {leaf_size, balanced, compact}); });
+  watch.run([&] { new (self) SpatialTree(rows.view(), {leaf_size, balanced, compact}, thread_count(0)); });
 }
 
 /// One field of all nodes.

@@ -292,6 +292,24 @@ def test_the_tree_is_one(case):
     assert mine.indices.dtype == np.intp
 
 
+@pytest.mark.parametrize("options", [{}, {"balanced_tree": False}, {"compact_nodes": False}])
+@pytest.mark.parametrize("shape", [(40, 4), (300, 9), (3000, 1), (20_000, 1), (20_000, 3), (20_000, 8)])
+@pytest.mark.parametrize("levels", [None, 9, 1])  # how many values the coordinates have; None: all differ
+def test_nodes_equal_those_of_scipy(shape, levels, options):
+    rng = np.random.default_rng(shape[0])
+    data = rng.standard_normal(shape) if levels is None else rng.integers(levels, size=shape) * 1.0
+    mine = kith.spatial.cKDTree(data, **options)
+    pairs = [(mine.tree, scipy.spatial.cKDTree(data, **options).tree)]
+    while pairs:
+        found, expected = pairs.pop()
+        assert (found.split_dim, found.split) == (expected.split_dim, expected.split)
+        assert (found.start_idx, found.end_idx) == (expected.start_idx, expected.end_idx)
+        if expected.split_dim != -1:
+            pairs += [(found.lesser, expected.lesser), (found.greater, expected.greater)]
+        else:
+            np.testing.assert_array_equal(found.indices, np.sort(expected.indices))
+
+
 @often
 @given(cases, st.sampled_from(CLASSES))
 def test_attributes_and_copies(case, name):
