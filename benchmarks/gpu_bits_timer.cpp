@@ -5,10 +5,10 @@
 // bits are random, so many rows are equally far.
 #include "gpu_timing.hpp"
 
-#include "cuda/brute_force/knn_rounds.hpp"
-#include "cuda/brute_force/scan_search.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 
 #include <kith/bit_index.hpp>
 #include <kith/error.hpp>

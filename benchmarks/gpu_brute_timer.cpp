@@ -7,9 +7,9 @@
 #include "gpu_timing.hpp"
 
 #include "cuda/brute_force/scan_engine.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/build.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/kd_tree/build/build.hpp"
 #include "cuda/kd_tree/search/tree_engine.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 

@@ -6,11 +6,11 @@
 // `quick` leaves out 100 million points, CLOUD all other clouds.
 #include "gpu_timing.hpp"
 
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/build.hpp"
-#include "cuda/kd_tree/check_tree.hpp"
-#include "cuda/kd_tree/tree_build.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/kd_tree/check/check_tree.hpp"
+#include "cuda/kd_tree/build/tree_build.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "runtime/parallel.hpp"
 

@@ -5,8 +5,8 @@
 // of the CPU.
 #include "gpu_timing.hpp"
 
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 
 #include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>

@@ -7,11 +7,11 @@
 // of the codes.
 #include "gpu_timing.hpp"
 
-#include "cuda/check.hpp"
-#include "cuda/cover_tree/any_space.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/cover_tree/spaces/any_space.hpp"
 #include "cuda/cover_tree/search/prepared_cover.hpp"
-#include "cuda/cover_tree/sequence_words.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/cover_tree/spaces/sequence_words.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 #include "engine/cover_tree/one_leaf.hpp"
 
 #include <kith/bit_index.hpp>

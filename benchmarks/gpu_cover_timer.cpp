@@ -7,10 +7,10 @@
 
 #include "cpu/cover_tree/build.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
-#include "cuda/check.hpp"
-#include "cuda/cover_tree/build.hpp"
-#include "cuda/cover_tree/build_vectors.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/cover_tree/build/build.hpp"
+#include "cuda/cover_tree/build/build_vectors.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>

@@ -6,12 +6,12 @@
 // others.
 #include "gpu_timing.hpp"
 
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/build.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/kd_tree/build/build.hpp"
 #include "cuda/kd_tree/search/search.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
-#include "cuda/search/sum_counts.hpp"
+#include "cuda/primitives/sum_counts.hpp"
 #include "engine/backend.hpp"
 #include "engine/kd_tree/default_leaf_size.hpp"
 #include "engine/knn_rules.hpp"

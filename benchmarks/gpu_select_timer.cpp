@@ -6,10 +6,10 @@
 // others.
 #include "gpu_timing.hpp"
 
-#include "cuda/brute_force/select.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/brute_force/select/select.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
 
 #include <kith/error.hpp>
 

@@ -1,7 +1,7 @@
 // What the timers of the GPU share: medians of times between CUDA events, and what the results say of the machine.
 #pragma once
 
-#include "cuda/check.hpp"
+#include "cuda/runtime/check.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,9 +2,9 @@
 #include <kith/io/read_points.hpp>
 
 #include "io/formats.hpp"
-#include "io/recognize.hpp"
-#include "io/record_source.hpp"
-#include "io/table_read.hpp"
+#include "io/recognize/recognize.hpp"
+#include "io/records/record_source.hpp"
+#include "io/tables/table_read.hpp"
 
 #include <kith/error.hpp>
 

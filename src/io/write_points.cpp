@@ -2,8 +2,8 @@
 #include <kith/io/write_points.hpp>
 
 #include "io/formats.hpp"
-#include "io/table_formats.hpp"
-#include "io/text_writer.hpp"
+#include "io/tables/table_formats.hpp"
+#include "io/text/text_writer.hpp"
 #include "io/written_format.hpp"
 
 #include <kith/error.hpp>

@@ -1,7 +1,7 @@
 // In which format a file is written, going by its name.
 #pragma once
 
-#include "io/text_writer.hpp"
+#include "io/text/text_writer.hpp"
 
 #include <kith/io/format.hpp>
 

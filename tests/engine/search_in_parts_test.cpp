@@ -1,7 +1,7 @@
 // Searches in parts find what a search over all points finds, byte by byte; here both run on the CPU.
 #include "engine/search_in_parts.hpp"
 
-#include "cuda/search_question.hpp"
+#include "cuda/kd_tree/search_question.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Any bytes as a file of points to be classified: the reader answers or throws a typed error that says why, the same
 // for every block size, and what it took fits together.
-#include "io/class_file_read.hpp"
+#include "io/results/class_file_read.hpp"
 
 #include <kith/error.hpp>
 

@@ -1,6 +1,6 @@
 // Feeds arbitrary bytes to the reader of result files; what it returns must be safe to walk through.
 #include "fuzz_reader.hpp"
-#include "io/neighbors_read.hpp"
+#include "io/results/neighbors_read.hpp"
 
 #include <variant>
 

@@ -1,7 +1,7 @@
 // Feeds arbitrary bytes to the readers of strings and sets, text columns and shingles among them.
 #include "fuzz_reader.hpp"
 
-#include "io/sequence_formats.hpp"
+#include "io/sequences/sequence_formats.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using kith::io::SequenceFormat;

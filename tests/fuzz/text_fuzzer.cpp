@@ -1,6 +1,6 @@
 // Any bytes as a text file: the reader answers or throws a typed error, and says the same for every block size.
 #include "io/formats.hpp"
-#include "io/text_reader.hpp"
+#include "io/text/text_reader.hpp"
 
 #include <kith/error.hpp>
 

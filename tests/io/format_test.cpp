@@ -1,6 +1,6 @@
 // Names of formats, what extensions say, and how a file is recognised or refused by its content.
-#include "io/recognize.hpp"
-#include "io/text_input.hpp"
+#include "io/recognize/recognize.hpp"
+#include "io/text/text_input.hpp"
 #include "support/temporary_path.hpp"
 
 #include <kith/io/format.hpp>

@@ -2,14 +2,14 @@
 // measure know better, because the questions say so (bit_scan.cuh).
 #include "cuda/brute_force/bit_search.hpp"
 
-#include "cuda/brute_force/knn_rounds.hpp"
-#include "cuda/brute_force/scan_search.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/device_memory.hpp"
-#include "cuda/search/engine_search.hpp"
-#include "cuda/staging.hpp"
-#include "cuda/started_device.hpp"
+#include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/device_memory.hpp"
+#include "cuda/queries/engine_search.hpp"
+#include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/started_device.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // The points of a request to build, in device memory.
 #pragma once
 
-#include "cuda/brute_force/scan_search.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/staging.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "engine/backend.hpp"
 #include "engine/non_finite.hpp"
 #include "runtime/time_spent.hpp"

@@ -2,9 +2,9 @@
 #include "cuda/brute_force/scan_engine.hpp"
 
 #include "core/metric/metrics.hpp"
-#include "cuda/brute_force/knn_rounds.hpp"
-#include "cuda/check.hpp"
-#include "cuda/shared_limit.hpp"
+#include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/shared_limit.hpp"
 
 #include <type_traits>
 #include <utility>

@@ -1,9 +1,9 @@
 // Points of brute force in the memory of a GPU, as searches ask them.
 #pragma once
 
-#include "cuda/brute_force/scan_search.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/search/asked_engine.hpp"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/queries/asked_engine.hpp"
 
 #include <kith/metric.hpp>
 

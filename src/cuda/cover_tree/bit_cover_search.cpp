@@ -4,7 +4,7 @@
 
 #include "cuda/cover_tree/object_cover.hpp"
 #include "cuda/cover_tree/search/cover_engine.hpp"
-#include "cuda/search/engine_search.hpp"
+#include "cuda/queries/engine_search.hpp"
 #include "engine/backend.hpp"
 #include "engine/cover_tree/tree_sections.hpp"
 

@@ -1,8 +1,8 @@
 // See device_cover_tree.hpp.
 #include "cuda/cover_tree/device_cover_tree.hpp"
 
-#include "cuda/check.hpp"
-#include "cuda/device_scope.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_scope.hpp"
 
 #include <memory>
 #include <vector>

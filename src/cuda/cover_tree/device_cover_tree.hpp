@@ -1,9 +1,9 @@
 // A cover tree in the memory of a GPU, and its copy on the host.
 #pragma once
 
-#include "cuda/cover_tree/space.cuh"
-#include "cuda/device_buffer.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/cover_tree/spaces/space.cuh"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cover_tree/device_cover_tree.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 #include "engine/with_memory.hpp"
 

@@ -1,11 +1,11 @@
 // See object_cover.hpp.
 #include "cuda/cover_tree/object_cover.hpp"
 
-#include "cuda/cover_tree/build.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/device_memory.hpp"
-#include "cuda/staging.hpp"
-#include "cuda/started_device.hpp"
+#include "cuda/cover_tree/build/build.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/device_memory.hpp"
+#include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/started_device.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <utility>

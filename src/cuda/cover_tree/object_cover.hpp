@@ -1,10 +1,10 @@
 // Objects that are no vectors in a cover tree on a GPU, built there or taken from the host.
 #pragma once
 
-#include "cuda/cover_tree/any_space.hpp"
+#include "cuda/cover_tree/spaces/any_space.hpp"
 #include "cuda/cover_tree/host_cover.hpp"
 #include "cuda/cover_tree/search/prepared_cover.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 #include "engine/searcher.hpp"
 

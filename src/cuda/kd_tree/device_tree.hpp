@@ -1,8 +1,8 @@
 // The k-d tree in the memory of a GPU: the same arrays, the same bytes as on the host.
 #pragma once
 
-#include "cuda/device_buffer.hpp"
-#include "cuda/kd_tree/build_types.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/kd_tree/build/build_types.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/device_tree.hpp"
-#include "cuda/staging.hpp"
+#include "cuda/runtime/staging.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 
 namespace kith::cuda {

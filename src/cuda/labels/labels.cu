@@ -1,13 +1,13 @@
 // See labels.hpp.
 #include "cuda/labels/labels.hpp"
 
-#include "cuda/device_buffer.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 #include "cuda/labels/check_labels.cuh"
 #include "cuda/labels/means.cuh"
 #include "cuda/labels/shares.cuh"
 #include "cuda/labels/vote_by_threads.cuh"
 #include "cuda/labels/vote_by_warps.cuh"
-#include "cuda/search/search_launcher.cuh"
+#include "cuda/queries/search_launcher.cuh"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/labels/label_types.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/stream.hpp"
 
 namespace kith::cuda {
 

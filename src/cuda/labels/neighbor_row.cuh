@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/vote.hpp"
-#include "cuda/intrinsics.cuh"
+#include "cuda/primitives/intrinsics.cuh"
 #include "cuda/labels/label_types.hpp"
 
 namespace kith::cuda {

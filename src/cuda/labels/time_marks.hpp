@@ -1,8 +1,8 @@
 // How long the steps of work in a stream take, measured by the GPU.
 #pragma once
 
-#include "cuda/check.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/stream.hpp"
 
 #include <cstddef>
 #include <vector>

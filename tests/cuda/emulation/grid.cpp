@@ -2,9 +2,9 @@
 // their numbers, each until it waits.
 #include "cuda/emulation/grid.hpp"
 
-#include "cuda/emulation/cuda/intrinsics.cuh"
+#include "cuda/emulation/cuda/primitives/intrinsics.cuh"
 #include "cuda/emulation/switch_stack.hpp"
-#include "cuda/shared_limit.hpp"
+#include "cuda/runtime/shared_limit.hpp"
 
 #include <bit>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // See cover_engine.hpp.
 #include "cuda/cover_tree/search/cover_engine.hpp"
 
-#include "cuda/brute_force/knn_rounds.hpp"
-#include "cuda/brute_force/scan_search.hpp"
-#include "cuda/check.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 
 namespace kith::cuda {
 namespace {

@@ -1,9 +1,9 @@
 // Objects in a cover tree in the memory of a GPU, as searches ask them.
 #pragma once
 
-#include "cuda/cover_tree/any_space.hpp"
+#include "cuda/cover_tree/spaces/any_space.hpp"
 #include "cuda/cover_tree/search/prepared_cover.hpp"
-#include "cuda/search/asked_engine.hpp"
+#include "cuda/queries/asked_engine.hpp"
 
 #include <cstdint>
 

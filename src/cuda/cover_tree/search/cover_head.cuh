@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/host_device.hpp"
-#include "cuda/cover_tree/space.cuh"
+#include "cuda/cover_tree/spaces/space.cuh"
 
 #include <cstdint>
 

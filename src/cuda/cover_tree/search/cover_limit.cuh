@@ -5,7 +5,7 @@
 #include "cuda/cover_tree/search/query_head.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
 #include "cuda/kd_tree/search/asking.hpp"
-#include "cuda/search/candidate_warp.cuh"
+#include "cuda/primitives/candidate_warp.cuh"
 
 #include <concepts>
 #include <cstdint>

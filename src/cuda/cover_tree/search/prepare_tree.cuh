@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/intrinsics.cuh"
+#include "cuda/primitives/intrinsics.cuh"
 
 #include <cstdint>
 

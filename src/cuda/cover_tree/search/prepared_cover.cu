@@ -1,10 +1,10 @@
 // See prepared_cover.hpp.
 #include "cuda/cover_tree/search/prepared_cover.hpp"
 
-#include "cuda/check.hpp"
+#include "cuda/runtime/check.hpp"
 #include "cuda/cover_tree/search/prepare_steps.cuh"
-#include "cuda/search/search_launcher.cuh"
-#include "cuda/staging.hpp"
+#include "cuda/queries/search_launcher.cuh"
+#include "cuda/runtime/staging.hpp"
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 
 #include "cuda/cover_tree/device_cover_tree.hpp"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // The query's part of the bounds that heads give (cover_head.cuh).
 #pragma once
 
-#include "cuda/cover_tree/edit_space.cuh"
+#include "cuda/cover_tree/spaces/edit_space.cuh"
 #include "cuda/cover_tree/search/cover_head.cuh"
-#include "cuda/intrinsics.cuh"
+#include "cuda/primitives/intrinsics.cuh"
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/stream.hpp"
 
 #include <cstdint>
 

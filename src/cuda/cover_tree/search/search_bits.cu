@@ -1,6 +1,6 @@
 // Searches in a cover tree of rows of bits, and of sequences of one length.
-#include "cuda/cover_tree/bit_space.cuh"
-#include "cuda/cover_tree/hamming_space.cuh"
+#include "cuda/cover_tree/spaces/bit_space.cuh"
+#include "cuda/cover_tree/spaces/hamming_space.cuh"
 #include "cuda/cover_tree/search/search_launch.cuh"
 
 namespace kith::cuda {

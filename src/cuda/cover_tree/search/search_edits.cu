@@ -1,6 +1,6 @@
 // Searches in a cover tree by edit distance.
-#include "cuda/cover_tree/edit_space.cuh"
-#include "cuda/cover_tree/long_edit_space.cuh"
+#include "cuda/cover_tree/spaces/edit_space.cuh"
+#include "cuda/cover_tree/spaces/long_edit_space.cuh"
 #include "cuda/cover_tree/search/search_launch.cuh"
 
 namespace kith::cuda {

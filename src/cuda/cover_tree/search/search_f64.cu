@@ -1,5 +1,5 @@
 // Searches in a cover tree of vectors of doubles.
-#include "cuda/cover_tree/vector_space.cuh"
+#include "cuda/cover_tree/spaces/vector_space.cuh"
 #include "cuda/cover_tree/search/search_launch.cuh"
 
 namespace kith::cuda {

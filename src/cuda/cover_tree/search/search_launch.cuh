@@ -1,12 +1,12 @@
 // See search.hpp; included by a file for some of the spaces.
 #pragma once
 
-#include "cuda/check.hpp"
+#include "cuda/runtime/check.hpp"
 #include "cuda/cover_tree/search/search.hpp"
 #include "cuda/cover_tree/search/search_steps.cuh"
-#include "cuda/device_buffer.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 #include "cuda/kd_tree/search/search_limits.cuh"
-#include "cuda/search/search_launcher.cuh"
+#include "cuda/queries/search_launcher.cuh"
 
 namespace kith::cuda {
 

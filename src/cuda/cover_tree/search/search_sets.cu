@@ -1,5 +1,5 @@
 // Searches in a cover tree of sets.
-#include "cuda/cover_tree/jaccard_space.cuh"
+#include "cuda/cover_tree/spaces/jaccard_space.cuh"
 #include "cuda/cover_tree/search/search_launch.cuh"
 
 namespace kith::cuda {

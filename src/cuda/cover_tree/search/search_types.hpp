@@ -3,8 +3,8 @@
 
 #include "core/host_device.hpp"
 #include "cuda/cover_tree/search/cover_head.cuh"
-#include "cuda/cover_tree/space.cuh"
-#include "cuda/search/questions.hpp"
+#include "cuda/cover_tree/spaces/space.cuh"
+#include "cuda/queries/questions.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
 #include <cstdint>

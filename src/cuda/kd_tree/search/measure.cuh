@@ -5,10 +5,10 @@
 #pragma once
 
 #include "core/metric/chain.hpp"
-#include "cuda/intrinsics.cuh"
-#include "cuda/kd_tree/search/load_box.cuh"
+#include "cuda/primitives/intrinsics.cuh"
+#include "cuda/kd_tree/search/warp/load_box.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/search/point_chain.cuh"
+#include "cuda/queries/point_chain.cuh"
 
 namespace kith::cuda {
 

@@ -11,9 +11,9 @@
 // | order_queries   | 4 per query and per leaf                                                                    |
 #pragma once
 
-#include "cuda/kd_tree/search/approximate_types.hpp"
+#include "cuda/kd_tree/search/approximate/approximate_types.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/stream.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/search_plan.hpp"
-#include "cuda/search/search_launcher.cuh"
+#include "cuda/queries/search_launcher.cuh"
 
 namespace kith::cuda {
 

@@ -2,15 +2,15 @@
 // arguments...)` puts one into a stream, or runs it on the host in tests.
 #pragma once
 
-#include "cuda/kd_tree/search/box.cuh"
-#include "cuda/kd_tree/search/knn.cuh"
-#include "cuda/kd_tree/search/packet_collect.cuh"
-#include "cuda/kd_tree/search/packet_knn.cuh"
-#include "cuda/kd_tree/search/packet_radius.cuh"
-#include "cuda/kd_tree/search/packet_self.cuh"
-#include "cuda/kd_tree/search/query_order.cuh"
-#include "cuda/kd_tree/search/radius.cuh"
-#include "cuda/search/sums_before.cuh"
+#include "cuda/kd_tree/search/warp/box.cuh"
+#include "cuda/kd_tree/search/warp/knn.cuh"
+#include "cuda/kd_tree/search/packet/packet_collect.cuh"
+#include "cuda/kd_tree/search/packet/packet_knn.cuh"
+#include "cuda/kd_tree/search/packet/packet_radius.cuh"
+#include "cuda/kd_tree/search/packet/packet_self.cuh"
+#include "cuda/kd_tree/search/packet/query_order.cuh"
+#include "cuda/kd_tree/search/warp/radius.cuh"
+#include "cuda/primitives/sums_before.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/kd_tree/search/search_plan.hpp"
 

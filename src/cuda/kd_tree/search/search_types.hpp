@@ -4,9 +4,9 @@
 #include "core/order/candidate.hpp"
 #include "core/host_device.hpp"
 #include "core/kd_geometry.hpp"
-#include "cuda/kd_tree/build_types.hpp"
+#include "cuda/kd_tree/build/build_types.hpp"
 #include "cuda/kd_tree/search/wide_tree.hpp"
-#include "cuda/search/questions.hpp"
+#include "cuda/queries/questions.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "cuda/kd_tree/device_tree.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/search/asked_engine.hpp"
+#include "cuda/queries/asked_engine.hpp"
 
 #include <cstdint>
 

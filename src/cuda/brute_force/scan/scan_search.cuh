@@ -1,0 +1,188 @@
+// See scan_search.hpp; included once per type of coordinates.
+#pragma once
+
+#include "cuda/brute_force/scan/box_scan.cuh"
+#include "cuda/brute_force/scan/knn_steps.cuh"
+#include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/brute_force/select/select.hpp"
+#include "cuda/brute_force/select/sort_lists.cuh"
+#include "cuda/brute_force/scan/take_rows.cuh"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/queries/search_launcher.cuh"
+#include "cuda/primitives/sum_counts.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace kith::cuda {
+
+/// The most that lists of candidates take at a time.
+inline constexpr std::uint64_t kCandidateBytes = std::uint64_t{1} << 30;
+
+/// Queries of a self-search lie among the points.
+template <typename T>
+QuerySource<T> queries_in_rows(const ScanPoints<T>& points, QuerySource<T> queries) {
+  if (queries.rows != nullptr) return queries;
+  queries.rows = points.rows + std::uint64_t{queries.first} * points.dims;
+  queries.row_stride = points.dims;
+  return queries;
+}
+
+/// The queries [first, first + count) of a question.
+template <typename T>
+KnnQuestion<T> part_of(const KnnQuestion<T>& whole, std::uint64_t first, std::uint64_t count) {
+  KnnQuestion<T> part = whole;
+  part.queries.rows += first * whole.queries.row_stride;
+  part.queries.count = count;
+  part.queries.first += static_cast<std::uint32_t>(first);
+  if (part.filter.below != nullptr) part.filter.below += first;
+  if (part.bounds != nullptr) part.bounds += first;
+  part.answer = whole.answer.from(first * whole.k);
+  return part;
+}
+
+/// Scratch memory for as many queries as possible up to `queries`, which becomes how many they are.
+template <typename T>
+DeviceBuffer<std::byte> take_scratch(std::uint64_t& queries, const KnnRounds& rounds, bool filters, std::uint32_t dims,
+                                     const Stream& stream) {
+  constexpr std::uint64_t kFewest = 256;
+  for (;;) {
+    try {
+      return DeviceBuffer<std::byte>(KnnScratch<T>(queries, rounds.capacity, filters, dims).bytes, stream);
+    } catch (const OutOfMemory&) {
+      if (queries <= kFewest) throw;
+      queries = std::max(queries / 2, kFewest);
+    }
+  }
+}
+
+/// Lists are sorted with numbers of 32 bits.
+inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
+  constexpr std::uint64_t kMostCandidates = std::uint64_t{1} << 30;
+  const std::uint64_t placed = rounds.ends.front() * kTilePoints;
+  if (placed <= kMostCandidates) return;
+  throw OutOfMemory("k = " + std::to_string(k) + " takes lists of " + std::to_string(placed) +
+                    " candidates, and brute force on a GPU has room for " + std::to_string(kMostCandidates) +
+                    "; ask for a smaller k, or use `device=cpu`");
+}
+
+template <typename T>
+void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, SelectStrategy strategy,
+              const Stream& stream) {
+  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count);
+  require_sortable(rounds, asked.k);
+  KnnQuestion<T> question = asked;
+  question.queries = queries_in_rows(points.points, asked.queries);
+  const std::uint64_t count = question.queries.count;
+  ScannedPoints<T> scanned = points;
+  if (rounds.ends.size() == 1) scanned.product = {};
+  const bool filters = scanned.product.values != nullptr;
+  const std::uint64_t per_query =
+      KnnScratch<T>(kProductQueries, rounds.capacity, filters, points.points.dims).bytes / kProductQueries;
+  std::uint64_t at_once = std::clamp<std::uint64_t>(kCandidateBytes / per_query, 1, count);
+  if (at_once < count && at_once > kProductQueries) at_once = at_once / kProductQueries * kProductQueries;
+  DeviceBuffer<std::byte> scratch = take_scratch<T>(at_once, rounds, filters, points.points.dims, stream);
+  const std::uint32_t processors = processors_of(stream.device());
+  const SearchLauncher launch(stream);
+  const auto select = [&](const SelectTask<T>& task) { select_entries(task, strategy, stream); };
+  for (std::uint64_t first = 0; first < count; first += at_once) {
+    const KnnQuestion<T> part = part_of(question, first, std::min(at_once, count - first));
+    KnnSteps(scanned, part, rounds, scratch.data(), processors, launch, select).run();
+  }
+}
+
+template <typename T>
+ScanTask<T> radius_scan(const ScannedPoints<T>& points, const RadiusQuestion<T>& question) {
+  const QuerySource<T> queries = queries_in_rows(points.points, question.queries);
+  return {.points = points.points,
+          .metric = question.metric,
+          .filter = question.filter,
+          .queries = {.rows = queries.rows,
+                      .row_stride = queries.row_stride,
+                      .count = queries.count,
+                      .first = queries.first},
+          .order = points.order,
+          .end_tile = points.order.tiles,
+          .bound = question.bound,
+          .bounds = question.bounds};
+}
+
+template <typename T>
+void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
+  ScanTask<T> task = radius_scan(points, question);
+  task.mode = ScanMode::count;
+  task.lists.counts = question.counts;
+  check(cudaMemsetAsync(question.counts, 0, question.queries.count * sizeof(std::uint32_t), stream.get()), "searching");
+  launch_scan(task, processors_of(stream.device()), SearchLauncher(stream));
+}
+
+template <typename T>
+void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
+  constexpr std::uint64_t kMostBlocks = 1 << 16;
+  const std::uint64_t lists = question.queries.count;
+  DeviceBuffer<std::uint32_t> counts(lists, stream);
+  ScanTask<T> task = radius_scan(points, question);
+  task.mode = ScanMode::list;
+  task.lists.counts = counts.data();
+  task.starts = question.starts;
+  task.starts_base = question.starts_base;
+  task.indices = question.indices;
+  task.chains = question.chains;
+  const SearchLauncher launch(stream);
+  check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream.get()), "searching");
+  launch_scan(task, processors_of(stream.device()), launch);
+  const std::uint64_t blocks = (lists * kWarp + kSortListThreads - 1) / kSortListThreads;
+  launch(sort_lists<T>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSortListThreads, std::size_t{0},
+         question.starts, question.starts_base, lists, question.indices, question.chains);
+}
+
+/// Few boxes are scanned in pieces, so that all processors have work: counts of pieces first, then their sums, which
+/// are also where their lists begin, because the caller's lists follow each other.
+template <typename T>
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream) {
+  const std::uint32_t processors = processors_of(stream.device());
+  const SearchLauncher launch(stream);
+  BoxScanTask<T> task{.points = points.points,
+                      .filter = question.filter,
+                      .lower = question.lower,
+                      .upper = question.upper,
+                      .count = question.count,
+                      .pieces = box_scan_pieces(question.count, points.points.count, processors),
+                      .counts = question.counts,
+                      .starts = question.starts,
+                      .starts_base = question.starts_base,
+                      .indices = question.indices};
+  if (task.pieces == 1) return launch_box_scan(task, lists, launch);
+  const std::uint64_t pieces = task.count * task.pieces;
+  DeviceBuffer<std::uint32_t> counts(pieces, stream);
+  DeviceBuffer<std::uint64_t> starts(pieces + 1, stream);
+  task.counts = counts.data();
+  launch_box_scan(task, false, launch);
+  sum_counts(counts.data(), pieces, starts.data(), stream);
+  if (!lists) {
+    launch(differences<std::uint64_t>, 1u + static_cast<std::uint32_t>(task.count / kDifferenceThreads),
+           kDifferenceThreads, std::size_t{0}, static_cast<const std::uint64_t*>(starts.data()), task.count,
+           task.pieces, question.counts);
+    return;
+  }
+  task.starts = starts.data();
+  task.starts_base = 0;
+  launch_box_scan(task, true, launch);
+}
+
+template <typename T>
+void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
+                  std::uint32_t* refused, const Stream& stream) {
+  const std::uint64_t blocks = (rows * dims + kTakeThreads - 1) / kTakeThreads;
+  const std::uint64_t most = 16 * std::uint64_t{processors_of(stream.device())};
+  const SearchLauncher launch(stream);
+  launch(take_rows<T>, static_cast<std::uint32_t>(std::min(blocks, most)), kTakeThreads, std::size_t{0}, from,
+         row_stride, dims, rows, to, refused);
+}
+
+}  // namespace kith::cuda

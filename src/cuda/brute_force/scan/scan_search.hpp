@@ -1,0 +1,51 @@
+// Searches by scans of all points, with queries and answers in the memory of the GPU. Each call puts kernels into a
+// stream and does not wait for them; the memory that they need on the way comes from the device's pool.
+//
+// | call  | bytes it takes besides its arguments                                                                      |
+// |-------|-----------------------------------------------------------------------------------------------------------|
+// | knn   | 8 (f32) or 16 per candidate, room for max(256, 6 k) of them per query, more if queries are few, for as    |
+// |       | many queries at a time as 1 GiB holds; with the product filter 2 per coordinate of a query                |
+// | list  | 4 per query                                                                                               |
+// | count | none                                                                                                      |
+// | boxes | 12 per box and piece of the points, if boxes are few                                                      |
+#pragma once
+
+#include "cuda/brute_force/scan/scanned_points.hpp"
+#include "cuda/brute_force/select/select_strategy.hpp"
+#include "cuda/queries/questions.hpp"
+#include "cuda/runtime/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// The k nearest of each query; k and the points are at least 1. Throws OutOfMemory, DeviceError, as all of these.
+template <typename T>
+void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& question, SelectStrategy strategy,
+              const Stream& stream);
+
+/// Fills question.counts.
+template <typename T>
+void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
+/// Fills the lists that begin at question.starts.
+template <typename T>
+void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
+
+/// Fills question.counts, or the lists.
+template <typename T>
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream);
+
+/// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
+/// begins as 0, becomes 1 if a coordinate is not finite.
+template <typename T>
+void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
+                  std::uint32_t* refused, const Stream& stream);
+
+/// What a block of the product filter needs.
+std::size_t product_filter_shared_bytes(std::uint32_t dims);
+/// Packs points for the product filter, and finds the centre of it first: room for `product_rows_room` rows.
+void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
+                 const Stream& stream);
+
+}  // namespace kith::cuda

@@ -1,0 +1,134 @@
+// What the kernels of a scan share: points, queries, and lists of candidates. Plain data, for host and device.
+//
+// A search for the k nearest is a few rounds over more and more points. A scan of tiles of points offers candidates to
+// each query, those that lie below its limit; then the k first of them are selected, and the last of these is the new
+// limit. Points are scanned in an order that is spread over all of them, so that later rounds offer few, even if the
+// caller's points are sorted. A list that overflows is known by its count: such queries are asked again, by rounds that
+// have room for all.
+#pragma once
+
+#include "core/host_device.hpp"
+#include "core/order/ordered_bits.hpp"
+#include "cuda/queries/questions.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace kith::cuda {
+
+/// A candidate: ordered by (chain, number). With f32 it is one word.
+template <typename T>
+struct Entry;
+
+template <>
+struct Entry<float> {
+  std::uint64_t word = ~std::uint64_t{0};
+
+  Entry() = default;
+  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number)
+      : word(core::packed_pair(core::ordered_bits(chain), number)) {}
+  KITH_HOST_DEVICE float chain() const { return core::distance_of_bits(core::distance_bits_of(word)); }
+  KITH_HOST_DEVICE std::uint32_t number() const { return core::index_of(word); }
+  /// Nobody: behind all others. Its chain is NaN.
+  KITH_HOST_DEVICE static Entry none() { return {}; }
+  KITH_HOST_DEVICE bool is_none() const { return word == ~std::uint64_t{0}; }
+  /// As a limit: nothing is less.
+  KITH_HOST_DEVICE static Entry first() { return {-std::numeric_limits<float>::infinity(), 0}; }
+  KITH_HOST_DEVICE friend bool operator<(const Entry& a, const Entry& b) { return a.word < b.word; }
+  KITH_HOST_DEVICE friend bool operator==(const Entry& a, const Entry& b) { return a.word == b.word; }
+};
+
+template <>
+struct alignas(16) Entry<double> {
+  std::uint64_t high = ~std::uint64_t{0};  ///< ordered bits of the chain
+  std::uint64_t low = ~std::uint64_t{0};   ///< the number
+
+  Entry() = default;
+  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(core::ordered_bits(chain)), low(number) {}
+  KITH_HOST_DEVICE double chain() const { return core::distance_of_bits(high); }
+  KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(low); }
+  KITH_HOST_DEVICE static Entry none() { return {}; }
+  KITH_HOST_DEVICE bool is_none() const { return high == ~std::uint64_t{0}; }
+  KITH_HOST_DEVICE static Entry first() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  KITH_HOST_DEVICE friend bool operator<(const Entry& a, const Entry& b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+  }
+  KITH_HOST_DEVICE friend bool operator==(const Entry& a, const Entry& b) { return a.high == b.high && a.low == b.low; }
+};
+
+/// Points as a scan reads them: rows side by side, in the order of their numbers.
+template <typename T>
+struct ScanPoints {
+  const T* rows = nullptr;
+  std::uint64_t count = 0;
+  std::uint32_t dims = 0;
+};
+
+/// The queries of a scan. Query q is row `chosen[q]`, or row q; it is the point `first` + row in a self-search.
+template <typename T>
+struct ScanQueries {
+  const T* rows = nullptr;  ///< those of a self-search, too: they lie among the points
+  std::uint64_t row_stride = 0;
+  std::uint64_t count = 0;                      ///< the most there are
+  const std::uint32_t* chosen = nullptr;        ///< null: all rows
+  const std::uint32_t* chosen_count = nullptr;  ///< how many, if only the device knows
+  std::uint32_t first = 0;
+
+  KITH_HOST_DEVICE std::uint64_t row_of(std::uint64_t query) const { return chosen == nullptr ? query : chosen[query]; }
+};
+
+inline constexpr std::uint32_t kTilePoints = 128;
+
+/// The order in which tiles of points are scanned: every `stride`-th, around and around; stride and tiles have no
+/// common factor.
+struct TileOrder {
+  std::uint64_t tiles = 0;
+  std::uint64_t stride = 1;
+
+  KITH_HOST_DEVICE std::uint64_t at(std::uint64_t i) const { return i * stride % tiles; }
+  KITH_HOST_DEVICE std::uint64_t after(std::uint64_t tile) const {
+    return tile + stride < tiles ? tile + stride : tile + stride - tiles;
+  }
+};
+
+/// The candidates of the queries, a row of `capacity` entries for each.
+template <typename T>
+struct CandidateLists {
+  Entry<T>* entries = nullptr;      ///< [query][capacity]
+  std::uint32_t* counts = nullptr;  ///< how many there are, or would be: those beyond the capacity are lost
+  Entry<T>* limits = nullptr;       ///< only what is less is offered
+  std::uint32_t capacity = 0;
+};
+
+/// What a scan does with a pair that is within the limit of its query.
+enum class ScanMode : std::uint8_t {
+  place,  ///< entry i of the row is the i-th point scanned, whatever it is; `none` if it may not be found
+  offer,  ///< it goes to the end of the row
+  count,  ///< it is counted in `counts` only
+  list,   ///< it goes to a list of the length that was counted before
+};
+
+/// A scan of the tiles [first_tile, end_tile) of the order.
+template <typename T>
+struct ScanTask {
+  ScanPoints<T> points = {};
+  SearchMetric<T> metric = {};
+  SearchFilter filter = {};
+  ScanQueries<T> queries = {};
+  TileOrder order = {};
+  std::uint64_t first_tile = 0;
+  std::uint64_t end_tile = 0;
+  ScanMode mode = ScanMode::offer;
+  CandidateLists<T> lists = {};  ///< by query; for `count` and `list` only counts are used, and no limits
+  // For `place`, `count` and `list`: nothing above the bound of the row is found.
+  T bound = std::numeric_limits<T>::infinity();
+  const T* bounds = nullptr;              ///< by row; null: `bound` for all
+  const std::uint64_t* starts = nullptr;  ///< `list`: by row, where the list begins
+  std::uint64_t starts_base = 0;          ///< subtracted from `starts`
+  std::uint32_t* indices = nullptr;       ///< the lists, in any order
+  T* chains = nullptr;
+
+  KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
+};
+
+}  // namespace kith::cuda

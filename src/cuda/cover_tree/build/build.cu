@@ -1,0 +1,68 @@
+// See build.hpp: the kernels of a build that do not depend on the space, and its memory.
+#include "cuda/cover_tree/build/build.hpp"
+
+#include "cuda/cover_tree/build/build_device.hpp"
+#include "cuda/cover_tree/build/build_steps.cuh"
+#include "cuda/runtime/device_memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kith::cuda {
+namespace {
+
+constexpr std::uint64_t kBytesPerNeighbor = 16;  // in the lists of two levels
+constexpr std::uint64_t kFewestNeighbors = 1 << 16;
+
+std::uint64_t tree_bytes(std::uint32_t count, std::uint32_t stride) {
+  return count * (sizeof(std::uint32_t) + sizeof(double)) +
+         ArrangedRows::words_of(count, stride) * sizeof(std::uint32_t);
+}
+
+/// As many neighbours as lists should have room for, if the device has.
+std::uint64_t list_room(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size, int device) {
+  const std::uint64_t wanted = std::max(cover::kNeighbors * count, kFewestNeighbors);
+  const std::uint64_t least = cover_build_memory(count, stride, leaf_size).peak_bytes;
+  const std::uint64_t free = memory_of_device(device).free;
+  constexpr std::uint64_t kSpared = 16;  // a part of what is free
+  const std::uint64_t left = free - free / kSpared > least ? free - free / kSpared - least : 0;
+  return cover::least_list_room(count, leaf_size) + std::min(wanted, left / kBytesPerNeighbor);
+}
+
+}  // namespace
+
+BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+  const std::uint64_t tree = tree_bytes(count, stride), nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
+  const std::uint64_t room = cover::least_list_room(count, leaf_size);
+  return {tree + nodes, tree + nodes + cover::lay_out_cover_scratch(count, room, nullptr).bytes};
+}
+
+namespace cover {
+
+DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
+                           std::uint32_t leaf_size, const Stream& stream) {
+  DeviceCoverTree tree;
+  tree.count = count;
+  tree.stride = rows.stride;
+  tree.leaf_size = leaf_size;
+  if (count == 0) return tree;
+  const std::uint64_t room = list_room(count, rows.stride, leaf_size, stream.device());
+  tree.order = {count, stream};
+  tree.distances = {count, stream};
+  tree.row_words = {ArrangedRows::words_of(count, rows.stride), stream};
+  DeviceBuffer<std::byte> memory(lay_out_cover_scratch(count, room, nullptr).bytes, stream);
+  const CoverScratch scratch = lay_out_cover_scratch(count, room, memory.data());
+  const CoverOutput output{tree.row_words.data(), tree.order.data(), tree.distances.data()};
+  const std::uint32_t nodes = CoverBuild<BuildDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
+  tree.nodes = {nodes, stream};
+  check(cudaMemcpyAsync(tree.nodes.data(), scratch.nodes, tree.nodes.bytes(), cudaMemcpyDeviceToDevice, stream.get()),
+        "building a cover tree");
+  Counters counters;
+  device.read(&counters, scratch.counters, sizeof(counters));
+  tree.evaluations = counters.evaluations;
+  device.report();
+  return tree;
+}
+
+}  // namespace cover
+}  // namespace kith::cuda

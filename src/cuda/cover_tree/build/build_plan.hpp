@@ -1,0 +1,95 @@
+// The memory of a build of a cover tree, known before anything is allocated.
+//
+// Bytes per object, for rows of W words: 4 W for rows in the order of cells (the caller's rows are not counted), 353
+// for objects, cells and nodes as there may be at most, 12 for the tree, and 16 for each neighbour that lists have room
+// for: kNeighbors, or fewer if memory is short; then lists are made for some cells at a time, again and again.
+#pragma once
+
+#include "cuda/cover_tree/build/build_types.hpp"
+#include "cuda/cover_tree/build/close_cells.cuh"
+#include "cuda/primitives/radix_sort.cuh"
+#include "cuda/runtime/scratch_parts.hpp"
+
+#include <cstdint>
+
+namespace kith::cuda::cover {
+
+inline constexpr std::uint64_t kNeighbors = 64;  ///< per object, in lists of a level
+
+/// Nodes at most: each new centre is a node, and each cell that has some is one more.
+inline std::uint64_t most_nodes(std::uint32_t count) { return 2 * std::uint64_t{count}; }
+
+/// Lists have room for the neighbours of one cell at least: for all open cells.
+inline std::uint64_t least_list_room(std::uint32_t count, std::uint32_t leaf_size) {
+  return count / (std::uint64_t{leaf_size} + 1) + 1;
+}
+
+struct CoverScratch {
+  Objects objects[2] = {};        ///< of open cells; of new ones before they are looked at
+  std::uint32_t* ranked[2] = {};  ///< their positions by rank
+  Cells cells[2] = {};
+  Moves moves = {};
+  Kids kids = {};
+  NeighborLists lists[2] = {};
+  std::uint64_t list_room = 0;
+  Prefix prefix = {};
+  LeafObjects leaves = {};
+  CoverNode* nodes = nullptr;
+  std::uint64_t* node_reach = nullptr;
+  std::uint32_t* flags = nullptr;         ///< per object or node
+  std::uint32_t* before = nullptr;        ///< per object or node, and all
+  std::uint32_t* cell_flags[2] = {};      ///< per cell
+  std::uint32_t* cell_before[3] = {};     ///< per cell, and all
+  std::uint64_t* close = nullptr;         ///< per cell
+  std::uint32_t* tiles_before = nullptr;  ///< per cell, and all
+  std::uint32_t* cell_of = nullptr;       ///< by number, of new centres
+  SortPairs pairs[2] = {};
+  SortRoom sort_room = {};
+  std::uint32_t* sums = nullptr;
+  std::uint64_t* long_sums = nullptr;
+  Counters* counters = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t list_room, std::byte* memory) {
+  ScratchParts parts(memory);
+  CoverScratch scratch;
+  const std::uint64_t n = count, nodes = most_nodes(count);
+  scratch.counters = parts.take<Counters>(1);
+  for (Objects& objects : scratch.objects) {
+    objects = {parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n), parts.take<double>(n)};
+  }
+  for (std::uint32_t*& ranked : scratch.ranked) ranked = parts.take<std::uint32_t>(n);
+  for (Cells& cells : scratch.cells) {
+    cells = {parts.take<std::uint32_t>(n + 1), parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n),
+             parts.take<std::uint32_t>(n), parts.take<std::uint64_t>(n)};
+  }
+  scratch.moves = {parts.take<double>(n), parts.take<std::uint32_t>(n)};
+  scratch.kids = {parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n)};
+  scratch.list_room = list_room;
+  for (NeighborLists& lists : scratch.lists) {
+    lists = {parts.take<std::uint64_t>(n + 1), parts.take<std::uint32_t>(n),
+             parts.take<std::uint32_t>(scratch.list_room), parts.take<float>(scratch.list_room)};
+  }
+  scratch.prefix = {parts.take<std::uint32_t>(n + 1), parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n),
+                    parts.take<std::uint32_t>(n + 1), parts.take<std::uint32_t>(n)};
+  scratch.leaves = {parts.take<std::uint32_t>(n), parts.take<double>(n)};
+  scratch.nodes = parts.take<CoverNode>(nodes);
+  scratch.node_reach = parts.take<std::uint64_t>(nodes);
+  scratch.flags = parts.take<std::uint32_t>(nodes);
+  scratch.before = parts.take<std::uint32_t>(nodes + 1);
+  for (std::uint32_t*& flags : scratch.cell_flags) flags = parts.take<std::uint32_t>(n);
+  for (std::uint32_t*& before : scratch.cell_before) before = parts.take<std::uint32_t>(n + 1);
+  scratch.close = parts.take<std::uint64_t>(n);
+  scratch.tiles_before = parts.take<std::uint32_t>(n + 1);
+  scratch.cell_of = parts.take<std::uint32_t>(n);
+  for (SortPairs& pairs : scratch.pairs) pairs = {parts.take<std::uint64_t>(n), parts.take<std::uint32_t>(n)};
+  const std::uint64_t digits = digit_counts_of(count);
+  scratch.sort_room = {parts.take<std::uint32_t>(digits), parts.take<std::uint32_t>(sum_tiles_of(digits) + 2)};
+  scratch.sums = parts.take<std::uint32_t>(sum_tiles_of(nodes) + 2);
+  scratch.long_sums = parts.take<std::uint64_t>(sum_tiles_of(n) + 2);
+  scratch.bytes = parts.bytes();
+  return scratch;
+}
+
+}  // namespace kith::cuda::cover

@@ -1,0 +1,55 @@
+// Builds the unique k-d tree of the contract on a GPU.
+#pragma once
+
+#include "cuda/kd_tree/build/build_types.hpp"
+#include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/runtime/shared_limit.hpp"
+#include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "engine/non_finite.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kith::cuda {
+
+using engine::NonFinite;
+
+/// What a build takes of the GPU's memory; points that are there already are not counted.
+struct BuildMemory {
+  std::uint64_t index_bytes = 0;  ///< what stays
+  std::uint64_t peak_bytes = 0;   ///< the most that is in use at a time
+};
+
+/// How long a step took, by events in the stream.
+struct BuildPhase {
+  std::string name;
+  double ms = 0;
+  std::uint64_t bytes = 0;  ///< read and written
+};
+
+/// Filled by a build that is asked to; it waits after each step then.
+struct BuildPhases {
+  std::vector<BuildPhase> phases;
+};
+
+/// `shared_bytes`: that a block may have; with less, more levels are split before the finish, which takes a little
+/// more.
+template <typename T>
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool points_are_on_device,
+                         std::uint32_t shared_bytes = kMostSharedBytes);
+
+/// The tree of points in the memory of the stream's device; they are only read, and no longer than this call. Throws
+/// NonFinite if a coordinate is not finite, OutOfMemory, DeviceError.
+template <typename T>
+DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
+                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases = nullptr);
+
+/// The same for rows in host memory, count x dims, side by side.
+template <typename T>
+DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
+                                          std::uint32_t leaf_size, bool cycles, Stream& stream,
+                                          const CopyOptions& options);
+
+}  // namespace kith::cuda

@@ -1,0 +1,220 @@
+// The steps of a build and the memory that they need, before anything is allocated.
+//
+// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each (f64: + 8), of
+// which one becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest is small against
+// that: boxes and splits of the tree, histograms, samples (up to (D * T + 1) / 8, where segments are smallest) and
+// bounds of tied points. Cells lie where numbers and boxes will be; if leaves are so large that there are few boxes,
+// they take 2 for each dim but two.
+#pragma once
+
+#include "cuda/kd_tree/build/finish/finish.hpp"
+#include "cuda/kd_tree/build/medians/step_layout.hpp"
+#include "cuda/runtime/scratch_parts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::cuda {
+
+/// What a build must know of the GPU.
+struct GpuLimits {
+  std::uint32_t processors = 0;
+  std::uint32_t shared_bytes = kMostSharedBytes;  ///< that a block may have
+  /// Samples are taken of as many points, and segments. Of fewer candidates are few, and steps take longer than passes.
+  std::uint64_t least_sampled = std::uint64_t{1} << 22;
+  std::uint64_t least_in_segment = std::uint64_t{1} << 17;
+};
+
+/// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
+/// blocks must be there at the same time.
+inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
+  constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to meet as they save
+  const std::uint32_t each = processors / parents;
+  return each < kLeast ? 1 : each < kMost ? each : kMost;
+}
+
+/// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.
+template <typename T>
+struct BuildScratch {
+  std::vector<GroupParameters<T>> groups;  ///< without source, output and tree
+  std::uint32_t* arrivals = nullptr;
+  std::uint32_t* refused = nullptr;
+  const T* cut_boxes = nullptr;  ///< of the subtrees that are finished
+  std::uint64_t zero_bytes = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// How far apart the columns of cells begin: vectors of 8 bytes fit.
+inline std::uint64_t cell_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
+/// Cells of the dimensions but the first two, whose cells lie in the copy that is written.
+inline std::uint64_t other_cells_of(const TreeShape& shape) {
+  return shape.dims > 2 ? cell_stride(shape) * (shape.dims - 2) : 0;
+}
+/// Whether they lie where the boxes of the tree will be, which nobody writes before the finish.
+template <typename T>
+bool cells_fit_into_boxes(const TreeShape& shape) {
+  return other_cells_of(shape) * sizeof(std::uint16_t) <= shape.geometry.nodes() * 2 * shape.dims * sizeof(T);
+}
+
+template <typename T>
+BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, const GpuLimits& limits,
+                                std::byte* memory) {
+  const std::uint32_t processors = limits.processors;
+  constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
+  constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
+  ScratchParts parts(memory);
+  BuildScratch<T> scratch;
+  const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
+  scratch.refused = parts.take<std::uint32_t>(1);
+  scratch.arrivals = parts.take<std::uint32_t>(std::uint64_t{1} << top_level);
+  const bool has_tables = shape.dims <= kTabledDims;
+  std::uint32_t* table_counts = has_tables ? parts.take<std::uint32_t>(shape.dims) : nullptr;
+  for (std::uint32_t level = 0; level < top_level;) {
+    GroupParameters<T> group;
+    group.shape = shape;
+    group.first_level = level;
+    group.levels = std::min(top_level - level, kMostGroupLevels);
+    const std::uint64_t segments = std::uint64_t{1} << level, children = segments << group.levels;
+    // Bins that hold but a few points each make longer work of the histograms than of the candidates.
+    while (group.most_bins > 64 && group.most_bins > (points >> level) / 64) group.most_bins /= 2;
+    const bool can_sample =
+        shape.dims <= kSampledDims && points >= limits.least_sampled && (points >> level) >= limits.least_in_segment;
+    const StepPlan steps = fit_steps<T>(shape.dims, {group.most_bins, can_sample}, limits.shared_bytes);
+    group.most_bins = steps.most_bins;
+    group.segment_counters = (shape.dims + 1) * bins_at(0, shape.dims, group.most_bins);
+    for (std::uint32_t l = 1; l < group.levels; ++l) {
+      group.segment_counters = std::max(group.segment_counters, (2u << l) * bins_at(l, shape.dims, group.most_bins));
+    }
+    group.segment_counters = (group.segment_counters + 3) / 4 * 4;  // vectors of 16 bytes fit
+    const std::uint64_t fair = kBlocksPerProcessor * processors / segments,
+                        worthwhile = (points >> level) / kWorthABlock;
+    group.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min(fair, worthwhile)));
+    // More counters than that take longer to add up than the candidates which they spare.
+    group.uses_all_room = (points >> level) / group.parts >= 2 * kCounters;
+    group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
+    group.refused = scratch.refused;
+    group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
+    group.table_counts = table_counts;
+    if (has_tables) group.tied = parts.take<std::uint32_t>(segments);
+    group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
+    if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
+    std::uint64_t lists = 0;
+    for (std::uint32_t l = 0; l < group.levels; ++l) {
+      const std::uint64_t nodes = segments << l, most = (points + nodes - 1) / nodes;
+      if (most > kLongList && blocks_for_list(static_cast<std::uint32_t>(nodes), processors) > 1) lists += nodes;
+    }
+    group.lists = parts.take<ListCells>(lists);
+    group.cursors = parts.take<std::uint32_t>(children * kCursorStride);
+    constexpr std::uint64_t kLeastPerSample = 128;
+    if (steps.has_samples) {
+      while (kLeastPerSample >> group.sample_shift > 1) ++group.sample_shift;
+      while ((points >> level >> group.sample_shift) + 2 > kSamples) ++group.sample_shift;
+      group.sample_heaps = parts.take<std::uint8_t>(segments * kSamples);
+    }
+    scratch.groups.push_back(group);
+    level += group.levels;
+  }
+  scratch.zero_bytes = parts.bytes();
+  std::uint8_t* heap = nullptr;
+  OrderedKey<T>* keys = nullptr;
+  std::uint32_t* places = nullptr;
+  std::uint16_t* other_cells = nullptr;
+  if (top_level > 0) {
+    heap = parts.take<std::uint8_t>(points);
+    keys = parts.take<OrderedKey<T>>(points);
+    places = parts.take<std::uint32_t>(points);
+    if (!cells_fit_into_boxes<T>(shape)) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
+  }
+  T* tables = has_tables ? parts.take<T>(std::uint64_t{shape.dims} * kTableValues) : nullptr;
+  const T *boxes = nullptr, *windows = nullptr;
+  for (GroupParameters<T>& group : scratch.groups) {
+    const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
+    group.heap = heap;
+    group.keys = keys;
+    group.places = places;
+    group.other_cells = other_cells;
+    group.cell_stride = cell_stride(shape);
+    group.tables = tables;
+    if (has_tables) {
+      group.ties = parts.take<TiedCells<T>>(segments);
+      group.tied_bounds = parts.take<TiedBounds<T>>(segments);
+    }
+    if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
+    group.counted = parts.take<CountedBins>(segments * kHeap);
+    if (group.sample_shift > 0) {
+      group.sample_values = parts.take<T>(segments * kSamples * shape.dims);
+      group.uneven = parts.take<std::uint32_t>(segments);
+    }
+    group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
+    if (group.first_level == 0) boxes = group.root_range = parts.take<T>(2 * sides);
+    group.segment_boxes = boxes;
+    group.segment_windows = windows;
+    group.child_boxes = parts.take<T>(children * 2 * group.child_sides);
+    if (group.sample_shift > 0 && group.child_sides > shape.dims) {
+      group.child_windows = parts.take<T>(children * 2 * group.child_sides);
+    }
+    boxes = group.child_boxes;
+    windows = group.child_windows;
+  }
+  scratch.cut_boxes = boxes;
+  scratch.bytes = parts.bytes();
+  return scratch;
+}
+
+/// How far apart the columns of a copy of the points begin: vectors of 16 bytes fit.
+inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
+
+/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no more.
+template <typename T>
+std::uint64_t copy_bytes(const TreeShape& shape) {
+  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
+}
+
+/// The group's scatter will write to a copy of the points; until then candidates and cells lie there, and in the tree.
+template <typename T>
+void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& tree) {
+  group.tree = tree;
+  if (cells_fit_into_boxes<T>(group.shape)) group.other_cells = reinterpret_cast<std::uint16_t*>(tree.boxes);
+  group.out_values = reinterpret_cast<T*>(copy);
+  group.out_stride = column_stride(group.shape);
+  group.candidate_values = group.out_values;
+  group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
+  group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
+}
+
+/// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points
+/// which are to be read first may lie in copy 1; the result tells in which copy the leaf blocks are.
+template <typename T, typename Split, typename Finish>
+std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, const TreeShape& shape,
+                        PointSource<T> source, std::byte* const (&copies)[2], TreeArrays<T> tree, Split&& split,
+                        Finish&& finish) {
+  std::uint32_t step = 0;
+  for (GroupParameters<T> group : scratch.groups) {
+    group.source = source;
+    write_to(group, copies[step % 2], tree);
+    split(group);
+    source = {group.out_values, 1, group.out_stride, group.out_indices};
+    ++step;
+  }
+  FinishParameters<T> last;
+  last.shape = shape;
+  last.top_level = plan.top_level;
+  last.capacity = plan.capacity;
+  last.is_staged = plan.is_staged;
+  last.source = source;
+  last.cut_boxes = scratch.cut_boxes;
+  last.tree = tree;
+  last.tree.blocks = copies[step % 2];
+  last.arrivals = scratch.arrivals;
+  last.refused = scratch.refused;
+  if (!scratch.groups.empty()) {
+    last.tied = scratch.groups.back().tied;
+    last.tied_levels = scratch.groups.back().levels;
+  }
+  last.looks_for_bad = scratch.groups.empty();
+  finish(last);
+  return step % 2;
+}
+
+}  // namespace kith::cuda

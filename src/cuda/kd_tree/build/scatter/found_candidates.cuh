@@ -1,0 +1,132 @@
+// Candidates on their way to the lists of their nodes: each warp gathers some in shared memory, so that room in a list
+// is reserved for many at once even where every point is a candidate.
+#pragma once
+
+#include "cuda/kd_tree/build/passes/pass_shared.cuh"
+#include "cuda/kd_tree/build/passes/segment_slice.cuh"
+
+namespace kith::cuda {
+
+/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment. With
+/// their coordinates, unless the scatter has begun: those who read the list later then need not gather them.
+template <std::uint32_t kRoom, bool kWithValues, typename T>
+KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                              std::uint32_t found) {
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  const std::uint32_t nodes = 1u << level;
+  warp.counts[lane_number()] = 0;
+  sync_warp();
+  constexpr std::uint32_t kEach = kRoom / kWarp;
+  std::uint32_t ranks[kEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const std::uint32_t i = lane_number() + k * kWarp;
+    ranks[k] = i < found ? atomic_add(&warp.counts[warp.nodes[i]], 1u) : 0;
+  }
+  sync_warp();
+  if (warp.counts[lane_number()] > 0) {
+    const std::uint32_t heap = nodes + lane_number();
+    const std::uint32_t base =
+        atomic_add(&p.nodes[std::uint64_t{segment} * kHeap + heap].candidates, warp.counts[lane_number()]);
+    warp.counts[lane_number()] = static_cast<std::uint32_t>(first_place(p, segment, level, heap)) + base;
+  }
+  sync_warp();
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const std::uint32_t i = lane_number() + k * kWarp;
+    if (i < found) {
+      const std::uint32_t entry = warp.counts[warp.nodes[i]] + ranks[k];
+      p.keys[entry] = warp.keys[i];
+      p.places[entry] = warp.places[i];
+      ranks[k] = entry;
+    }
+  }
+  if constexpr (kWithValues) {
+    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
+      T* column = p.candidate_values + d * p.out_stride;
+#pragma unroll
+      for (std::uint32_t k = 0; k < kEach; ++k) {
+        const std::uint32_t i = lane_number() + k * kWarp;
+        if (i < found) column[ranks[k]] = p.source.at(warp.places[i], d);
+      }
+    }
+  }
+  sync_warp();
+}
+
+/// The dimension whose coordinates are the keys of a node's candidates; `kMayBeTied`: cells may refine ties.
+template <bool kMayBeTied, typename T>
+__device__ __forceinline__ std::uint32_t key_dim(const GroupParameters<T>& p, std::uint32_t node) {
+  const NodeTables<T>& tables = node_tables<T>();
+  return kMayBeTied && tables.are_equal(node) ? p.shape.dims : tables.parent_dim(node);
+}
+
+/// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
+/// `place` and on. `nodes` count from the first of their level; `value(k, d)` is coordinate d of point k.
+template <std::uint32_t kRoom, bool kWithValues, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
+__device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
+                                                std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
+                                                const Value& value, std::uint32_t place, std::uint32_t& found) {
+  static_assert(kEach * kWarp <= kRoom);
+  if (!any_lane(candidates != 0)) return;
+  if constexpr (kWithValues) {  // otherwise there is room for all
+    if (found + sum_of_warp(count_bits(candidates)) > kRoom) {
+      list_candidates<kRoom, kWithValues>(p, segment, level, found);
+      found = 0;
+    }
+  }
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  OrderedKey<T> keys[kEach];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {  // all are on their way before the first is put down
+    const std::uint32_t dim = key_dim<kMayBeTied>(p, nodes[k]);
+    keys[k] = 0;
+    if ((candidates >> k & 1) == 0) continue;
+    keys[k] =
+        dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1 : ordered_key(value(k, dim));
+  }
+  sync_warp();
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const bool is_candidate = (candidates >> k & 1) != 0;
+    const std::uint32_t lanes = ballot(is_candidate);
+    if (is_candidate) {
+      const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
+      warp.keys[i] = keys[k];
+      warp.places[i] = place + k;
+      warp.nodes[i] = static_cast<std::uint8_t>(nodes[k]);
+    }
+    found += count_bits(lanes);
+  }
+  sync_warp();
+}
+
+/// The same where few lanes have a candidate, and hardly any has two: of four points, whose nodes are bytes.
+/// Coordinates are gathered.
+template <std::uint32_t kRoom, typename T>
+__device__ __forceinline__ void note_few_candidates(const GroupParameters<T>& p, std::uint32_t segment,
+                                                    std::uint32_t level, std::uint32_t candidates, std::uint32_t nodes,
+                                                    std::uint32_t place, std::uint32_t& found) {
+  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+#pragma unroll 1
+  for (std::uint32_t lanes = ballot(candidates != 0); lanes != 0; lanes = ballot(candidates != 0)) {
+    if (found + count_bits(lanes) > kRoom) {
+      list_candidates<kRoom, true>(p, segment, level, found);
+      found = 0;
+    }
+    if (candidates != 0) {
+      const std::uint32_t k = lowest_bit(candidates), node = nodes >> (8 * k) & 0xff;
+      const std::uint32_t i = found + count_bits(lanes & ((1u << lane_number()) - 1));
+      const std::uint32_t dim = key_dim<true>(p, node);
+      warp.keys[i] = dim == p.shape.dims ? static_cast<OrderedKey<T>>(p.source.index(place + k)) + 1
+                                         : ordered_key(p.source.at(place + k, dim));
+      warp.places[i] = place + k;
+      warp.nodes[i] = static_cast<std::uint8_t>(node);
+      candidates &= candidates - 1;
+    }
+    found += count_bits(lanes);
+    sync_warp();
+  }
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,180 @@
+// What a group of levels works on. A group splits the nodes of one level, its segments, into the nodes `levels` below;
+// inside a segment nodes have heap numbers: 1 is the segment itself, 2h and 2h + 1 are the halves of h.
+#pragma once
+
+#include "cuda/kd_tree/build/build_types.hpp"
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
+inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
+inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that count all points
+inline constexpr std::uint32_t kScatterThreads = 256;           ///< of the one that moves them: many blocks at a time
+inline constexpr std::uint32_t kStepThreads = 1024;             ///< of those between, at most
+inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
+inline constexpr std::uint32_t kMostBins = 2048;
+inline constexpr std::uint32_t kSelectBins = 1024;
+inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this many dims lie in shared memory
+inline constexpr std::uint32_t kOwnDims = 4;         ///< coordinates that a thread of a step has of its candidate
+inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
+inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
+inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
+inline constexpr std::uint32_t kSamples = 16384;     ///< points of a segment that medians are guessed from, at most
+inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
+
+inline constexpr std::uint32_t kTableValues = 256;  ///< of a dimension that has few, at most
+inline constexpr std::uint32_t kTabledDims = 8;     ///< with more dims there are no tables
+
+/// How a coordinate of a segment's points is rounded to cells; cells.cuh tells more.
+template <typename T>
+struct CellScale {
+  T low = 0;
+  T scale = 0;
+};
+
+/// How the cells of a segment refine ties; tied_cells.cuh tells more.
+template <typename T>
+struct TiedCells {
+  CellScale<T> scales[kTabledDims + 1];  ///< of plain cells
+  /// By dimension and component of its super-key: the cells of each value; 0: plain ones, for want of a table or room.
+  std::uint16_t widths[kTabledDims][kTabledDims];
+  std::uint16_t first[kTabledDims], count[kTabledDims];  ///< the values of a table that lie in the range
+};
+
+/// Where cells refine ties: what the first and the last cell of the medians of a segment's last level say of the points
+/// in them, by node; tied_bounds.cuh tells more. As many nodes lie in a row as there are lanes: those that look up
+/// different ones do not wait for each other.
+template <typename T, std::uint32_t kMostDims = kTabledDims>
+struct TiedBounds {
+  static constexpr std::uint32_t kNodes = kHeap / 2;
+
+  T low[2][kMostDims][kNodes], high[2][kMostDims][kNodes];
+  std::uint32_t stages[2][kNodes];
+  std::uint32_t dim[2][kNodes];
+  std::uint32_t cell[2][kNodes];
+};
+
+/// Bins of some cells each. Dimension `dims` stands for the number of the point.
+struct CellBins {
+  std::uint32_t low = 0;    ///< the first cell
+  std::uint32_t scale = 0;  ///< bins in 65536 cells
+  std::uint32_t dim = 0;
+  std::uint32_t count = 0;  ///< of bins
+};
+
+/// The cells of a coordinate among which the median of a node lies.
+struct MedianCells {
+  std::uint32_t dim = 0;
+  std::uint32_t first = 0, last = 0;
+};
+
+/// A node whose median is known down to some cells, and later exactly.
+template <typename T>
+struct SplitNode {
+  MedianCells median;
+  CellScale<T> scale;             ///< of that coordinate; where cells refine ties, the range in which its split lies
+  std::uint32_t needed = 0;       ///< how many points of those cells go left
+  std::uint32_t candidates = 0;   ///< points of those cells found so far
+  std::uint32_t split_place = 0;  ///< of the first point of the right half
+  T split_value = 0;              ///< its coordinate, in the dimension of the cells
+  /// If all points of those cells are equal, their numbers lie between these and tell them apart; else there are none.
+  std::uint32_t first_number = 1, last_number = 0;
+
+  KITH_HOST_DEVICE bool are_equal() const { return first_number <= last_number; }
+};
+
+/// How the points of a node are counted before its box is known exactly: by the one or two dimensions that can win.
+struct CountedBins {
+  CellBins slots[2];
+  std::uint32_t used = 0;
+  std::uint32_t unused = 0;
+};
+
+/// What blocks that resolve one long list share. All zero at the start.
+struct ListCells {
+  std::uint32_t arrived;
+  std::uint32_t few;
+  std::uint32_t few_places[kFew];
+  std::uint64_t few_keys[kFew];
+  std::uint64_t least[3];                   ///< complement of the least key, by meeting
+  std::uint64_t greatest[3];                ///< by meeting
+  std::uint32_t histogram[3][kSelectBins];  ///< by meeting
+};
+
+template <typename T>
+struct GroupParameters {
+  using Key = OrderedKey<T>;
+
+  TreeShape shape;
+  std::uint32_t first_level = 0;
+  std::uint32_t levels = 0;
+  std::uint32_t most_bins = kMostBins;
+  bool uses_all_room = false;  ///< of the histograms
+  PointSource<T> source;
+
+  T* out_values = nullptr;  ///< coordinate d of the point at place i at d * out_stride + i
+  std::uint64_t out_stride = 0;
+  std::uint32_t* out_indices = nullptr;
+  TreeArrays<T> tree;  ///< the splits of these levels are written
+
+  /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
+  const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut, at the root root_range
+  T* root_range = nullptr;             ///< pass 0 notes here how far a sample of all points reaches; root only
+  const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
+  T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
+  T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
+  std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows
+
+  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
+  /// scatter will write the numbers, the rest where the finish will write boxes.
+  std::uint16_t* first_cells = nullptr;
+  std::uint16_t* other_cells = nullptr;  ///< from the third coordinate on
+  std::uint64_t cell_stride = 0;
+
+  KITH_HOST_DEVICE std::uint16_t* cells(std::uint32_t d) const {
+    return d < 2 ? first_cells + d * cell_stride : other_cells + (d - 2) * cell_stride;
+  }
+
+  // Where dimensions have few values; null if there are too many dims.
+  T* tables = nullptr;                    ///< [dimension][kTableValues]: ascending
+  std::uint32_t* table_counts = nullptr;  ///< [dimension]: values in its table; 0: there is none
+  std::uint32_t* tied = nullptr;          ///< [segment]: whether its cells refine ties
+  TiedCells<T>* ties = nullptr;           ///< [segment]: how, if so
+  TiedBounds<T>* tied_bounds = nullptr;   ///< [segment]: of its last level, if so
+
+  // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
+  std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
+  Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
+  std::uint32_t* places = nullptr;  ///< the same
+  /// The same, coordinate d at d * out_stride + entry: in the copy of the points that only the scatter writes.
+  T* candidate_values = nullptr;
+  SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
+  CountedBins* counted = nullptr;      ///< [segment][heap]
+  T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]
+  Key* tight = nullptr;                ///< [segment][complement of the least, greatest][dims + 1]
+  std::uint32_t* histogram = nullptr;  ///< [segment][segment_counters]
+  std::uint32_t segment_counters = 0;
+  std::uint32_t parts = 1;               ///< blocks that share a segment in a pass
+  std::uint8_t* sample_heaps = nullptr;  ///< [segment][sample]: the node of each; 0: there is none
+  T* sample_values = nullptr;            ///< [segment][dimension][sample]
+  std::uint32_t* uneven = nullptr;       ///< [segment]: whether samples are looked at; written after pass 0
+  std::uint32_t sample_shift = 0;        ///< the logarithm of the points per sample; 0: there are no samples
+  std::uint32_t* cursors = nullptr;      ///< [segment << levels] points moved so far
+  ListCells* lists = nullptr;            ///< one per node, level by level, while blocks share lists
+  std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite; only the finish asks
+};
+
+/// Bins for which each histogram at local level l has room: the root counts every dimension, other nodes at most two.
+KITH_HOST_DEVICE inline std::uint32_t bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most) {
+  std::uint32_t bins = level == 0 ? kMostBins : kCounters >> (level + 1);
+  while (level == 0 && bins > 1 && bins * (std::uint64_t{dims} + 1) > kCounters) bins /= 2;
+  return bins < most ? bins : most;
+}
+/// Bins of a node that is counted by one dimension: it may have the room of both. Not if `most` is less.
+KITH_HOST_DEVICE inline std::uint32_t wide_bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most,
+                                                   bool uses_all_room) {
+  const std::uint32_t bins = kCounters >> level;
+  return uses_all_room ? (bins < most ? bins : most) : bins_at(level, dims, most);
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,142 @@
+// See tree_build.hpp and build.hpp; included once per type of coordinates.
+#pragma once
+
+#include "cuda/kd_tree/build/finish/finish.cuh"
+#include "cuda/runtime/launch.hpp"
+#include "cuda/kd_tree/build/split_group.cuh"
+#include "cuda/kd_tree/build/tree_build.hpp"
+#include "cuda/runtime/staging.hpp"
+#include "runtime/time_spent.hpp"
+
+#include <kith/error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace kith::cuda {
+
+inline GpuLimits limits_of(int device) {
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
+  return {static_cast<std::uint32_t>(processors), shared_limit_of(device)};
+}
+
+/// Pass 0 keeps the box of a segment in shared memory. Throws DeviceError where dims are too many for that.
+template <typename T>
+GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device) {
+  const GpuLimits limits = limits_of(device);
+  const std::size_t needed = RootShared<T>::bytes(shape.dims);
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits.shared_bytes);
+  if (plan.top_level > 0 && needed > limits.shared_bytes) {
+    throw DeviceError("device cuda:" + std::to_string(device) + ": a block may have " +
+                      std::to_string(limits.shared_bytes) + " bytes of shared memory, building a k-d tree of " +
+                      std::to_string(shape.dims) + " dims needs " + std::to_string(needed) +
+                      "; use brute force, or `device=cpu`");
+  }
+  return limits;
+}
+
+template <typename T>
+TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream)
+    : stream_(stream),
+      limits_(limits_for<T>(shape, leaf_size, stream.device())),
+      plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
+      copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
+      scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes, stream) {
+  tree_.shape = shape;
+  tree_.leaf_size = leaf_size;
+  tree_.split_dims = {shape.geometry.leaves() - 1, stream};
+  tree_.split_values = {shape.geometry.leaves() - 1, stream};
+  tree_.boxes = {shape.geometry.nodes() * 2 * shape.dims, stream};
+  tree_.smallest = {shape.geometry.nodes(), stream};
+}
+
+template <typename T>
+void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParameters<T>& parameters) {
+  const TreeShape& shape = parameters.shape;
+  const std::uint64_t nodes = shape.geometry.nodes();
+  const std::uint64_t bytes = shape.geometry.points * (2 * std::uint64_t{shape.point_bytes}) +
+                              nodes * (2 * shape.dims * sizeof(T) + 4) + nodes / 2 * (sizeof(T) + 2);
+  const auto kernel = [&] {
+    if (!plan.is_staged) return finish_subtrees<T, false, kFewRows>;
+    switch (plan.rows) {
+      case kFewRows:
+        return finish_subtrees<T, true, kFewRows>;
+      case 10:
+        return finish_subtrees<T, true, 10>;
+      case 12:
+        return finish_subtrees<T, true, 12>;
+      case 14:
+        return finish_subtrees<T, true, 14>;
+      default:
+        return finish_subtrees<T, true, kManyRows>;
+    }
+  }();
+  launch("finish", bytes, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, parameters);
+}
+
+template <typename T>
+void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
+  const TreeShape& shape = tree_.shape;
+  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data());
+  check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
+  Launcher launch(stream_, phases != nullptr);
+  std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
+  std::uint32_t number = 0;
+  blocks_in_ = run_build(
+      scratch, plan_, shape, points, copies, tree_.arrays(),
+      [&](const GroupParameters<T>& group) {
+        const std::string prefix = "group " + std::to_string(++number) + ": ";
+        split_group(group, limits_,
+                    [&](const char* name, std::uint64_t bytes, auto kernel, std::uint32_t blocks, std::uint32_t threads,
+                        std::size_t shared_bytes, bool is_cooperative, auto... arguments) {
+                      launch(phases == nullptr ? std::string() : prefix + name, bytes, kernel, blocks, threads,
+                             shared_bytes, is_cooperative, arguments...);
+                    });
+      },
+      [&](const FinishParameters<T>& last) { launch_finish(launch, plan_, last); });
+  if (phases != nullptr) launch.report(*phases);
+}
+
+template <typename T>
+DeviceTree<T> TreeBuild<T>::take() {
+  std::uint32_t refused = 0;
+  check(cudaMemcpyAsync(&refused, scratch_.data(), sizeof(refused), cudaMemcpyDeviceToHost, stream_.get()),
+        "building a k-d tree");
+  check(cudaStreamSynchronize(stream_.get()), "building a k-d tree");
+  if (refused != 0) throw NonFinite();
+  tree_.blocks = std::move(copies_[blocks_in_]);
+  tree_.blocks.truncate(tree_.shape.geometry.points * tree_.shape.point_bytes);
+  return std::move(tree_);
+}
+
+template <typename T>
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool, std::uint32_t shared_bytes) {
+  const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
+  const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
+  const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
+  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
+  return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
+}
+
+template <typename T>
+DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
+                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases) {
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  build.launch(points, phases);
+  return build.take();
+}
+
+template <typename T>
+DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
+                                          std::uint32_t leaf_size, bool cycles, Stream& stream,
+                                          const CopyOptions& options) {
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+  copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, options);
+  const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::device_ms));
+  build.launch({build.rows(), dims, 1, nullptr});
+  return build.take();
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,37 @@
+// One build of a k-d tree on a GPU: its memory, then its kernels, which run one after the other without a word to the
+// host.
+#pragma once
+
+#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/kd_tree/build/build_plan.hpp"
+#include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/runtime/stream.hpp"
+
+namespace kith::cuda {
+
+/// Runs in the order of its stream. The device of the stream is the current one.
+template <typename T>
+class TreeBuild {
+ public:
+  /// Allocates everything. Throws OutOfMemory.
+  TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream);
+
+  /// Room for rows of dims coordinates side by side, for points that have no place of their own on the device.
+  T* rows() { return reinterpret_cast<T*>(copies_[1].data()); }
+  /// Starts the build of points in device memory: the caller's, or those in `rows`. With `phases` each step is waited
+  /// for and timed.
+  void launch(const PointSource<T>& points, BuildPhases* phases = nullptr);
+  /// Waits, and gives the tree away. Throws NonFinite, DeviceError.
+  DeviceTree<T> take();
+
+ private:
+  Stream stream_;
+  GpuLimits limits_;
+  FinishPlan plan_;
+  DeviceBuffer<std::byte> copies_[2];
+  DeviceBuffer<std::byte> scratch_;
+  DeviceTree<T> tree_;
+  std::uint32_t blocks_in_ = 0;  ///< the copy that holds the leaf blocks
+};
+
+}  // namespace kith::cuda

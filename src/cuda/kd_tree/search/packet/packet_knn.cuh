@@ -1,0 +1,212 @@
+// kNN by packets: a warp searches for 32 queries that lie close together, each for a lane.
+//
+// 1. A radius is guessed that holds somewhat more neighbours than are wanted, from one query of the packet and the
+//    points around it.
+// 2. The tree is walked once for all, from the packet's own bottom node outward: a lane looks at a node. Each query is
+//    then compared with each leaf that the packet reaches; what is near enough becomes a pair.
+// 3. Pairs are shared out to the lanes, whosever they are: a lane takes a leaf and a query and writes the points within
+//    the query's radius into the query's buffer, as 32-bit keys: the leading bits of the distance, then which point. So
+//    no lane waits for the query that has the most leaves.
+// 4. Buffers are merged into the query's sorted list of keys, which may shrink its radius.
+// 5. At the end the keys' points are looked up, and their exact distances and numbers decide.
+//
+// It is exact, or the query is handed on to a search that is: truncation is monotone, so if the list holds a key beyond
+// those that tie with the last wanted one, then every neighbour is in the list. A query whose list ends within such a
+// tie is searched once more by collecting points (packet_collect.cuh). It fails if its radius holds too few
+// points; a packet fails if it is too large for its radius or reaches too many leaves.
+#pragma once
+
+#include "cuda/kd_tree/search/packet/packet_answer.cuh"
+#include "cuda/kd_tree/search/packet/packet_guess.cuh"
+#include "cuda/primitives/sorting_network.cuh"
+
+#include <bit>
+#include <cfloat>
+
+namespace kith::cuda {
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
+class Packet : PacketAnswer<T, kDims, kKept, Rows> {
+ public:
+  using Room = PacketRoom<T, kDims, kKept>;
+
+  __device__ Packet(const PacketTask<T>& task, Room& room) : Answer(task, room) {}
+
+  __device__ __forceinline__ void run(std::uint32_t packet) {
+    if (!Walk::load_queries(packet)) return;
+    Walk::span_packet();
+    const float guess = guess_radius();
+    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
+    if (is_searched) {
+      begin(static_cast<T>(guess));
+      is_searched = Walk::walk();
+    }
+    const bool is_tied = is_searched && is_there_ && ends_in_tie();
+    const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
+    if constexpr (can_collect(kDims)) {
+      Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
+      Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
+    } else {
+      Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
+    }
+    if (is_searched) Answer::answer(has_answer);
+  }
+
+ private:
+  using Answer = PacketAnswer<T, kDims, kKept, Rows>;
+  using typename Answer::Walk;
+  friend Walk;
+  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
+  using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::room_, Answer::task_;
+  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::tree_;
+  static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
+
+  // --- the radius ---
+
+  __device__ __forceinline__ float guess_radius() {
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle_);
+    return radius_of_sample<kGuessRows>(tree_, query, leaf_, task_.guess_levels, task_.expected);
+  }
+
+  __device__ void begin(T radius) {
+    is_bounded_ = !(radius < task_.knn.bound);
+    const T least = is_bounded_ ? task_.knn.bound : radius;
+    Walk::begin_with(least, least);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
+  }
+
+  /// Names would be lost.
+  __device__ bool empties_history() const { return false; }
+
+  // --- pairs ---
+
+  /// Takes the pairs 32 at a time; at last the rest too, and empties the buffers.
+  __device__ __forceinline__ void work_off(bool is_last) {
+    if (!is_last && pairs_ < kWarp) return;
+    const std::uint32_t end = is_last ? pairs_ : pairs_ / kWarp * kWarp;
+    std::uint32_t first = 0;
+    sync_warp();
+    do {
+      collect(first, end, is_last && first + kWarp >= end ? 0 : Room::kNearlyFull);
+      first += kWarp;
+    } while (first < end);
+    Walk::keep_pairs_from(end);
+  }
+
+  /// The keys of 32 pairs from number `first` on go to their buffers, which are merged until none has more than
+  /// `enough`. Where one is too short, its pairs are taken once more, of each query one at a time, for which there is
+  /// room.
+  __device__ __forceinline__ void collect(std::uint32_t first, std::uint32_t end, std::uint32_t enough) {
+    bool is_open = first + lane_number() < end, is_taken = is_open, is_retaken = false;
+    do {
+      const std::uint32_t before = room_.counts[lane_number()];
+      sync_warp();
+      if (is_taken) put_into_buffer(room_.pairs[first + lane_number()]);
+      sync_warp();
+      std::uint32_t most = enough;
+      const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
+      if (overfull != 0 || is_retaken) [[unlikely]] {
+        if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
+        sync_warp();
+        const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
+        is_open = is_open && (overfull != 0 ? (overfull >> (pair & 31) & 1) != 0 : !is_taken);
+        is_retaken = any_lane(is_open);
+        if (is_retaken) most = Room::kBuffer - most_;
+        const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
+        is_taken = is_open && lowest_bit(rivals) == lane_number();
+      }
+      while (any_lane(room_.counts[lane_number()] > most)) merge();
+    } while (is_retaken);
+  }
+
+  __device__ std::uint32_t key_of(T distance, std::uint32_t name) const {
+    return (std::bit_cast<std::uint32_t>(toward_zero(distance)) & ~kNameMask) | name;
+  }
+  /// No distance with this key, but for the name, is above it.
+  __device__ T most_of_key(std::uint32_t key) const {
+    if constexpr (sizeof(T) == 4) return std::bit_cast<T>(key | kNameMask);
+    return static_cast<T>(std::bit_cast<float>((key | kNameMask) + 1));
+  }
+
+  /// The keys of the points of a pair's leaf within the radius of its query; those for which there is no room are only
+  /// counted.
+  __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
+    const std::uint32_t asking = pair & 31;
+    const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
+    const std::uint32_t too_many = shared_address(&room_.buffers[Room::kBuffer][lane_number()]);
+    static_assert(Room::kSpare >= Walk::kAtOnce);
+    constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
+    std::uint32_t* const counter = &room_.counts[asking];
+    // All lanes ask for room, some for none: that is faster than to part.
+    Walk::measure_points(
+        pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
+          const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
+          std::uint32_t to = at + found > Room::kBuffer ? too_many : buffer + at * kRowBytes;
+#pragma unroll
+          for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+            if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
+            if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
+          }
+        });
+  }
+
+  /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.
+  __device__ __forceinline__ void merge() {
+    const std::uint32_t waiting = room_.counts[lane_number()];
+    std::uint32_t fresh[kMerged];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMerged; ++i) {
+      fresh[i] = i < waiting ? room_.buffers[waiting - 1 - i][lane_number()] : kNoKey;
+    }
+    room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
+    sort_in_registers(fresh);
+    if (any_lane(keys_[0] < kNoKey)) {
+      merge_in_registers(keys_, fresh);
+    } else {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kKept && i < kMerged; ++i) keys_[i] = fresh[i];
+    }
+    const std::uint32_t last = Answer::key_at(task_.wanted - 1);
+    if (last < kNoKey) {
+      const T most = most_of_key(last);
+      if (most < Walk::own_radius()) Walk::own_radius() = most;
+    }
+    sync_warp();
+  }
+
+  // --- the answer ---
+
+  /// All that are wanted, or all within the bound: else the radius was too small.
+  __device__ bool has_enough() const { return is_bounded_ || Answer::key_at(task_.wanted - 1) < kNoKey; }
+  /// Whether what fell out of the list may come before what is in it.
+  __device__ bool ends_in_tie() const {
+    const std::uint32_t last = Answer::key_at(task_.wanted - 1);
+    return last < kNoKey && !Answer::differ(keys_[kKept - 1], last);
+  }
+
+  bool is_bounded_ = false;  ///< by the search's own bound, not by a guess
+};
+
+/// Blocks that a processor should have room for, which bounds the registers of a thread: as many as spill none.
+template <typename T>
+constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
+  if (dims == 5) return kept <= 10 ? 9 : 8;
+  if (sizeof(T) == 4) return kept <= 10 ? 14 : kept <= 18 && dims == 3 ? 12 : 10;
+  return kept <= 10 ? 10 : 8;
+}
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
+    knn_by_packets(const __grid_constant__ PacketTask<T> task) {
+  using Room = PacketRoom<T, kDims, kKept>;
+  Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
+  for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
+       packet += static_cast<std::uint32_t>(search_warps())) {
+    Packet<T, kDims, kKept, Rows>(task, room).run(packet);
+  }
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,444 @@
+// What every search by packets does: a warp walks the tree once for all queries of a packet, and pairs queries with
+// leaves that may hold something for them.
+//
+// The tree is walked from the packet's own bottom node outward: a lane looks at a node. Each query is then compared
+// with each leaf that the packet reaches; what is near enough becomes a pair. What becomes of pairs is the search's
+// business.
+#pragma once
+
+#include "core/metric/chain.hpp"
+#include "cuda/primitives/candidate_warp.cuh"
+#include "cuda/kd_tree/search/packet/leaf_box.cuh"
+#include "cuda/kd_tree/search/warp/load_box.cuh"
+#include "cuda/kd_tree/search/packet/packet_queries.cuh"
+#include "cuda/kd_tree/search/wide_tree.hpp"
+
+#include <bit>
+
+namespace kith::cuda {
+
+/// Warps of a block; each has its own packet.
+inline constexpr std::uint32_t kPacketWarps = 2;
+
+/// Where a walk is. It lies in shared memory while pairs are worked off, which takes all registers there are.
+struct alignas(16) PacketPlace {
+  std::uint32_t own = 0;              ///< the bottom node where it began
+  std::uint32_t group = 0, left = 0;  ///< the node it is at, and which of its children are still to come
+  std::uint8_t top = 0, depth = 0;    ///< how far up it went, and how far down it is
+  std::uint16_t own_leaf = 0;         ///< of the bottom node where it began
+};
+
+/// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
+template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
+struct PacketWalkRoom {
+  static constexpr std::uint32_t kHistory = kLeaves;
+  static constexpr std::uint32_t kPairs = 160;       ///< as many are worked off before more come
+  static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
+
+  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
+  std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
+  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
+  // From here on nothing is needed after the walk.
+  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
+  std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
+  PacketPlace place;
+  std::uint32_t left_at[WideTree::kMostDepths];  ///< the children that are still to come above the place
+  alignas(16) T span[2 * kDims];                 ///< the box of the packet
+};
+
+/// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
+/// empties_history(), which makes room for more leaves, or returns false: then the walk ends; kShrinks: whether radii
+/// shrink when something is found; and kNamesPairedOnly: if true, leaves that no query pairs with get no name: packets
+/// with a wide reach go farther, at a few instructions a leaf.
+template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
+class PacketWalk : protected PacketQueries<T, kDims> {
+ protected:
+  using Queries = PacketQueries<T, kDims>;
+  using Queries::is_there_, Queries::leaf_, Queries::lower_, Queries::query_, Queries::tree_, Queries::upper_;
+  using typename Queries::Point;
+  using Room = PacketWalkRoom<T, kDims, kLeaves>;
+  static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
+  static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
+  /// Whether the last coordinate is loaded only of points that the others leave within the radius: in 5 dims it costs a
+  /// load more, and most points are farther.
+  static constexpr bool kLastApart = kDims == 5;
+  static constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
+
+  __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
+                        Room& room)
+      : Queries(tree, source, packets_per_node), room_(room), wide_(tree.wide), most_(tree.most_per_leaf) {}
+
+  /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
+  __device__ void begin_with(T radius, T reach) {
+    reach_ = reach;
+    sync_warp();  // the packet before is done with the room
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
+    own_radius() = is_there_ ? radius : T(-1);
+    room_.counts[lane_number()] = 0;
+    leaves_ = pairs_ = seen_ = 0;
+    sync_warp();
+  }
+
+  /// This lane's query looks up to here.
+  __device__ T& own_radius() { return room_.queries[kDims][lane_number()]; }
+
+  /// The same where each query has a chain of its own.
+  __device__ void begin_with_own(T radius) {
+    begin_with(radius, radius);
+    reach_ = own_radius();
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) reach_ = greater(reach_, shuffle_xor(reach_, step));
+  }
+
+  // --- the walk ---
+
+  /// The least chain between the packet and a box.
+  __device__ T between(const T (&box)[2 * kDims]) const {
+    T span[2 * kDims];
+    load_box<T, kDims>(room_.span, span);
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T below = box[d] - span[kDims + d], above = span[d] - box[kDims + d];
+      sum = core::step_of_gap(core::L2{}, sum, greater(greater(below, above), T(0)));
+    }
+    return sum;
+  }
+  __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
+    bool is_within = lane_number() < wide_.children(depth);
+    if (is_within) {
+      const std::uint64_t node =
+          core::KdGeometry::node(wide_.child_level(depth), std::uint64_t{group} * kWarp + lane_number());
+      T box[2 * kDims];
+      load_box<T, kDims>(tree_.lower(node), box);
+      is_within = between(box) <= reach_;
+    }
+    return ballot(is_within);
+  }
+
+  /// To the bottom node of leaf_, with the packet that lower_ and upper_ span.
+  __device__ void start_at_own_bottom() {
+    bottom_ = static_cast<std::uint32_t>(leaf_ / kWarp);
+    if (lane_number() == 0) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < kDims; ++d) {
+        room_.span[d] = lower_[d];
+        room_.span[kDims + d] = upper_[d];
+      }
+      const auto last = static_cast<std::uint8_t>(wide_.last);
+      const auto own_leaf = static_cast<std::uint16_t>(leaf_ % kWarp);
+      room_.place =
+          PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last, .own_leaf = own_leaf};
+    }
+    sync_warp();
+  }
+
+  /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
+  __device__ __forceinline__ bool walk() {
+    constexpr std::uint32_t kWaiting = Search::kShrinks ? 2 * kWarp : Room::kPairs;  // soon, if that spares others
+    start_at_own_bottom();
+    for (bool is_last = false;;) {  // a last round without leaves
+      std::uint32_t count = 0;
+      if (!is_last && !look_at_node(count)) return false;
+      const std::uint32_t first = leaves_;
+      for (std::uint32_t j = 0;;) {
+        if (j == count || pairs_ > kWaiting) derived().work_off(is_last);
+        if (j == count) break;
+        T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
+#pragma unroll
+        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
+        const T within = near_enough(own_radius());
+        if (j + Room::kLeavesAtOnce <= count) {
+          pair_with_leaves<Room::kLeavesAtOnce>(query, within, first, j);
+          j += Room::kLeavesAtOnce;
+        } else {
+#pragma unroll 1
+          for (; j < count; ++j) pair_with_leaves<1>(query, within, first, j);
+        }
+      }
+      if (is_last) return true;
+      if constexpr (Search::kShrinks) reach_ = farthest_of_warp(own_radius());
+      is_last = !find_next_bottom();
+    }
+  }
+
+  /// The greatest of the lanes' radii; those without a query have a negative one.
+  __device__ static float farthest_of_warp(float radius) {
+    return std::bit_cast<float>(max_of_warp(std::bit_cast<std::uint32_t>(greater(radius, 0.0f))));
+  }
+  __device__ static double farthest_of_warp(double radius) {
+#pragma unroll
+    for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) radius = greater(radius, shuffle_xor(radius, step));
+    return radius;
+  }
+
+  /// Sets bottom_ to the next bottom node in reach; false if there is none.
+  __device__ bool find_next_bottom() {
+    const PacketPlace from = room_.place;
+    std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
+    while (left == 0 || depth + 1 != wide_.last) {
+      std::uint32_t passed = 0;  // a child that is done
+      if (left != 0) {
+        if (lane_number() == 0) room_.left_at[depth] = left & (left - 1);
+        group = group * kWarp + lowest_bit(left);
+        ++depth;
+      } else if (depth > top) {
+        --depth;
+        group /= kWarp;
+        sync_warp();
+        left = room_.left_at[depth];
+        sync_warp();  // before it is written again
+        continue;
+      } else {
+        if (top == 0) return false;
+        depth = --top;
+        group = from.own >> (WideTree::kStep * (wide_.last - top));
+        passed = 1u << (from.own >> (WideTree::kStep * (wide_.last - top - 1)) & (kWarp - 1));
+      }
+      left = children_within(depth, group) & ~passed;
+    }
+    bottom_ = group * kWarp + lowest_bit(left);
+    left &= left - 1;
+    sync_warp();
+    if (lane_number() == 0) {
+      room_.place = PacketPlace{.own = from.own,
+                                .group = group,
+                                .left = left,
+                                .top = static_cast<std::uint8_t>(top),
+                                .depth = static_cast<std::uint8_t>(depth),
+                                .own_leaf = from.own_leaf};
+    }
+    sync_warp();
+    return true;
+  }
+
+  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
+  __device__ bool look_at_node(std::uint32_t& count) {
+    const core::KdGeometry& geometry = tree_.geometry;
+    // The own leaf first, then its sibling, and so on: radii shrink by what is near.
+    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ room_.place.own_leaf);
+    T box[2 * kDims];
+    load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
+    const bool is_within = between(box) <= reach_;
+    const std::uint32_t within = ballot(is_within);
+    count = count_bits(within);
+    if (leaves_ + count > Room::kHistory && !derived().empties_history()) return false;
+    seen_ += count;
+    if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
+    if (is_within) {
+      const std::uint32_t at = count_bits(within & below_);
+      const std::uint64_t first = geometry.first(geometry.levels, leaf);
+      const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
+      make_leaf_box<T, kDims>(box, room_.boxes[at]);
+      room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
+    }
+    sync_warp();
+    return true;
+  }
+
+  /// The leaves from j on of those that look_at_node has put down from `first` on, and the queries that they may be
+  /// near: up to `within`.
+  template <std::uint32_t kCount>
+  __device__ __forceinline__ void pair_with_leaves(const T (&query)[kDims], T within, std::uint32_t first,
+                                                   std::uint32_t j) {
+    bool is_pair[kCount];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      T leaf[2 * kDims];
+      load_box<T, kDims>(room_.boxes[j + i], leaf);
+      is_pair[i] = to_leaf_box<T, kDims>(query, leaf) <= within;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t all = ballot(is_pair[i]);
+      std::uint16_t* to = room_.pairs + pairs_ + count_bits(all & below_);
+      const auto pair = static_cast<std::uint16_t>(leaves_ * kPacketQueries + lane_number());
+      if (is_pair[i]) *to = pair;
+      pairs_ += count_bits(all);
+      if constexpr (Search::kNamesPairedOnly) {
+        if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j + i];  // not before it: none is lost
+        leaves_ += all == 0 ? 0 : 1;
+      } else {
+        ++leaves_;
+      }
+    }
+  }
+
+  /// Bits that name a point of a leaf.
+  __device__ static constexpr std::uint32_t point_bits() { return point_bits_of(kDims); }
+
+  /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no meetings of the warp.
+  template <typename Take>
+  __device__ __forceinline__ void take_pairs(bool is_last, const Take& take) {
+    std::uint32_t first = 0;
+    sync_warp();
+    for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
+      if (first + lane_number() < pairs_) take(std::uint32_t{room_.pairs[first + lane_number()]});
+    }
+    sync_warp();
+    if (is_last) {
+      pairs_ = 0;
+    } else {
+      keep_pairs_from(first);
+    }
+  }
+
+  /// What is left of the pairs after the first `done` moves to the front.
+  __device__ void keep_pairs_from(std::uint32_t done) {
+    const std::uint32_t rest = pairs_ - done;
+    if (done > 0 && rest > 0) {
+      const std::uint16_t pair = lane_number() < rest ? room_.pairs[done + lane_number()] : 0;
+      sync_warp();
+      if (lane_number() < rest) room_.pairs[lane_number()] = pair;
+    }
+    pairs_ = rest;
+    sync_warp();
+  }
+
+  // --- points ---
+
+  /// The points of a leaf.
+  __device__ const std::byte* points_of(std::uint32_t seen, std::uint32_t& count) const {
+    const std::uint32_t place = room_.history[seen];
+    count = most_ - (place >> 31);
+    return tree_.packed + std::uint64_t{place & 0x7fffffff} * Point::kBytes;
+  }
+  /// The chain between a query and the point at an address.
+  __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
+    Point point;
+    point.template load<false>(from);
+    return measure(query, point);
+  }
+  /// The chain of the first coordinates.
+  template <std::uint32_t kFirst = kDims>
+  __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kFirst; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query[d] - point.values[d]));
+    return sum;
+  }
+
+  /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
+  __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
+    const std::uint32_t asking = pair & 31;
+    std::uint32_t count = 0;
+    const std::byte* points = points_of(pair >> 5, count);
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+    const T radius = room_.queries[kDims][asking];
+    std::uint32_t within = 0;
+#pragma unroll 2
+    for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        within = append_within(within, measure(query, points + j * Point::kBytes), radius);
+      }
+    }
+    return within >> (scanned() - count) << (scanned() - count);
+  }
+  /// Points that points_within looks at.
+  __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
+
+  /// Calls `found(chains, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the first has that
+  /// name: whether each is within the radius of its query.
+  template <typename Found>
+  __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
+    const std::uint32_t asking = pair & 31;
+    std::uint32_t count = 0, name = pair >> 5 << point_bits();
+    const std::byte* points = points_of(pair >> 5, count);
+    T query[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+    const T radius = room_.queries[kDims][asking];
+    Point batch[kAtOnce];
+    const auto load = [&] {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        if constexpr (kLastApart) {
+          batch[j].load_all_but_last(points + j * Point::kBytes);
+        } else {
+          batch[j].template load<false>(points + j * Point::kBytes);
+        }
+      }
+      points += kAtOnce * Point::kBytes;
+    };
+    T sums[kAtOnce];
+    bool is_found[kAtOnce];
+    // Of the points that were loaded last, the first `there` of them.
+    const auto measure_batch = [&](std::uint32_t there) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+        sums[j] = measure<kLoadedAtOnce>(query, batch[j]);
+        is_found[j] = j < there && sums[j] <= radius;
+      }
+      if constexpr (kLastApart) {
+#pragma unroll
+        for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+          if (!is_found[j]) continue;
+          const T last = Point::last_value(points - (kAtOnce - j) * Point::kBytes);
+          sums[j] = core::step_of_gap(core::L2{}, sums[j], T(query[kDims - 1] - last));
+        }
+#pragma unroll
+        for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;
+      }
+    };
+    load();
+    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
+#pragma unroll 1
+    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
+      measure_batch(kAtOnce);
+      load();  // the next ones, or the last, a few too many: on their way while these are put down
+      found(sums, name, is_found);
+    }
+    measure_batch(rest + count + 1 - most_);
+    found(sums, name, is_found);
+  }
+
+  __device__ __forceinline__ static std::uint32_t count_found(const bool (&is_found)[kAtOnce]) {
+    std::uint32_t count = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < kAtOnce; ++j) count = add_if(is_found[j], count, 1);
+    return count;
+  }
+
+  /// 2 * bits, and one more if sum <= radius; neither is negative.
+  __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
+    return add_with_carry(bits, bits, std::bit_cast<std::uint32_t>(radius) + 1, ~std::bit_cast<std::uint32_t>(sum));
+  }
+  __device__ static std::uint32_t append_within(std::uint32_t bits, double sum, double radius) {
+    return 2 * bits + (sum <= radius ? 1 : 0);
+  }
+
+  /// The name of the first of the points that points_within has found.
+  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
+    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
+  }
+
+  /// The point of a name, as seen from a query.
+  __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
+    const std::uint32_t leaf = room_.history[name >> point_bits()] & 0x7fffffff;
+    const std::uint32_t place = leaf + (name & ((1u << point_bits()) - 1));
+    Point point;
+    point.template load<true>(tree_.packed + std::uint64_t{place} * Point::kBytes);
+    return {measure(query, point), point.number};
+  }
+
+  Room& room_;
+  std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
+  const WideTree& wide_;
+  const std::uint32_t& most_;  ///< points of a leaf; some have one fewer
+
+  T reach_ = 0;               ///< no query of the packet looks farther
+  std::uint32_t leaves_ = 0;  ///< in the history
+  std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
+  std::uint32_t pairs_ = 0;   ///< that wait
+
+ private:
+  __device__ Search& derived() { return static_cast<Search&>(*this); }
+
+  std::uint32_t bottom_ = 0;  ///< the bottom node that is looked at
+};
+
+}  // namespace kith::cuda

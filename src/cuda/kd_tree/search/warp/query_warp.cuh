@@ -1,0 +1,73 @@
+// A warp takes a query: where it lies, where its answer goes, and the memory that the warp has for it.
+#pragma once
+
+#include "cuda/primitives/intrinsics.cuh"
+#include "cuda/kd_tree/search/measure.cuh"
+#include "cuda/kd_tree/search/warp/nearest_walk.cuh"
+#include "cuda/kd_tree/search/search_types.hpp"
+
+namespace kith::cuda {
+
+/// Threads of a block of a search.
+inline constexpr std::uint32_t kSearchThreads = 128;
+
+/// This warp, of all in the grid.
+__device__ inline std::uint64_t search_warp() {
+  return (std::uint64_t{block_number()} * threads_per_block() + thread_number()) / kWarp;
+}
+__device__ inline std::uint64_t search_warps() { return std::uint64_t{blocks_in_grid()} * threads_per_block() / kWarp; }
+
+/// What a warp has of shared memory: the bounds of the walk, the query if the dims are a run-time value, and room for a
+/// list.
+template <typename T>
+struct WarpRoom {
+  std::uint32_t query_at = 0;
+  std::uint32_t list_at = 0;
+  std::uint32_t bytes = 0;
+
+  KITH_HOST_DEVICE WarpRoom(std::uint32_t dims, std::uint32_t list_bytes) {
+    const auto rounded = [](std::uint32_t size) { return (size + 15) / 16 * 16; };
+    query_at = rounded(WideTree::kMostDepths * 32 * sizeof(T));
+    list_at = query_at + rounded(dims * static_cast<std::uint32_t>(sizeof(T)));
+    bytes = list_at + rounded(list_bytes);
+  }
+};
+
+/// The queries that there are.
+template <typename T>
+__device__ inline std::uint64_t queries_of(const QuerySource<T>& source) {
+  if (source.chosen_count == nullptr) return source.count;
+  const std::uint64_t chosen = *source.chosen_count;
+  return chosen < source.count ? chosen : source.count;
+}
+
+/// Where query i of a source lies, and who it is.
+template <typename T>
+struct FoundQuery {
+  const T* values;
+  std::uint64_t stride;  ///< from coordinate to coordinate
+  Asking asking;
+
+  __device__ FoundQuery(const SearchTree<T>& tree, const QuerySource<T>& source, const SearchFilter& filter,
+                        std::uint64_t i) {
+    const std::uint64_t chosen = source.chosen == nullptr ? i : source.chosen[i];
+    if (source.rows != nullptr) {
+      values = source.rows + chosen * source.row_stride;
+      stride = 1;
+      asking.row = chosen;
+      asking.number = static_cast<std::uint32_t>(chosen);
+    } else {
+      const std::uint64_t leaf_number = tree.leaf_of_place(chosen);
+      const SearchLeaf<T> leaf = tree.leaf(leaf_number);
+      const auto slot = static_cast<std::uint32_t>(chosen - tree.geometry.first(tree.geometry.levels, leaf_number));
+      values = leaf.values + slot;
+      stride = leaf.count;
+      asking.number = leaf.numbers[slot];
+      asking.row = asking.number - source.first;
+    }
+    asking.is_open = filter.is_open();
+    asking.end = asking.is_open ? kNoPoint : filter.end(asking.number, asking.row);
+  }
+};
+
+}  // namespace kith::cuda

@@ -1,0 +1,49 @@
+// See array_queries.hpp.
+#include "cuda/queries/array_queries.hpp"
+
+#include "cuda/runtime/check.hpp"
+#include "cuda/queries/array_queries.cuh"
+
+#include <algorithm>
+
+namespace kith::cuda {
+namespace {
+
+/// Enough to fill every GPU there is; threads take several values each where there are more.
+std::uint32_t blocks_for(std::uint64_t values) {
+  constexpr std::uint64_t kMost = 1 << 14;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>((values + kArrayThreads - 1) / kArrayThreads, 1, kMost));
+}
+
+}  // namespace
+
+template <typename T>
+void prepare_queries(const PrepareTask<T>& task, const Stream& stream) {
+  if (task.count == 0) return;
+  prepare_rows<T><<<blocks_for(task.count), kArrayThreads, 0, stream.get()>>>(task);
+  check_launch("preparing queries");
+}
+
+template <typename T>
+void report_distances(const ReportTask<T>& task, const Stream& stream) {
+  const std::uint64_t most = task.entries_on_device == nullptr ? task.entries : ~std::uint64_t{0};
+  if (most == 0) return;
+  report_entries<T><<<blocks_for(most), kArrayThreads, 0, stream.get()>>>(task);
+  check_launch("reporting distances");
+}
+
+template <typename T>
+void empty_rows(const EmptyTask<T>& task, const Stream& stream) {
+  if (task.rows == 0) return;
+  empty_bad_rows<T><<<blocks_for(task.rows), kArrayThreads, 0, stream.get()>>>(task);
+  check_launch("emptying rows");
+}
+
+template void prepare_queries(const PrepareTask<float>&, const Stream&);
+template void prepare_queries(const PrepareTask<double>&, const Stream&);
+template void report_distances(const ReportTask<float>&, const Stream&);
+template void report_distances(const ReportTask<double>&, const Stream&);
+template void empty_rows(const EmptyTask<float>&, const Stream&);
+template void empty_rows(const EmptyTask<double>&, const Stream&);
+
+}  // namespace kith::cuda

@@ -1,0 +1,58 @@
+// The kernels for callers' arrays on the GPU: what array_types.hpp says of each task.
+#pragma once
+
+#include "core/query_row.hpp"
+#include "core/metric/reported_distance.hpp"
+#include "cuda/primitives/intrinsics.cuh"
+#include "cuda/queries/array_types.hpp"
+#include "cuda/queries/put_answer.cuh"
+
+#include <limits>
+
+namespace kith::cuda {
+
+inline constexpr std::uint32_t kArrayThreads = 256;
+
+/// A thread per row.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_constant__ PrepareTask<T> task) {
+  const bool is_direction = task.metric.is_of_directions();
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count;
+       i += step) {
+    const T* from = task.rows + i * task.row_stride;
+    T* to = task.prepared + i * task.dims;
+    const bool is_good = core::all_finite(from, task.dims) && (!is_direction || core::has_direction(from, task.dims));
+    for (std::uint32_t d = 0; d < task.dims; ++d) {
+      to[d] = !is_good ? T(0) : task.lengths == nullptr ? from[d] : core::wrapped(from[d], task.lengths[d]);
+    }
+    if (is_direction && is_good) core::normalize_row(to, task.dims);
+    task.bounds[i] = is_good ? task.bound : T(-1);
+  }
+}
+
+/// A thread per entry.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) report_entries(const __grid_constant__ ReportTask<T> task) {
+  const std::uint64_t entries = task.entries_on_device == nullptr ? task.entries : *task.entries_on_device;
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < entries;
+       i += step) {
+    task.distances[i] = core::reported_distance(task.metric, task.squared, task.distances[i]);
+  }
+}
+
+/// A thread per row.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) empty_bad_rows(const __grid_constant__ EmptyTask<T> task) {
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.rows;
+       i += step) {
+    if (!(task.bounds[i] < T(0))) continue;
+    for (std::uint32_t j = 0; j < task.k; ++j) {
+      put_answer(task.answer, i * task.k + j, task.missing, std::numeric_limits<T>::infinity());
+    }
+  }
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,18 @@
+// Queries and answers of callers whose arrays lie on the GPU: made ready for a search, and turned into what is
+// reported.
+#pragma once
+
+#include "cuda/queries/array_types.hpp"
+#include "cuda/runtime/stream.hpp"
+
+namespace kith::cuda {
+
+/// Put into the stream; nobody waits. Throws DeviceError.
+template <typename T>
+void prepare_queries(const PrepareTask<T>& task, const Stream& stream);
+template <typename T>
+void report_distances(const ReportTask<T>& task, const Stream& stream);
+template <typename T>
+void empty_rows(const EmptyTask<T>& task, const Stream& stream);
+
+}  // namespace kith::cuda

@@ -1,0 +1,48 @@
+// Queries and answers of callers whose arrays lie on the GPU: made ready for a search, and turned into what is
+// reported.
+#pragma once
+
+#include "cuda/queries/knn_answer.hpp"
+
+#include <kith/metric.hpp>
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Rows of a caller become rows of a search: side by side, normalised or wrapped where the index says so. A row that is
+/// not finite, or has no direction under cosine or angular, becomes zeros, and its bound -1.
+template <typename T>
+struct PrepareTask {
+  const T* rows = nullptr;
+  std::uint64_t row_stride = 0;
+  std::uint64_t count = 0;
+  std::uint32_t dims = 0;
+  Metric metric = {};
+  const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
+  T bound = 0;
+  T* prepared = nullptr;  ///< count x dims
+  T* bounds = nullptr;    ///< per row
+};
+
+/// Chain values become distances, where they are.
+template <typename T>
+struct ReportTask {
+  Metric metric = {};
+  bool squared = false;
+  std::uint64_t entries = 0;
+  const std::uint64_t* entries_on_device = nullptr;  ///< how many, if only the device knows
+  T* distances = nullptr;
+};
+
+/// Rows whose bound is below 0 become empty.
+template <typename T>
+struct EmptyTask {
+  const T* bounds = nullptr;
+  std::uint64_t rows = 0;
+  std::uint32_t k = 0;
+  KnnAnswer<T> answer;
+  std::uint32_t missing = 0;
+};
+
+}  // namespace kith::cuda

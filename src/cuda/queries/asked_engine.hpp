@@ -1,0 +1,49 @@
+// What an engine on the GPU answers: questions whose arrays lie there. Searches for callers, on the host or on the GPU,
+// are made of these.
+#pragma once
+
+#include "cuda/queries/questions.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "engine/searcher.hpp"
+
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Points prepared by one engine, in device memory. Thread-safe. Each call puts kernels into a stream and does not wait
+/// for them; the device is current. Throws OutOfMemory, DeviceError.
+template <typename T>
+class AskedEngine {
+ public:
+  virtual ~AskedEngine() = default;
+
+  virtual std::uint64_t points() const = 0;
+  virtual std::uint32_t dims() const = 0;
+  /// Whether questions' `evaluations` are counted.
+  virtual bool counts_evaluations() const { return false; }
+
+  /// The k nearest of each query; k and the points are at least 1. By the rules: exactly, or with leave to miss
+  /// something; `exact` is written in the second case only.
+  virtual void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+                   const Stream& stream) const = 0;
+  /// Fills question.counts.
+  virtual void count(const RadiusQuestion<T>& question, const Stream& stream) const = 0;
+  /// Fills the lists that begin at question.starts.
+  virtual void list(const RadiusQuestion<T>& question, const Stream& stream) const = 0;
+  /// The same for boxes.
+  virtual void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const = 0;
+  virtual void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const = 0;
+
+  /// Whether queries that lie close together should ask one after the other.
+  virtual bool wants_order() const = 0;
+  /// Puts the rows of queries into such an order.
+  virtual void order_queries(const T* rows, std::uint64_t row_stride, std::uint64_t count, std::uint32_t* order,
+                             const Stream& stream) const = 0;
+  /// Whether a part of a self-search is told by QuerySource::chosen, which choose_points then fills with the points
+  /// numbered from `first` to `end`, and `chosen_count` with how many; otherwise `first` and `count` will do.
+  virtual bool wants_chosen() const = 0;
+  virtual void choose_points(std::uint32_t first, std::uint32_t end, std::uint32_t* chosen, std::uint32_t* chosen_count,
+                             const Stream& stream) const = 0;
+};
+
+}  // namespace kith::cuda

@@ -1,0 +1,39 @@
+// How the kernels of a search get into a stream.
+#pragma once
+
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+/// Puts kernels into a stream.
+class SearchLauncher {
+ public:
+  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()) {}
+
+  template <typename... Parameters, typename... Arguments>
+  void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                  const Arguments&... arguments) const {
+    constexpr std::size_t kWithoutAsking = 48 << 10;
+    if (shared_bytes > kWithoutAsking) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+            "asking for shared memory");
+    }
+    kernel<<<blocks, threads, shared_bytes, stream_>>>(arguments...);
+    check_launch("searching");
+  }
+
+ private:
+  cudaStream_t stream_;
+};
+
+inline std::uint32_t processors_of(int device) {
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
+  return static_cast<std::uint32_t>(processors);
+}
+
+}  // namespace kith::cuda

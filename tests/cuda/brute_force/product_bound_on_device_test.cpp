@@ -1,0 +1,17 @@
+// What tensor cores make of hard pairs lies within the bound that the filter by products is proven with.
+#include "cuda/on_device.hpp"
+#include "cuda/brute_force/product_bound_check.hpp"
+#include "cuda/brute_force/product_sums_on_device.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kith::test {
+namespace {
+
+TEST(SmallProductBoundOnDevice, HoldsForHardPairs) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  expect_bound_holds({17, 64, 128, 784}, 50, product_sums_on_device);
+}
+
+}  // namespace
+}  // namespace kith::test

@@ -1,0 +1,72 @@
+// Builds a cover tree by the kernels of the GPU, run on the host.
+#pragma once
+
+#include "cuda/cover_tree/build/build_steps.cuh"
+#include "cuda/cover_tree/spaces/space_measures.cuh"
+#include "cuda/emulation/grid.hpp"
+#include "engine/cover_tree/cover_tree.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace kith::cuda {
+
+/// Memory of the host stands for that of a GPU.
+class EmulatedDevice {
+ public:
+  template <typename... Parameters, typename... Arguments>
+  void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared,
+              const Arguments&... arguments) {
+    ++launches;
+    emulation::run_grid(blocks, threads, shared, emulation::Residence::one_by_one, [&] { kernel(arguments...); });
+  }
+  void zero(void* to, std::uint64_t bytes) { std::memset(to, 0, bytes); }
+  void read(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }
+  void write(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }
+  void phase(const char*) {}
+  std::uint32_t resident_blocks() const { return 3; }
+  std::uint32_t shared_limit() const { return emulation::shared_limit(); }
+
+  std::uint64_t launches = 0;
+};
+
+struct EmulatedCoverTree {
+  std::vector<engine::CoverNode> nodes;
+  std::vector<std::uint32_t> order;
+  std::vector<double> distances;
+  std::uint64_t launches = 0;
+  std::uint64_t evaluations = 0;
+};
+
+/// `rows`: count x stride words. `list_room`: how many neighbours may be stored; some are in any case.
+template <DeviceSpace S>
+EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uint32_t>& rows, std::uint32_t count,
+                                      std::uint32_t leaf_size, std::uint64_t list_room = 1 << 20) {
+  EmulatedCoverTree tree;
+  if (count == 0) return tree;
+  list_room = std::max(list_room, cover::least_list_room(count, leaf_size));
+  const std::uint64_t bytes = cover::lay_out_cover_scratch(count, list_room, nullptr).bytes;
+  const auto memory = std::make_unique<std::byte[]>(bytes + 256);
+  std::memset(memory.get(), 0xa5, bytes + 256);
+  std::byte* aligned = memory.get() + (256 - reinterpret_cast<std::uintptr_t>(memory.get()) % 256) % 256;
+  const cover::CoverScratch scratch = cover::lay_out_cover_scratch(count, list_room, aligned);
+  tree.order.resize(count);
+  tree.distances.resize(count);
+  std::vector<std::uint32_t> row_words(ArrangedRows::words_of(count, space.stride()));
+  EmulatedDevice device;
+  cover::SpaceMeasures<S, EmulatedDevice> measures(space, device);
+  const cover::CoverOutput output{row_words.data(), tree.order.data(), tree.distances.data()};
+  const std::uint32_t nodes = cover::CoverBuild<EmulatedDevice>(device, measures, scratch, output,
+                                                                {rows.data(), space.stride()}, count, leaf_size)
+                                  .run();
+  tree.nodes.assign(scratch.nodes, scratch.nodes + nodes);
+  tree.launches = device.launches;
+  tree.evaluations = scratch.counters->evaluations;
+  return tree;
+}
+
+}  // namespace kith::cuda

@@ -1,0 +1,98 @@
+// Approximate searches on the GPU find what the CPU finds, byte by byte, and are as certain of it. Suites named Small
+// are for compute-sanitizer too.
+#include "cuda/kd_tree/approximate_question.hpp"
+#include "cuda/on_device.hpp"
+#include "cuda/queries/question_on_device.hpp"
+#include "support/expect_same.hpp"
+
+#include <kith/index.hpp>
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <random>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+template <typename T>
+void expect_answer_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
+  std::mt19937_64 random(seed);
+  const auto question = random_question<T>(random, most_rows, most_queries);
+  constexpr std::uint32_t kSizes[] = {1, 1, 3, 8, 8, 9, 16, 17, 32, 33, 100, 1000};
+  const std::uint32_t k = kSizes[random() % std::size(kSizes)];
+  const engine::KnnRules<T> rules = random_rules(*question, random);
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", " << text_of(rules, k));
+  const ApproximateAnswer<T> expected = approximately_on_cpu(*question, k, rules, 0);
+  ApproximateAnswer<T> found(question->batch.count, k);
+  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
+  device.search.knn(question->batch, k, rules, {}, found.indices.data(), found.chains.data(), found.exact.data());
+  ASSERT_EQ(found.indices, expected.indices);
+  ASSERT_EQ(found.chains, expected.chains);
+  ASSERT_EQ(found.exact, expected.exact);
+}
+
+template <typename T>
+class SmallApproximationOnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(SmallApproximationOnDevice, Types);
+
+TYPED_TEST(SmallApproximationOnDevice, EqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 0; seed < 60 && !this->HasFatalFailure(); ++seed) {
+    expect_answer_of_cpu<TypeParam>(seed, 1000, 100);
+  }
+}
+
+/// Enough queries for a thread each, few enough for compute-sanitizer.
+TYPED_TEST(SmallApproximationOnDevice, ThreadsEqualTheCpu) {
+  std::mt19937_64 random(3);
+  const PointSet points = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 9000, 3, random);
+  const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
+  const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
+  expect_same(cpu.knn_self(3, {.eps = 0.2}), gpu.knn_self(3, {.eps = 0.2}));
+  expect_same(cpu.knn_self(1, {.max_leaves = 3}), gpu.knn_self(1, {.max_leaves = 3}));
+  expect_same(cpu.knn_self(10, {.max_leaves = 9}), gpu.knn_self(10, {.max_leaves = 9}));
+}
+
+template <typename T>
+class ApproximationOnDevice : public SmallApproximationOnDevice<T> {};
+TYPED_TEST_SUITE(ApproximationOnDevice, Types);
+
+TYPED_TEST(ApproximationOnDevice, EqualsTheCpuOnRandomCases) {
+  for (std::uint64_t seed = 1000; seed < 1080 && !this->HasFatalFailure(); ++seed) {
+    expect_answer_of_cpu<TypeParam>(seed, seed % 10 == 0 ? 200000 : 20000, seed % 5 == 0 ? 20000 : 3000);
+  }
+}
+
+/// Every shape of points at sizes where a thread takes a query.
+TYPED_TEST(ApproximationOnDevice, LargeSearchesEqualTheCpu) {
+  std::mt19937_64 random(77);
+  for (int shape = 0; shape < static_cast<int>(NastyShape::count_of_shapes); ++shape) {
+    for (const std::uint32_t dims : {2u, 3u, 5u}) {
+      const PointSet points = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 12000, dims, random);
+      const PointSet queries = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 10000, dims, random);
+      const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
+      const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
+      for (const std::uint32_t k : {1u, 16u, 50u}) {
+        for (const SearchOptions& options :
+             {SearchOptions{.eps = 0.1}, SearchOptions{.max_leaves = 4}, SearchOptions{.eps = 1, .max_leaves = 32},
+              SearchOptions{.max_leaves = 300}}) {
+          SCOPED_TRACE(testing::Message() << "shape " << shape << ", dims " << dims << ", k " << k << ", eps "
+                                          << options.eps << ", leaves " << options.max_leaves);
+          expect_same(cpu.knn_self(k, options), gpu.knn_self(k, options));
+          expect_same(cpu.knn(queries.view(), k, options), gpu.knn(queries.view(), k, options));
+          if (this->HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::test
