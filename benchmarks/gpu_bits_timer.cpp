@@ -84,17 +84,17 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
   cuda::ScannedPoints<float> scanned;
   scanned.points = {points.data(), what.rows, what.bits / 32};
   scanned.order = cuda::spread_order(cuda::tiles_of(what.rows));
-  cuda::KnnQuestion<float> question{
+  cuda::KnnRequest<float> request{
       .queries = {.rows = asking.data(), .row_stride = what.bits / 32, .count = what.queries},
       .k = what.k,
       .bound = 2.0f * BitIndex::kMostBits,
       .answer = {indices.data(), distances.data()}};
-  question.metric.is_hamming = true;
+  request.metric.is_hamming = true;
   EventTimer timer(stream.get());
-  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, question, SelectMethod::automatic, stream); });
+  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, request, SelectMethod::automatic, stream); });
   cuda::check(cudaMemsetAsync(again.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
-  question.asked_again = again.data();
-  cuda::scan_knn(scanned, question, SelectMethod::automatic, stream);
+  request.asked_again = again.data();
+  cuda::scan_knn(scanned, request, SelectMethod::automatic, stream);
   stream.synchronize();
   const std::uint32_t asked_again = on_host(again.data(), 1)[0];
   const bool right = is_right(what, rows, queries, on_host(indices.data(), indices.size()),

@@ -125,7 +125,7 @@ class Bench {
 
  private:
   void ask(const cuda::AskedEngine<T>& engine) {
-    cuda::KnnQuestion<T> question{
+    cuda::KnnRequest<T> request{
         .metric = cuda::SearchMetric<T>::of(what_.metric),
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},
         .k = what_.k,
@@ -135,9 +135,9 @@ class Bench {
     if (what_.queries != 0 && engine.wants_order() && count_ >= 4096) {
       if (order_.size() == 0) order_ = cuda::DeviceBuffer<std::uint32_t>(count_, stream_);
       engine.order_queries(rows_.data(), what_.dims, count_, order_.data(), stream_);
-      question.queries.chosen = order_.data();
+      request.queries.chosen = order_.data();
     }
-    engine.knn(question, {}, nullptr, stream_);
+    engine.knn(request, {}, nullptr, stream_);
   }
 
   Case what_;

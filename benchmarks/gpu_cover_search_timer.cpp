@@ -76,17 +76,17 @@ Search searched(const Case& what, const cuda::CoverSearchTree& tree, const std::
   cuda::DeviceBuffer<std::uint32_t> indices(entries, stream);
   cuda::DeviceBuffer<float> values(entries, stream);
   cuda::DeviceBuffer<std::uint64_t> evaluations(1, stream);
-  const cuda::KnnQuestion<float> question{.queries = {.rows = reinterpret_cast<const float*>(queries),
-                                                      .row_stride = what.space.stride,
-                                                      .count = what.asked()},
-                                          .k = what.k,
-                                          .bound = std::numeric_limits<float>::infinity(),
-                                          .answer = {indices.data(), values.data()},
-                                          .evaluations = evaluations.data()};
+  const cuda::KnnRequest<float> request{.queries = {.rows = reinterpret_cast<const float*>(queries),
+                                                    .row_stride = what.space.stride,
+                                                    .count = what.asked()},
+                                        .k = what.k,
+                                        .bound = std::numeric_limits<float>::infinity(),
+                                        .answer = {indices.data(), values.data()},
+                                        .evaluations = evaluations.data()};
   const EventTimer timer(stream.get());
   const auto search = [&] {
     cuda::check(cudaMemsetAsync(evaluations.data(), 0, evaluations.bytes(), stream.get()), "writing zeros");
-    cuda::search_cover_knn_of<float>(what.space, tree, question, {}, stream);
+    cuda::search_cover_knn_of<float>(what.space, tree, request, {}, stream);
   };
   Search found;
   found.ms = timer.median_ms(search);

@@ -128,22 +128,20 @@ class NeighborLists {
   Distances distances_;
 };
 
-/// A list of points of any length for each question, by ascending index. The list of question q is
+/// A list of points of any length for each request, by ascending index. The list of request q is
 /// [offsets[q], offsets[q + 1]).
 class PointLists {
  public:
   PointLists() : offsets_{0} {}
-  /// `offsets` has questions + 1 entries and starts with 0; `points` is the number of points searched.
+  /// `offsets` has requests + 1 entries and starts with 0; `points` is the number of points searched.
   PointLists(std::uint32_t points, std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> indices)
       : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)) {}
 
   std::uint64_t size() const { return offsets_.size() - 1; }
   /// The number of points searched.
   std::uint32_t points() const { return points_; }
-  std::uint64_t count(std::uint64_t question) const { return offsets_[question + 1] - offsets_[question]; }
-  std::uint32_t index(std::uint64_t question, std::uint64_t place) const {
-    return indices_[offsets_[question] + place];
-  }
+  std::uint64_t count(std::uint64_t request) const { return offsets_[request + 1] - offsets_[request]; }
+  std::uint32_t index(std::uint64_t request, std::uint64_t place) const { return indices_[offsets_[request] + place]; }
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }

@@ -82,19 +82,19 @@ struct Weights {
 template <typename Chain, typename Sum, std::uint32_t kDims, bool kPeriodic>
 class PairWalk {
  public:
-  PairWalk(const PairQuestion& question, Chain chain, const Weights* first, const Weights* second)
-      : first_(question.first),
-        second_(question.second),
+  PairWalk(const PairRequest& request, Chain chain, const Weights* first, const Weights* second)
+      : first_(request.first),
+        second_(request.second),
         chain_(chain),
         first_weights_(first),
         second_weights_(second),
-        is_mirrored_(&question.first == &question.second && first == second),
-        rough_error_(4 * (question.first.dims() + 1.0) * std::numeric_limits<double>::epsilon()) {
-    for (const double radius : question.radii) bounds_.push_back(chain_bound(question.metric, radius));
-    for (const double length : question.period) lengths_.push_back(length > 0 ? length : kInfinity);
+        is_mirrored_(&request.first == &request.second && first == second),
+        rough_error_(4 * (request.first.dims() + 1.0) * std::numeric_limits<double>::epsilon()) {
+    for (const double radius : request.radii) bounds_.push_back(chain_bound(request.metric, radius));
+    for (const double length : request.period) lengths_.push_back(length > 0 ? length : kInfinity);
   }
 
-  std::vector<Sum> run(const PairQuestion& question) {
+  std::vector<Sum> run(const PairRequest& request) {
     std::vector<Sum> total(bounds_.size(), Sum(0));
     if (first_.size() == 0 || second_.size() == 0 || bounds_.empty()) return total;
     const std::vector<NodePair> tasks =
@@ -111,10 +111,10 @@ class PairWalk {
       }
     };
     {
-      const std::size_t cores = thread_count(question.threads);
+      const std::size_t cores = thread_count(request.threads);
       std::vector<std::jthread> helpers;
       for (std::size_t i = 1; i < std::min(cores, tasks.size()); ++i) helpers.emplace_back([&] { work(nullptr); });
-      work(question.progress ? &question.progress : nullptr);
+      work(request.progress ? &request.progress : nullptr);
     }
     if (is_stopped) throw Interrupted();
     for (const std::vector<Sum>& part : parts) {
@@ -204,7 +204,7 @@ class PairWalk {
   }
 
   /// Adds the pair if all of it belongs to one bin, or to none. Else says between which bins it lies.
-  bool is_settled(const NodePair& pair, std::vector<Sum>& sums, std::size_t& first_bin, std::size_t& last_bin) const {
+  bool is_resolved(const NodePair& pair, std::vector<Sum>& sums, std::size_t& first_bin, std::size_t& last_bin) const {
     const auto [least, most] = range_of(first_.box(pair.first), second_.box(pair.second));
     first_bin = bin_of(least, 0, bounds_.size());
     if (first_bin == bounds_.size()) return true;
@@ -236,7 +236,7 @@ class PairWalk {
     return node(first_, pair.first).is_leaf() && node(second_, pair.second).is_leaf();
   }
 
-  /// About so many pairs of nodes that are left to walk; what is settled on the way is added.
+  /// About so many pairs of nodes that are left to walk; what is resolved on the way is added.
   std::vector<NodePair> cut_work(std::size_t wanted, std::vector<Sum>& sums) const {
     std::vector<NodePair> level{{0, 0}};
     for (bool has_split = true; has_split && !level.empty() && level.size() < wanted;) {
@@ -244,7 +244,7 @@ class PairWalk {
       std::vector<NodePair> next;
       for (const NodePair& pair : level) {
         std::size_t first_bin = 0, last_bin = 0;
-        if (is_settled(pair, sums, first_bin, last_bin)) continue;
+        if (is_resolved(pair, sums, first_bin, last_bin)) continue;
         if (are_leaves(pair)) {
           next.push_back(pair);
           continue;
@@ -259,7 +259,7 @@ class PairWalk {
 
   void walk(const NodePair& pair, Visit& visit) const {
     std::size_t first_bin = 0, last_bin = 0;
-    if (is_settled(pair, visit.sums, first_bin, last_bin) || !visit.goes_on()) return;
+    if (is_resolved(pair, visit.sums, first_bin, last_bin) || !visit.goes_on()) return;
     if (are_leaves(pair)) return add_points(pair, first_bin, last_bin, visit.sums);
     for_halves(pair, [&](const NodePair& half) { walk(half, visit); });
   }
@@ -293,29 +293,29 @@ class PairWalk {
 };
 
 template <typename Sum, typename Chain>
-std::vector<Sum> walk_pairs(const PairQuestion& question, Chain chain, const Weights* first, const Weights* second) {
-  if (!question.period.empty()) return PairWalk<Chain, Sum, 0, true>(question, chain, first, second).run(question);
-  switch (question.first.dims()) {
+std::vector<Sum> walk_pairs(const PairRequest& request, Chain chain, const Weights* first, const Weights* second) {
+  if (!request.period.empty()) return PairWalk<Chain, Sum, 0, true>(request, chain, first, second).run(request);
+  switch (request.first.dims()) {
     case 2:
-      return PairWalk<Chain, Sum, 2, false>(question, chain, first, second).run(question);
+      return PairWalk<Chain, Sum, 2, false>(request, chain, first, second).run(request);
     case 3:
-      return PairWalk<Chain, Sum, 3, false>(question, chain, first, second).run(question);
+      return PairWalk<Chain, Sum, 3, false>(request, chain, first, second).run(request);
     default:
-      return PairWalk<Chain, Sum, 0, false>(question, chain, first, second).run(question);
+      return PairWalk<Chain, Sum, 0, false>(request, chain, first, second).run(request);
   }
 }
 
 template <typename Sum>
-std::vector<Sum> add_up(const PairQuestion& question, const Weights* first, const Weights* second) {
-  switch (question.metric.kind()) {
+std::vector<Sum> add_up(const PairRequest& request, const Weights* first, const Weights* second) {
+  switch (request.metric.kind()) {
     case Metric::Kind::l2:
-      return walk_pairs<Sum>(question, L2{}, first, second);
+      return walk_pairs<Sum>(request, L2{}, first, second);
     case Metric::Kind::l1:
-      return walk_pairs<Sum>(question, L1{}, first, second);
+      return walk_pairs<Sum>(request, L1{}, first, second);
     case Metric::Kind::linf:
-      return walk_pairs<Sum>(question, Linf{}, first, second);
+      return walk_pairs<Sum>(request, Linf{}, first, second);
     case Metric::Kind::lp:
-      return walk_pairs<Sum>(question, Lp{question.metric.p()}, first, second);
+      return walk_pairs<Sum>(request, Lp{request.metric.p()}, first, second);
     default:
       throw UsageError("pairs are counted under l2, l1, linf and lp only");
   }
@@ -323,18 +323,18 @@ std::vector<Sum> add_up(const PairQuestion& question, const Weights* first, cons
 
 }  // namespace
 
-std::vector<std::int64_t> count_pairs(const PairQuestion& question) {
-  return add_up<std::int64_t>(question, nullptr, nullptr);
+std::vector<std::int64_t> count_pairs(const PairRequest& request) {
+  return add_up<std::int64_t>(request, nullptr, nullptr);
 }
 
-std::vector<double> weigh_pairs(const PairQuestion& question, std::span<const double> first_weights,
+std::vector<double> weigh_pairs(const PairRequest& request, std::span<const double> first_weights,
                                 std::span<const double> second_weights) {
-  const Weights first(question.first, first_weights);
-  if (&question.first == &question.second && first_weights.data() == second_weights.data()) {
-    return add_up<double>(question, &first, &first);
+  const Weights first(request.first, first_weights);
+  if (&request.first == &request.second && first_weights.data() == second_weights.data()) {
+    return add_up<double>(request, &first, &first);
   }
-  const Weights second(question.second, second_weights);
-  return add_up<double>(question, &first, &second);
+  const Weights second(request.second, second_weights);
+  return add_up<double>(request, &first, &second);
 }
 
 }  // namespace kith::python

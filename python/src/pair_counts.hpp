@@ -12,7 +12,7 @@
 
 namespace kith::python {
 
-struct PairQuestion {
+struct PairRequest {
   const SpatialTree& first;
   const SpatialTree& second;
   std::span<const double> radii;   ///< ascending
@@ -24,9 +24,9 @@ struct PairQuestion {
 
 /// The pairs whose distance is at most radii[i], less those that are within radii[i - 1]. Whole cells are counted at
 /// once where they can be. Throws Interrupted.
-std::vector<std::int64_t> count_pairs(const PairQuestion& question);
+std::vector<std::int64_t> count_pairs(const PairRequest& request);
 /// The same with the sum of the products of weights, one for each point.
-std::vector<double> weigh_pairs(const PairQuestion& question, std::span<const double> first_weights,
+std::vector<double> weigh_pairs(const PairRequest& request, std::span<const double> first_weights,
                                 std::span<const double> second_weights);
 
 }  // namespace kith::python

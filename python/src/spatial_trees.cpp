@@ -70,9 +70,9 @@ nb::object pair_counts(const SpatialTree& first, const SpatialTree& second, cons
   if (period.size() != 0 && period.size() != first.dims()) throw nb::value_error("one length is needed for each dim");
   if (!std::is_sorted(radii.data(), radii.data() + radii.size())) throw nb::value_error("the radii must ascend");
   Watch watch;
-  const PairQuestion question{first,           second,  span_of(radii),  Metric::parse(metric),
-                              span_of(period), threads, watch.callback()};
-  if (!first_weights && !second_weights) return copy_of(watch.run([&] { return count_pairs(question); }));
+  const PairRequest request{first,           second,  span_of(radii),  Metric::parse(metric),
+                            span_of(period), threads, watch.callback()};
+  if (!first_weights && !second_weights) return copy_of(watch.run([&] { return count_pairs(request); }));
   std::vector<double> ones(static_cast<std::size_t>(std::max(first.size(), second.size())), 1.0);
   const auto weights_of = [&](const SpatialTree& tree, const MaybeWeights& given) {
     const auto points = static_cast<std::size_t>(tree.size());
@@ -82,7 +82,7 @@ nb::object pair_counts(const SpatialTree& first, const SpatialTree& second, cons
   };
   const std::span<const double> mine = weights_of(first, first_weights);
   const std::span<const double> others = weights_of(second, second_weights);
-  return copy_of(watch.run([&] { return weigh_pairs(question, mine, others); }));
+  return copy_of(watch.run([&] { return weigh_pairs(request, mine, others); }));
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class ColumnView {
   }
 
   double ground_range(const RingAngle& angle) const {
-    double distance = 0;  // horizontal; the ground is flatter than every ray that reaches it, so this settles
+    double distance = 0;  // horizontal; the ground is flatter than every ray that reaches it, so this resolves
     for (int step = 0; step < 6; ++step) {
       const double height =
           ground_height(column_.origin.x + distance * column_.toward_x, column_.origin.y + distance * column_.toward_y);

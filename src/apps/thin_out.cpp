@@ -132,8 +132,8 @@ class ThinOut {
     return cut > kSample / 4;
   }
 
-  /// Goes through the places in order and decides each one whose list settles it. Adds to `kept` and returns what stays
-  /// open: places with a cut list that shows no kept neighbour, and those that depend on them.
+  /// Goes through the places in order and decides each one whose list resolves it. Adds to `kept` and returns what
+  /// stays open: places with a cut list that shows no kept neighbour, and those that depend on them.
   Places walk_lists(const Index& index, const Places& places, Places& kept) {
     const std::uint64_t count = places.size();
     SearchOptions search = within_radius();

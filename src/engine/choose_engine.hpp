@@ -11,7 +11,7 @@
 namespace kith::engine {
 
 /// What a caller asks for, and for what.
-struct Wish {
+struct EngineRequest {
   Engine engine = Engine::automatic;
   Device device = {};
   std::uint64_t points = 0;
@@ -36,7 +36,7 @@ struct Choice {
 
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// was asked for and is not there.
-Choice choose_engine(const Wish& wish);
+Choice choose_engine(const EngineRequest& request);
 
 /// Returns make(choice). Who leaves the choice of a device to us does not want to hear of a GPU that fails or refuses:
 /// the CPU takes its place, and the times begin anew.

@@ -12,7 +12,7 @@
 namespace kith::engine {
 
 /// What a caller asks for, and for what.
-struct ObjectWish {
+struct ObjectEngineRequest {
   Engine engine = Engine::automatic;
   Device device = {};
   std::uint64_t objects = 0;
@@ -22,6 +22,6 @@ struct ObjectWish {
 };
 
 /// As `choose_engine` for what has no coordinates.
-Choice choose_object_engine(const ObjectWish& wish);
+Choice choose_object_engine(const ObjectEngineRequest& request);
 
 }  // namespace kith::engine

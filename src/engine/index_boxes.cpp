@@ -1,4 +1,4 @@
-// The part of the facade that answers questions about boxes.
+// The part of the facade that answers requests about boxes.
 #include "core/dispatch.hpp"
 #include "engine/clean_filter.hpp"
 #include "engine/host_view.hpp"

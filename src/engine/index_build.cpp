@@ -87,27 +87,27 @@ void build_from_clean_rows(IndexState& state, PointView points, const BuildOptio
   state.searcher = engine::backend_of(state.device).build(request);
 }
 
-engine::PlanRequest plan_request(const engine::Choice& choice, const engine::Wish& wish, DType dtype,
+engine::PlanRequest plan_request(const engine::Choice& choice, const engine::EngineRequest& request, DType dtype,
                                  const BuildOptions& options) {
   return {.engine = choice.engine,
           .metric = options.metric,
           .dtype = dtype,
-          .count = wish.points,
-          .dims = wish.dims,
+          .count = request.points,
+          .dims = request.dims,
           .leaf_size = options.leaf_size,
           .is_periodic = !options.period.empty(),
           .device = choice.device,
-          .points_on = wish.points_on,
+          .points_on = request.points_on,
           .threads = options.threads};
 }
 
 /// choose_engine, and `automatic` takes no GPU that has not enough memory.
-engine::Choice choose(const engine::Wish& wish, DType dtype, const BuildOptions& options) {
-  engine::Choice choice = engine::choose_engine(wish);
-  if (wish.device.kind() == Device::Kind::automatic && choice.device.kind() == Device::Kind::cuda) {
+engine::Choice choose(const engine::EngineRequest& request, DType dtype, const BuildOptions& options) {
+  engine::Choice choice = engine::choose_engine(request);
+  if (request.device.kind() == Device::Kind::automatic && choice.device.kind() == Device::Kind::cuda) {
     const engine::Backend& backend = engine::backend_of(choice.device);
     try {
-      if (backend.build_bytes(plan_request(choice, wish, dtype, options)).peak > backend.free_bytes(choice.device)) {
+      if (backend.build_bytes(plan_request(choice, request, dtype, options)).peak > backend.free_bytes(choice.device)) {
         choice.fall_back(choice.device.name() + " has not enough free memory");
       }
     } catch (const DeviceError& error) {
@@ -117,7 +117,8 @@ engine::Choice choose(const engine::Wish& wish, DType dtype, const BuildOptions&
   return choice;
 }
 
-engine::Wish wish_for(std::uint64_t rows, std::uint32_t dims, Device points_on, const BuildOptions& options) {
+engine::EngineRequest engine_request_for(std::uint64_t rows, std::uint32_t dims, Device points_on,
+                                         const BuildOptions& options) {
   return {.engine = options.engine,
           .device = options.device,
           .points = rows,
@@ -199,7 +200,7 @@ Index Index::build(PointView points, const BuildOptions& options) {
   const runtime::Watched watched(&options.progress, "building");
   engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
-    return choose(wish_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
+    return choose(engine_request_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
   }();
   return engine::make_or_fall_back(options.device, choice, options.times, [&](const engine::Choice& chosen) {
     return Index(build_state(chosen, points, options));
@@ -209,9 +210,10 @@ Index Index::build(PointView points, const BuildOptions& options) {
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {
   engine::require_shape(rows, dims);
   engine::require_build_options(options);
-  const engine::Wish wish = wish_for(rows, dims, Device::cpu(), options);
-  engine::Choice choice = choose(wish, dtype, options);
-  engine::BuildBytes bytes = engine::backend_of(choice.device).build_bytes(plan_request(choice, wish, dtype, options));
+  const engine::EngineRequest request = engine_request_for(rows, dims, Device::cpu(), options);
+  engine::Choice choice = choose(request, dtype, options);
+  engine::BuildBytes bytes =
+      engine::backend_of(choice.device).build_bytes(plan_request(choice, request, dtype, options));
   // The normalised copy of the points is the host's.
   if (options.metric.is_of_directions() && choice.device == Device::cpu()) {
     bytes.peak += rows * dims * size_of(dtype);

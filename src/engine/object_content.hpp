@@ -43,20 +43,21 @@ inline void require_object_options(const BuildOptions& options, std::string_view
 
 /// Chooses engine and device, and puts what make(choice) returns into the state.
 template <typename State, typename Make>
-void make_searcher(State& state, const ObjectWish& wish, WorkTimes* times, const Make& make) {
+void make_searcher(State& state, const ObjectEngineRequest& request, WorkTimes* times, const Make& make) {
   Choice choice = [&] {
-    const StartTime start(times, wish.device);
-    return choose_object_engine(wish);
+    const StartTime start(times, request.device);
+    return choose_object_engine(request);
   }();
-  make_or_fall_back(wish.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
+  make_or_fall_back(request.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
   state.engine = choice.engine;
   state.device = choice.device;
   state.reason = choice.reason;
 }
 
 template <typename State, typename Rows>
-void build_searcher(State& state, const ObjectWish& wish, ObjectBuildRequest<Rows> request, std::uint64_t bytes) {
-  make_searcher(state, wish, request.run.times, [&](const Choice& chosen) {
+void build_searcher(State& state, const ObjectEngineRequest& request, ObjectBuildRequest<Rows> request,
+                    std::uint64_t bytes) {
+  make_searcher(state, request, request.run.times, [&](const Choice& chosen) {
     request.engine = chosen.engine;
     request.device = chosen.device;
     return with_memory(bytes, "the index", [&] { return backend_of(chosen.device).build_objects(request); });
@@ -67,12 +68,12 @@ void build_searcher(State& state, const ObjectWish& wish, ObjectBuildRequest<Row
 template <typename State, typename Rows>
 void load_searcher(State& state, const IndexFile& file, const Rows& rows, const LoadOptions& options) {
   const IndexFacts& facts = file.facts();
-  const ObjectWish wish{.engine = facts.engine,
-                        .device = options.device,
-                        .objects = facts.rows,
-                        .content = facts.content,
-                        .reason = loaded_text(file)};
-  make_searcher(state, wish, options.times, [&](const Choice& chosen) {
+  const ObjectEngineRequest request{.engine = facts.engine,
+                                    .device = options.device,
+                                    .objects = facts.rows,
+                                    .content = facts.content,
+                                    .reason = loaded_text(file)};
+  make_searcher(state, request, options.times, [&](const Choice& chosen) {
     return backend_of(chosen.device)
         .load_objects({file, ObjectBuildRequest<Rows>{.engine = facts.engine,
                                                       .metric = facts.sequence_metric,

@@ -106,7 +106,7 @@ struct ChainLists {
 
 /// Lists of points by ascending index.
 struct IndexLists {
-  std::vector<std::uint64_t> offsets;  ///< questions + 1
+  std::vector<std::uint64_t> offsets;  ///< requests + 1
   std::vector<std::uint32_t> indices;
 };
 

@@ -63,7 +63,7 @@ std::uint64_t allocations_of_queries(const Index& index, const PointSet& queries
                                      const SearchOptions& options) {
   std::vector<std::uint32_t> indices(k);
   std::vector<T> distances(k);
-  // The first question of all may bring the index to the host.
+  // The first request of all may bring the index to the host.
   index.knn_one(std::span(queries.view().row<T>(0), queries.dims()), indices, distances, options);
   const std::uint64_t before = allocations;
   for (std::uint64_t q = 0; q < queries.rows(); ++q) {

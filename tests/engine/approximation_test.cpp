@@ -70,7 +70,7 @@ void expect_honest(const Neighbors& everyone, const Neighbors& found) {
 TEST_P(Approximation, EpsBoundsEveryDistance) {
   for_cases(50000, 50800, [](SearchCase& c, const Index& index, std::uint64_t seed) {
     c.options.eps = std::array{1e-12, 0.01, 0.3, 1.0, 20.0}[seed % 5];
-    const Neighbors expected = oracle_knn(c.question(), c.k);
+    const Neighbors expected = oracle_knn(c.request(), c.k);
     const Neighbors found = index.knn(c.queries.view(), c.k, c.options);
     const long double factor = 1 + static_cast<long double>(c.options.eps);
     for (std::uint64_t q = 0; q < found.queries(); ++q) {
@@ -81,7 +81,7 @@ TEST_P(Approximation, EpsBoundsEveryDistance) {
       }
     }
     expect_exact_where_certified(expected, found);
-    expect_honest(oracle_knn(c.question(), static_cast<std::uint32_t>(c.points.rows())), found);
+    expect_honest(oracle_knn(c.request(), static_cast<std::uint32_t>(c.points.rows())), found);
   });
 }
 
@@ -141,8 +141,8 @@ TEST_P(Approximation, ABudgetKeepsAnswersHonest) {
     c.options.max_leaves = static_cast<std::uint32_t>(1 + seed % 6);
     if (seed % 4 == 0) c.options.eps = 0.2;
     const Neighbors found = index.knn(c.queries.view(), c.k, c.options);
-    expect_exact_where_certified(oracle_knn(c.question(), c.k), found);
-    expect_honest(oracle_knn(c.question(), static_cast<std::uint32_t>(c.points.rows())), found);
+    expect_exact_where_certified(oracle_knn(c.request(), c.k), found);
+    expect_honest(oracle_knn(c.request(), static_cast<std::uint32_t>(c.points.rows())), found);
   });
 }
 

@@ -60,7 +60,7 @@ void expect_right(const BitIndex& index, const BitCase& c) {
   const BitView queries = c.queries.view();
   BitSearchOptions within = c.options;
   within.max_distance = std::numeric_limits<double>::infinity();
-  const BitQuestion near = c.question(queries, c.options.max_distance), inside = c.question(queries, c.radius);
+  const BitRequest near = c.request(queries, c.options.max_distance), inside = c.request(queries, c.radius);
   expect_same(oracle_knn(near, c.k), c.is_self ? index.knn_self(c.k, c.options) : index.knn(queries, c.k, c.options));
   EXPECT_EQ(oracle_count(inside),
             c.is_self ? index.count_self(c.radius, within) : index.count(queries, c.radius, within));
@@ -193,7 +193,7 @@ TEST_P(BitIndexOn, AFewQueriesAmongManyRows) {
       expect_same(oracle_knn({.points = points.view(), .queries = &asking}, k), index.knn(asking, k));
       if (HasFailure()) FAIL() << count << " queries, k " << k;
     }
-    const BitQuestion inside{.points = points.view(), .queries = &asking, .farthest = 25};
+    const BitRequest inside{.points = points.view(), .queries = &asking, .farthest = 25};
     expect_same(oracle_radius(inside), index.radius(asking, 25));
     expect_same(oracle_radius(inside, 5), index.radius(asking, 25.9, {.max_neighbors = 5}));
     EXPECT_EQ(oracle_count(inside), index.count(asking, 25));

@@ -68,9 +68,9 @@ TEST_P(BoxSearch, EqualsTheOracleOnRandomCases) {
     options.allowed = c.options.allowed;
     options.index_below = c.options.index_below;  // one per query, and there are as many boxes
     const Index index = Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device));
-    Question question = c.question();
-    question.exclude_self = question.earlier_only = false;
-    const PointLists expected = oracle_box(question, lower.view(), upper.view());
+    Request request = c.request();
+    request.exclude_self = request.earlier_only = false;
+    const PointLists expected = oracle_box(request, lower.view(), upper.view());
     expect_same(expected, index.box(lower.view(), upper.view(), options));
     std::vector<std::uint32_t> counts;
     for (std::uint64_t b = 0; b < expected.size(); ++b) counts.push_back(static_cast<std::uint32_t>(expected.count(b)));

@@ -31,7 +31,7 @@ TEST_P(EveryEngine, KnnEqualsTheOracleOnRandomCases) {
     c.options.max_distance = c.max_distance;
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     const Index index = build(c);
-    expect_same(oracle_knn(c.question(), c.k),
+    expect_same(oracle_knn(c.request(), c.k),
                 c.is_self ? index.knn_self(c.k, c.options) : index.knn(c.queries.view(), c.k, c.options));
     if (HasFailure()) return;
   }
@@ -45,7 +45,7 @@ TEST_P(EveryEngine, RadiusEqualsTheOracleOnRandomCases) {
     c.options.max_neighbors = c.most;
     const Index index = build(c);
     expect_same(
-        oracle_radius(c.question(), c.radius, c.most),
+        oracle_radius(c.request(), c.radius, c.most),
         c.is_self ? index.radius_self(c.radius, c.options) : index.radius(c.queries.view(), c.radius, c.options));
     if (HasFailure()) return;
   }
@@ -57,7 +57,7 @@ TEST_P(EveryEngine, CountEqualsTheOracleOnRandomCases) {
     if (!runs(c)) continue;
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     const Index index = build(c);
-    EXPECT_EQ(oracle_count(c.question(), c.radius),
+    EXPECT_EQ(oracle_count(c.request(), c.radius),
               c.is_self ? index.count_self(c.radius, c.options) : index.count(c.queries.view(), c.radius, c.options));
     if (HasFailure()) return;
   }

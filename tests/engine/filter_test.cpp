@@ -40,18 +40,18 @@ std::vector<bool> spoil(PointSet& points, std::mt19937_64& random) {
 }
 
 /// What the oracle is asked: nobody finds a spoiled point, and a spoiled query finds nothing.
-Question without(const SearchCase& whole, const std::vector<bool>& bad_points, const std::vector<bool>& bad_queries) {
-  Question question = whole.question();
-  if (question.allowed.empty()) question.allowed.assign(bad_points.size(), true);
+Request without(const SearchCase& whole, const std::vector<bool>& bad_points, const std::vector<bool>& bad_queries) {
+  Request request = whole.request();
+  if (request.allowed.empty()) request.allowed.assign(bad_points.size(), true);
   for (std::size_t i = 0; i < bad_points.size(); ++i) {
-    if (bad_points[i]) question.allowed[i] = false;
+    if (bad_points[i]) request.allowed[i] = false;
   }
   const std::vector<bool>& asking = whole.is_self ? bad_points : bad_queries;
-  if (question.index_below.empty()) question.index_below.assign(asking.size(), 0xffffffff);
+  if (request.index_below.empty()) request.index_below.assign(asking.size(), 0xffffffff);
   for (std::size_t q = 0; q < asking.size(); ++q) {
-    if (asking[q]) question.index_below[q] = 0;
+    if (asking[q]) request.index_below[q] = 0;
   }
-  return question;
+  return request;
 }
 
 TEST_P(Filters, KeepTheCallersNumbersWhereRowsAreLeftOut) {
@@ -71,7 +71,7 @@ TEST_P(Filters, KeepTheCallersNumbersWhereRowsAreLeftOut) {
     const Index index = Index::build(points.view(), build);
     SearchOptions options = whole.options;
     options.skip_nonfinite = true;
-    const Question asked = without(whole, bad_points, bad_queries);
+    const Request asked = without(whole, bad_points, bad_queries);
     expect_same(oracle_radius(asked, whole.radius), whole.is_self
                                                         ? index.radius_self(whole.radius, options)
                                                         : index.radius(queries.view(), whole.radius, options));
@@ -114,14 +114,14 @@ TEST_P(Filters, LargeSetsEqualTheOracle) {
   std::vector<std::uint32_t> below;
   for (int q = 0; q < 12; ++q) below.push_back(static_cast<std::uint32_t>(q * 600));
   const Index index = Index::build(points.view(), {.engine = GetParam().engine, .device = GetParam().device});
-  Question question{.points = points.view(), .queries = &asked, .max_distance = 0.2};
-  question.allowed = bits_of(allowed, 6000);
-  question.index_below = below;
+  Request request{.points = points.view(), .queries = &asked, .max_distance = 0.2};
+  request.allowed = bits_of(allowed, 6000);
+  request.index_below = below;
   for (const int threads : {1, 2, 5}) {
     const SearchOptions bounded{.max_distance = 0.2, .allowed = allowed, .index_below = below, .threads = threads};
-    expect_same(oracle_knn(question, 20), index.knn(asked, 20, bounded));
+    expect_same(oracle_knn(request, 20), index.knn(asked, 20, bounded));
     const SearchOptions plain{.allowed = allowed, .index_below = below, .threads = threads};
-    expect_same(oracle_radius(question, 0.15), index.radius(asked, 0.15, plain));
+    expect_same(oracle_radius(request, 0.15), index.radius(asked, 0.15, plain));
   }
 }
 

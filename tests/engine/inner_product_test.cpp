@@ -33,7 +33,7 @@ TEST_P(InnerProduct, KnnEqualsTheOracleOnRandomCases) {
     const SearchCase c = inner_product_case(seed);
     SCOPED_TRACE(testing::Message() << "replay with inner_product_case(" << seed << "): " << c.text);
     const Index index = Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device));
-    expect_same(oracle_knn(c.question(), c.k),
+    expect_same(oracle_knn(c.request(), c.k),
                 c.is_self ? index.knn_self(c.k, c.options) : index.knn(c.queries.view(), c.k, c.options));
     if (HasFailure()) return;
   }
@@ -43,9 +43,9 @@ template <typename T>
 void expect_one_by_one(const SearchCase& c, const Index& index) {
   SearchOptions options = c.options;
   options.index_below = {};
-  Question question = c.question();
-  question.index_below.clear();
-  const Neighbors expected = oracle_knn(question, c.k);
+  Request request = c.request();
+  request.index_below.clear();
+  const Neighbors expected = oracle_knn(request, c.k);
   for (std::uint64_t q = 0; q < c.queries.rows(); ++q) {
     std::vector<std::uint32_t> indices(c.k);
     std::vector<T> distances(c.k);

@@ -78,10 +78,10 @@ TEST_P(Torus, ManyPointsOnManyThreadsEqualTheOracle) {
   const PointSet queries = nasty_points(NastyShape::huge_offset, DType::f32, 10, 3, random);
   const PointView asked = queries.view();
   for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf()}) {
-    const Question question{.points = points.view(), .queries = &asked, .metric = metric, .period = {1, 0, 1}};
+    const Request request{.points = points.view(), .queries = &asked, .metric = metric, .period = {1, 0, 1}};
     const Index index = Index::build(points.view(), options({1, 0, 1}, metric));
     for (const int threads : {1, 2, 5}) {
-      expect_same(oracle_knn(question, 70), index.knn(asked, 70, {.threads = threads}));
+      expect_same(oracle_knn(request, 70), index.knn(asked, 70, {.threads = threads}));
     }
   }
 }

@@ -59,17 +59,17 @@ TEST_P(Radii, EqualTheOracleOnRandomCases) {
     if (!runs(c)) continue;
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     std::mt19937_64 random(seed);
-    Question question = c.question();
-    question.radii = random_radii(c, random);
+    Request request = c.request();
+    request.radii = random_radii(c, random);
     c.options.max_neighbors = c.most;
     const Index index = Index::build(c.points.view(), c.build_options(GetParam().engine, GetParam().device));
-    expect_same(oracle_radius(question, -1, c.most), c.is_self
-                                                         ? index.radius_self(question.radii, c.options)
-                                                         : index.radius(c.queries.view(), question.radii, c.options));
+    expect_same(oracle_radius(request, -1, c.most), c.is_self
+                                                        ? index.radius_self(request.radii, c.options)
+                                                        : index.radius(c.queries.view(), request.radii, c.options));
     c.options.max_neighbors = 0;
     c.options.squared = false;
-    EXPECT_EQ(oracle_count(question, -1), c.is_self ? index.count_self(question.radii, c.options)
-                                                    : index.count(c.queries.view(), question.radii, c.options));
+    EXPECT_EQ(oracle_count(request, -1), c.is_self ? index.count_self(request.radii, c.options)
+                                                   : index.count(c.queries.view(), request.radii, c.options));
     if (HasFailure()) return;
   }
 }
@@ -87,9 +87,9 @@ TEST_P(Radii, ThreadsDoNotChangeTheAnswer) {
     expect_same(lists, index.radius(points.view(), radii, {.max_neighbors = 50, .threads = 2}));
     EXPECT_EQ(index.count_self(radii, {.threads = 1}), index.count(points.view(), radii, {.threads = 3}));
     const PointView few = points.view().slice(100, 40);
-    Question question{.points = points.view(), .queries = &few};
-    question.radii.assign(radii.begin() + 100, radii.begin() + 140);
-    expect_same(oracle_radius(question, -1), index.radius(few, question.radii));
+    Request request{.points = points.view(), .queries = &few};
+    request.radii.assign(radii.begin() + 100, radii.begin() + 140);
+    expect_same(oracle_radius(request, -1), index.radius(few, request.radii));
   }
 }
 

@@ -1,7 +1,7 @@
 // Searches in parts find what a search over all points finds, byte by byte; here both run on the CPU.
 #include "engine/search_in_parts.hpp"
 
-#include "cuda/kd_tree/search_question.hpp"
+#include "cuda/kd_tree/search_request.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,17 +50,16 @@ TYPED_TEST(SearchInPartsTest, FindsWhatOneSearchFindsOnRandomCases) {
   using T = TypeParam;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_question<T>(random, 700);
-    if (random() % 3 == 0) question->give_bounds(random);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-    const Both<T> both(question->points, question->tree.dims, question->metric, question->period,
-                       64 * (1 + random() % 4));
+    const auto request = random_request<T>(random, 700);
+    if (random() % 3 == 0) request->give_bounds(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+    const Both<T> both(request->points, request->tree.dims, request->metric, request->period, 64 * (1 + random() % 4));
     const auto k = static_cast<std::uint32_t>(random() % 4 == 0 ? random() % 900 : random() % 20);
-    const T bound = random() % 2 == 0 ? question->typical_chain(random) : std::numeric_limits<T>::infinity();
-    const std::uint64_t entries = question->batch.count * k;
+    const T bound = random() % 2 == 0 ? request->typical_chain(random) : std::numeric_limits<T>::infinity();
+    const std::uint64_t entries = request->batch.count * k;
     std::vector<std::uint32_t> expected_indices(entries), indices(entries, 0xdeadbeef);
     std::vector<T> expected_chains(entries), chains(entries, T(-1));
-    engine::QueryBatch<T> without_bounds = question->batch;  // which are for radius searches
+    engine::QueryBatch<T> without_bounds = request->batch;  // which are for radius searches
     without_bounds.bounds = nullptr;
     both.whole->knn(without_bounds, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
                     expected_chains.data(), nullptr);
@@ -68,17 +67,17 @@ TYPED_TEST(SearchInPartsTest, FindsWhatOneSearchFindsOnRandomCases) {
     ASSERT_EQ(indices, expected_indices) << "k = " << k;
     ASSERT_EQ(chains, expected_chains) << "k = " << k;
 
-    const T reach = question->typical_chain(random);
+    const T reach = request->typical_chain(random);
     const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);
-    const auto expected = both.whole->radius(question->batch, reach, most, {.threads = 1});
-    const auto found = both.parts.radius(question->batch, reach, most, {.threads = 1});
+    const auto expected = both.whole->radius(request->batch, reach, most, {.threads = 1});
+    const auto found = both.parts.radius(request->batch, reach, most, {.threads = 1});
     ASSERT_EQ(found.offsets, expected.offsets);
     ASSERT_EQ(found.indices, expected.indices);
     ASSERT_EQ(found.chains, expected.chains);
 
-    std::vector<std::uint32_t> expected_counts(question->batch.count), counts(question->batch.count, 77);
-    both.whole->count(question->batch, reach, {.threads = 1}, expected_counts.data());
-    both.parts.count(question->batch, reach, {.threads = 1}, counts.data());
+    std::vector<std::uint32_t> expected_counts(request->batch.count), counts(request->batch.count, 77);
+    both.whole->count(request->batch, reach, {.threads = 1}, expected_counts.data());
+    both.parts.count(request->batch, reach, {.threads = 1}, counts.data());
     ASSERT_EQ(counts, expected_counts);
   }
 }
@@ -88,16 +87,16 @@ TYPED_TEST(SearchInPartsTest, FindsTheSameInBoxesOnRandomCases) {
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed), same(seed);
-    const auto question = random_boxes<T>(random, 500);
-    const auto base = random_question<T>(same, 500, 0);  // the points of these boxes
+    const auto request = random_boxes<T>(random, 500);
+    const auto base = random_request<T>(same, 500, 0);  // the points of these boxes
     const Both<T> both(base->points, base->tree.dims, Metric::l2(), {}, 64);
-    const auto expected = both.whole->box(question->batch, {.threads = 1});
-    const auto found = both.parts.box(question->batch, {.threads = 1});
+    const auto expected = both.whole->box(request->batch, {.threads = 1});
+    const auto found = both.parts.box(request->batch, {.threads = 1});
     ASSERT_EQ(found.offsets, expected.offsets);
     ASSERT_EQ(found.indices, expected.indices);
-    std::vector<std::uint32_t> expected_counts(question->batch.count), counts(question->batch.count, 77);
-    both.whole->box_count(question->batch, {.threads = 1}, expected_counts.data());
-    both.parts.box_count(question->batch, {.threads = 1}, counts.data());
+    std::vector<std::uint32_t> expected_counts(request->batch.count), counts(request->batch.count, 77);
+    both.whole->box_count(request->batch, {.threads = 1}, expected_counts.data());
+    both.parts.box_count(request->batch, {.threads = 1}, counts.data());
     ASSERT_EQ(counts, expected_counts);
   }
 }

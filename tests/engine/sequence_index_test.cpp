@@ -63,7 +63,7 @@ void expect_right(const SequenceIndex& index, const SequenceCase& c) {
   const SequenceView queries = c.queries.view();
   SequenceSearchOptions within = c.options;
   within.max_distance = kInfinity;
-  const SequenceQuestion near = c.question(queries, c.options.max_distance), inside = c.question(queries, c.radius);
+  const SequenceRequest near = c.request(queries, c.options.max_distance), inside = c.request(queries, c.radius);
   expect_same(oracle_knn(near, c.k), c.is_self ? index.knn_self(c.k, c.options) : index.knn(queries, c.k, c.options));
   EXPECT_EQ(oracle_count(inside),
             c.is_self ? index.count_self(c.radius, within) : index.count(queries, c.radius, within));
@@ -217,7 +217,7 @@ TEST(SequenceIndex, AViewMayBeginAnywhere) {
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(found.index(i, 0), i);
 }
 
-TEST(SequenceIndex, WrongQuestionsAreRefused) {
+TEST(SequenceIndex, WrongRequestsAreRefused) {
   const auto words = SequenceSet::from_text({"ab", "abc"});
   const auto sets = SequenceSet::from_sets({{1, 2}});
   const auto build = [](SequenceView view, SequenceMetric metric, SequenceIndexOptions options = {}) {

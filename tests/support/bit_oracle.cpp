@@ -5,7 +5,7 @@
 
 namespace kith::test {
 
-std::vector<std::pair<float, std::uint32_t>> BitQuestion::found(std::uint64_t query) const {
+std::vector<std::pair<float, std::uint32_t>> BitRequest::found(std::uint64_t query) const {
   const BitView& rows = queries == nullptr ? points : *queries;
   std::vector<std::pair<float, std::uint32_t>> list;
   for (std::uint64_t i = 0; i < points.rows(); ++i) {

@@ -47,7 +47,7 @@ inline BitSet random_bits(std::uint64_t rows, std::uint32_t bits, std::uint32_t 
   return set;
 }
 
-struct BitQuestion {
+struct BitRequest {
   BitView points;
   const BitView* queries = nullptr;  ///< null: the points themselves
   bool exclude_self = false;
@@ -60,27 +60,27 @@ struct BitQuestion {
   std::vector<std::pair<float, std::uint32_t>> found(std::uint64_t query) const;
 };
 
-inline Neighbors oracle_knn(const BitQuestion& question, std::uint32_t k) {
-  const auto missing = static_cast<std::uint32_t>(question.points.rows());
+inline Neighbors oracle_knn(const BitRequest& request, std::uint32_t k) {
+  const auto missing = static_cast<std::uint32_t>(request.points.rows());
   std::vector<std::uint32_t> indices;
   std::vector<float> distances;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    const auto list = question.found(q);
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    const auto list = request.found(q);
     for (std::uint32_t j = 0; j < k; ++j) {
       indices.push_back(j < list.size() ? list[j].second : missing);
       distances.push_back(j < list.size() ? list[j].first : std::numeric_limits<float>::infinity());
     }
   }
-  return Neighbors(question.count(), k, missing, std::move(indices), Distances(std::move(distances)));
+  return Neighbors(request.count(), k, missing, std::move(indices), Distances(std::move(distances)));
 }
 
 /// `most` > 0 keeps that many nearest of each list.
-inline NeighborLists oracle_radius(const BitQuestion& question, std::uint32_t most = 0) {
+inline NeighborLists oracle_radius(const BitRequest& request, std::uint32_t most = 0) {
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> indices;
   std::vector<float> distances;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    auto list = question.found(q);
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    auto list = request.found(q);
     if (most > 0 && list.size() > most) list.resize(most);
     for (const auto& [distance, index] : list) {
       indices.push_back(index);
@@ -88,14 +88,14 @@ inline NeighborLists oracle_radius(const BitQuestion& question, std::uint32_t mo
     }
     offsets.push_back(indices.size());
   }
-  return NeighborLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices),
+  return NeighborLists(static_cast<std::uint32_t>(request.points.rows()), std::move(offsets), std::move(indices),
                        Distances(std::move(distances)));
 }
 
-inline std::vector<std::uint32_t> oracle_count(const BitQuestion& question) {
+inline std::vector<std::uint32_t> oracle_count(const BitRequest& request) {
   std::vector<std::uint32_t> counts;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    counts.push_back(static_cast<std::uint32_t>(question.found(q).size()));
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    counts.push_back(static_cast<std::uint32_t>(request.found(q).size()));
   }
   return counts;
 }
@@ -140,7 +140,7 @@ struct BitCase {
   }
 
   /// `farthest` is the bound of the search.
-  BitQuestion question(const BitView& asking, double farthest) const {
+  BitRequest request(const BitView& asking, double farthest) const {
     return {.points = points.view(),
             .queries = is_self ? nullptr : &asking,
             .exclude_self = options.exclude_self,

@@ -129,11 +129,11 @@ struct Found {
 };
 
 /// Whether query q may find point i at all.
-bool may_find(const Question& question, std::uint64_t q, std::uint64_t i) {
-  if (question.exclude_self && i == q) return false;
-  if (question.earlier_only && i >= q) return false;
-  if (!question.index_below.empty() && i >= question.index_below[q]) return false;
-  if (!question.allowed.empty() && !question.allowed[i]) return false;
+bool may_find(const Request& request, std::uint64_t q, std::uint64_t i) {
+  if (request.exclude_self && i == q) return false;
+  if (request.earlier_only && i >= q) return false;
+  if (!request.index_below.empty() && i >= request.index_below[q]) return false;
+  if (!request.allowed.empty() && !request.allowed[i]) return false;
   return true;
 }
 
@@ -142,18 +142,18 @@ template <typename T>
 struct Rows {
   std::vector<std::vector<T>> points, queries;
 
-  explicit Rows(const Question& question)
-      : points(searched_rows<T>(question.points, question.metric)),
-        queries(question.queries == nullptr ? points : searched_rows<T>(*question.queries, question.metric)) {}
+  explicit Rows(const Request& request)
+      : points(searched_rows<T>(request.points, request.metric)),
+        queries(request.queries == nullptr ? points : searched_rows<T>(*request.queries, request.metric)) {}
 };
 
 /// Every point that may be a neighbour of one query, in the contract's order.
 template <typename T>
-std::vector<Found<T>> everyone(const Question& question, const Rows<T>& rows, std::uint64_t q) {
+std::vector<Found<T>> everyone(const Request& request, const Rows<T>& rows, std::uint64_t q) {
   std::vector<Found<T>> all;
   for (std::uint64_t i = 0; i < rows.points.size(); ++i) {
-    if (!may_find(question, q, i)) continue;
-    const T acc = compared(question.metric, rows.queries[q], rows.points[i], question.period);
+    if (!may_find(request, q, i)) continue;
+    const T acc = compared(request.metric, rows.queries[q], rows.points[i], request.period);
     all.push_back({acc, static_cast<std::uint32_t>(i)});
   }
   std::sort(all.begin(), all.end(),
@@ -171,83 +171,83 @@ bool is_within(Metric metric, T acc, double radius) {
   return static_cast<double>(shown(metric, false, acc)) <= radius;
 }
 
-std::uint64_t count_of_queries(const Question& question) {
-  return question.queries == nullptr ? question.points.rows() : question.queries->rows();
+std::uint64_t count_of_queries(const Request& request) {
+  return request.queries == nullptr ? request.points.rows() : request.queries->rows();
 }
 
 template <typename T>
-Neighbors knn_of(const Question& question, std::uint32_t k) {
-  const auto n = static_cast<std::uint32_t>(question.points.rows());
+Neighbors knn_of(const Request& request, std::uint32_t k) {
+  const auto n = static_cast<std::uint32_t>(request.points.rows());
   std::vector<std::uint32_t> indices;
   std::vector<T> distances;
-  const Rows<T> rows(question);
-  for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
-    std::vector<Found<T>> all = everyone(question, rows, q);
+  const Rows<T> rows(request);
+  for (std::uint64_t q = 0; q < count_of_queries(request); ++q) {
+    std::vector<Found<T>> all = everyone(request, rows, q);
     std::erase_if(all,
-                  [&](const Found<T>& found) { return !is_within(question.metric, found.acc, question.max_distance); });
+                  [&](const Found<T>& found) { return !is_within(request.metric, found.acc, request.max_distance); });
     for (std::uint32_t j = 0; j < k; ++j) {
       indices.push_back(j < all.size() ? all[j].index : n);
-      distances.push_back(j < all.size() ? shown(question.metric, question.squared, all[j].acc)
+      distances.push_back(j < all.size() ? shown(request.metric, request.squared, all[j].acc)
                                          : std::numeric_limits<T>::infinity());
     }
   }
-  return Neighbors(count_of_queries(question), k, n, std::move(indices), Distances(std::move(distances)));
+  return Neighbors(count_of_queries(request), k, n, std::move(indices), Distances(std::move(distances)));
 }
 
 template <typename T>
-NeighborLists radius_of(const Question& question, double radius, std::uint32_t most) {
+NeighborLists radius_of(const Request& request, double radius, std::uint32_t most) {
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> indices;
   std::vector<T> distances;
-  const Rows<T> rows(question);
-  for (std::uint64_t q = 0; q < count_of_queries(question); ++q) {
+  const Rows<T> rows(request);
+  for (std::uint64_t q = 0; q < count_of_queries(request); ++q) {
     std::uint32_t taken = 0;
-    const double own = question.radii.empty() ? radius : question.radii[q];
-    for (const Found<T>& found : everyone(question, rows, q)) {
-      if (!is_within(question.metric, found.acc, own) || (most > 0 && taken == most)) continue;
+    const double own = request.radii.empty() ? radius : request.radii[q];
+    for (const Found<T>& found : everyone(request, rows, q)) {
+      if (!is_within(request.metric, found.acc, own) || (most > 0 && taken == most)) continue;
       indices.push_back(found.index);
-      distances.push_back(shown(question.metric, question.squared, found.acc));
+      distances.push_back(shown(request.metric, request.squared, found.acc));
       ++taken;
     }
     offsets.push_back(indices.size());
   }
-  return NeighborLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices),
+  return NeighborLists(static_cast<std::uint32_t>(request.points.rows()), std::move(offsets), std::move(indices),
                        Distances(std::move(distances)));
 }
 
 }  // namespace
 
-Neighbors oracle_knn(const Question& question, std::uint32_t k) {
-  return question.points.dtype() == DType::f32 ? knn_of<float>(question, k) : knn_of<double>(question, k);
+Neighbors oracle_knn(const Request& request, std::uint32_t k) {
+  return request.points.dtype() == DType::f32 ? knn_of<float>(request, k) : knn_of<double>(request, k);
 }
 
-NeighborLists oracle_radius(const Question& question, double radius, std::uint32_t most) {
-  return question.points.dtype() == DType::f32 ? radius_of<float>(question, radius, most)
-                                               : radius_of<double>(question, radius, most);
+NeighborLists oracle_radius(const Request& request, double radius, std::uint32_t most) {
+  return request.points.dtype() == DType::f32 ? radius_of<float>(request, radius, most)
+                                              : radius_of<double>(request, radius, most);
 }
 
-std::vector<std::uint32_t> oracle_count(const Question& question, double radius) {
-  const NeighborLists lists = oracle_radius(question, radius);
+std::vector<std::uint32_t> oracle_count(const Request& request, double radius) {
+  const NeighborLists lists = oracle_radius(request, radius);
   std::vector<std::uint32_t> counts;
   for (std::uint64_t q = 0; q < lists.queries(); ++q) counts.push_back(static_cast<std::uint32_t>(lists.count(q)));
   return counts;
 }
 
-PointLists oracle_box(const Question& question, PointView lower, PointView upper) {
+PointLists oracle_box(const Request& request, PointView lower, PointView upper) {
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> indices;
   for (std::uint64_t b = 0; b < lower.rows(); ++b) {
-    for (std::uint64_t i = 0; i < question.points.rows(); ++i) {
-      bool inside = may_find(question, b, i);
-      for (std::uint32_t d = 0; d < question.points.dims(); ++d) {
-        const double x = question.points.at(i, d);
+    for (std::uint64_t i = 0; i < request.points.rows(); ++i) {
+      bool inside = may_find(request, b, i);
+      for (std::uint32_t d = 0; d < request.points.dims(); ++d) {
+        const double x = request.points.at(i, d);
         inside = inside && lower.at(b, d) <= x && x <= upper.at(b, d);
       }
       if (inside) indices.push_back(static_cast<std::uint32_t>(i));
     }
     offsets.push_back(indices.size());
   }
-  return PointLists(static_cast<std::uint32_t>(question.points.rows()), std::move(offsets), std::move(indices));
+  return PointLists(static_cast<std::uint32_t>(request.points.rows()), std::move(offsets), std::move(indices));
 }
 
 template <typename T>

@@ -12,7 +12,7 @@
 namespace kith::test {
 
 /// What is asked of the oracle. The queries are the points themselves if `queries` is null.
-struct Question {
+struct Request {
   PointView points;
   const PointView* queries = nullptr;
   Metric metric = Metric::l2();
@@ -26,13 +26,13 @@ struct Question {
   std::vector<double> radii = {};               ///< per query, in place of the radius of the call; empty: none
 };
 
-Neighbors oracle_knn(const Question& question, std::uint32_t k);
+Neighbors oracle_knn(const Request& request, std::uint32_t k);
 /// `most` > 0 keeps that many nearest of each list.
-NeighborLists oracle_radius(const Question& question, double radius, std::uint32_t most = 0);
-std::vector<std::uint32_t> oracle_count(const Question& question, double radius);
+NeighborLists oracle_radius(const Request& request, double radius, std::uint32_t most = 0);
+std::vector<std::uint32_t> oracle_count(const Request& request, double radius);
 
-/// The points inside each box, row b of `lower` to row b of `upper`; `allowed` and `index_below` as in a Question.
-PointLists oracle_box(const Question& question, PointView lower, PointView upper);
+/// The points inside each box, row b of `lower` to row b of `upper`; `allowed` and `index_below` as in a Request.
+PointLists oracle_box(const Request& request, PointView lower, PointView upper);
 
 /// The reported distance of two rows by the contract's chain.
 template <typename T>

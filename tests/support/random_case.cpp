@@ -170,7 +170,7 @@ std::vector<bool> bits_of(std::span<const std::uint64_t> words, std::uint64_t po
   return bits;
 }
 
-Question SearchCase::question() const {
+Request SearchCase::request() const {
   static thread_local PointView view;
   view = queries.view();
   return {.points = points.view(),

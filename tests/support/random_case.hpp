@@ -56,7 +56,7 @@ struct SearchCase {
   std::string text;  ///< for messages
 
   /// With what the options say now.
-  Question question() const;
+  Request request() const;
   BuildOptions build_options(Engine engine, Device device) const;
 };
 

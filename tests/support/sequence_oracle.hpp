@@ -46,7 +46,7 @@ inline float oracle_distance(SequenceMetric metric, Items a, Items b) {
   return all.empty() ? 0.0f : static_cast<float>(all.size() - common) / static_cast<float>(all.size());
 }
 
-struct SequenceQuestion {
+struct SequenceRequest {
   SequenceMetric metric = SequenceMetric::edit;
   SequenceView points;
   const SequenceView* queries = nullptr;  ///< null: the points themselves
@@ -72,27 +72,27 @@ struct SequenceQuestion {
   }
 };
 
-inline Neighbors oracle_knn(const SequenceQuestion& question, std::uint32_t k) {
-  const auto missing = static_cast<std::uint32_t>(question.points.size());
+inline Neighbors oracle_knn(const SequenceRequest& request, std::uint32_t k) {
+  const auto missing = static_cast<std::uint32_t>(request.points.size());
   std::vector<std::uint32_t> indices;
   std::vector<float> distances;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    const auto list = question.found(q);
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    const auto list = request.found(q);
     for (std::uint32_t j = 0; j < k; ++j) {
       indices.push_back(j < list.size() ? list[j].second : missing);
       distances.push_back(j < list.size() ? list[j].first : std::numeric_limits<float>::infinity());
     }
   }
-  return Neighbors(question.count(), k, missing, std::move(indices), Distances(std::move(distances)));
+  return Neighbors(request.count(), k, missing, std::move(indices), Distances(std::move(distances)));
 }
 
 /// `most` > 0 keeps that many nearest of each list.
-inline NeighborLists oracle_radius(const SequenceQuestion& question, std::uint32_t most = 0) {
+inline NeighborLists oracle_radius(const SequenceRequest& request, std::uint32_t most = 0) {
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> indices;
   std::vector<float> distances;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    auto list = question.found(q);
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    auto list = request.found(q);
     if (most > 0 && list.size() > most) list.resize(most);
     for (const auto& [distance, index] : list) {
       indices.push_back(index);
@@ -100,14 +100,14 @@ inline NeighborLists oracle_radius(const SequenceQuestion& question, std::uint32
     }
     offsets.push_back(indices.size());
   }
-  return NeighborLists(static_cast<std::uint32_t>(question.points.size()), std::move(offsets), std::move(indices),
+  return NeighborLists(static_cast<std::uint32_t>(request.points.size()), std::move(offsets), std::move(indices),
                        Distances(std::move(distances)));
 }
 
-inline std::vector<std::uint32_t> oracle_count(const SequenceQuestion& question) {
+inline std::vector<std::uint32_t> oracle_count(const SequenceRequest& request) {
   std::vector<std::uint32_t> counts;
-  for (std::uint64_t q = 0; q < question.count(); ++q) {
-    counts.push_back(static_cast<std::uint32_t>(question.found(q).size()));
+  for (std::uint64_t q = 0; q < request.count(); ++q) {
+    counts.push_back(static_cast<std::uint32_t>(request.found(q).size()));
   }
   return counts;
 }
@@ -181,7 +181,7 @@ struct SequenceCase {
   }
 
   /// `farthest` is the bound of the search.
-  SequenceQuestion question(const SequenceView& asking, double farthest) const {
+  SequenceRequest request(const SequenceView& asking, double farthest) const {
     return {.metric = metric,
             .points = points.view(),
             .queries = is_self ? nullptr : &asking,

@@ -19,7 +19,7 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
 /// .npz with `offsets` (queries + 1, u64), `indices` (u32), `distances` and `points` (one u64), or CSV as above.
 void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress = {});
 
-/// .npz with `offsets` (questions + 1, u64), `indices` (u32) and `points` (one u64), or CSV with one line per point:
+/// .npz with `offsets` (requests + 1, u64), `indices` (u32) and `points` (one u64), or CSV with one line per point:
 /// query,index.
 void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress = {});
 

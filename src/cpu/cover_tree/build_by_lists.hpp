@@ -77,7 +77,7 @@ class ListBuilder {
     const bool is_level = root.largest > 0 && std::isfinite(root.largest);
     nodes_.push_back({.centre = root.centre, .level = is_level ? core::cover_level_below(root.largest) + 1 : 0});
     if (root.largest <= kFarthestTold<Value>) {
-      settle(root);
+      resolve(root);
     } else {
       close(root);
     }
@@ -148,13 +148,13 @@ class ListBuilder {
     for (const ListChild& child : children) {
       const auto node = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back({.to_parent = child.to_parent, .centre = child.centre, .parent = parent.node, .level = level});
-      settle({.centre = child.centre, .node = node, .first = first, .count = child.count, .largest = child.largest});
+      resolve({.centre = child.centre, .node = node, .first = first, .count = child.count, .largest = child.largest});
       first += child.count;
     }
   }
 
   /// A list that is long and not of duplicates waits for its level, any other is a leaf.
-  void settle(const List& list) {
+  void resolve(const List& list) {
     if (list.count > options_.leaf_size && list.largest > 64 * space_.rounding().absolute) {
       open_.push_back(list);
     } else {

@@ -1,5 +1,5 @@
 // See bit_search.hpp. Words travel as f32 through everything that searches by coordinates do; only the kernels that
-// measure know better, because the questions say so (bit_scan.cuh).
+// measure know better, because the requests say so (bit_scan.cuh).
 #include "cuda/brute_force/bit_search.hpp"
 
 #include "cuda/brute_force/scan/knn_rounds.hpp"
@@ -23,7 +23,7 @@ namespace {
 /// So few queries come with little else: their rows may lie in host memory that scans would read again and again.
 constexpr std::uint64_t kFewQueries = 1024;
 
-/// Owns the rows; every question becomes one about bits.
+/// Owns the rows; every request becomes one about bits.
 class BitEngine final : public AskedEngine<float> {
  public:
   BitEngine(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words) : rows_(std::move(rows)) {
@@ -36,37 +36,37 @@ class BitEngine final : public AskedEngine<float> {
   std::uint64_t memory_bytes() const { return rows_.bytes(); }
   const float* rows() const { return rows_.data(); }
 
-  void knn(const KnnQuestion<float>& question, const engine::KnnRules<float>& rules, std::uint8_t*,
+  void knn(const KnnRequest<float>& request, const engine::KnnRules<float>& rules, std::uint8_t*,
            const Stream& stream) const override {
-    KnnQuestion<float> here = question;
+    KnnRequest<float> here = request;
     here.metric.is_hamming = true;
-    if (question.queries.rows == nullptr || question.queries.count > kFewQueries) {
+    if (request.queries.rows == nullptr || request.queries.count > kFewQueries) {
       return scan_knn(scanned_, here, rules.select, stream);
     }
-    DeviceBuffer<float> rows(question.queries.count * dims(), stream);
-    check(cudaMemcpyAsync(rows.data(), question.queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()),
+    DeviceBuffer<float> rows(request.queries.count * dims(), stream);
+    check(cudaMemcpyAsync(rows.data(), request.queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()),
           "copying queries");
     here.queries.rows = rows.data();
     scan_knn(scanned_, here, rules.select, stream);
   }
-  void count(const RadiusQuestion<float>& question, const Stream& stream) const override {
-    scan_count(scanned_, of_bits(question), stream);
+  void count(const RadiusRequest<float>& request, const Stream& stream) const override {
+    scan_count(scanned_, of_bits(request), stream);
   }
-  void list(const RadiusQuestion<float>& question, const Stream& stream) const override {
-    scan_list(scanned_, of_bits(question), stream);
+  void list(const RadiusRequest<float>& request, const Stream& stream) const override {
+    scan_list(scanned_, of_bits(request), stream);
   }
   // There are no boxes of bits, and nobody asks for them.
-  void count_in_boxes(const BoxQuestion<float>&, const Stream&) const override {}
-  void list_in_boxes(const BoxQuestion<float>&, const Stream&) const override {}
+  void count_in_boxes(const BoxRequest<float>&, const Stream&) const override {}
+  void list_in_boxes(const BoxRequest<float>&, const Stream&) const override {}
   bool wants_order() const override { return false; }
   void order_queries(const float*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}
   bool wants_chosen() const override { return false; }
   void choose_points(std::uint32_t, std::uint32_t, std::uint32_t*, std::uint32_t*, const Stream&) const override {}
 
  private:
-  static RadiusQuestion<float> of_bits(RadiusQuestion<float> question) {
-    question.metric.is_hamming = true;
-    return question;
+  static RadiusRequest<float> of_bits(RadiusRequest<float> request) {
+    request.metric.is_hamming = true;
+    return request;
   }
 
   DeviceBuffer<float> rows_;

@@ -70,15 +70,15 @@ ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint3
 }
 
 template <typename T>
-void ScanEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t*,
+void ScanEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t*,
                         const Stream& stream) const {
-  const QuerySource<T>& queries = question.queries;
+  const QuerySource<T>& queries = request.queries;
   if (queries.rows == nullptr || queries.count > kFewQueries || queries.row_stride != dims()) {
-    return scan_knn(scanned_, question, rules.select, stream);
+    return scan_knn(scanned_, request, rules.select, stream);
   }
   DeviceBuffer<T> rows(queries.count * dims(), stream);
   check(cudaMemcpyAsync(rows.data(), queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()), "copying queries");
-  KnnQuestion<T> here = question;
+  KnnRequest<T> here = request;
   here.queries.rows = rows.data();
   scan_knn(scanned_, here, rules.select, stream);
 }

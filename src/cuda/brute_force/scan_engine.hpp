@@ -34,19 +34,19 @@ class ScanEngine final : public AskedEngine<T> {
     return rows_.bytes() + halves_.bytes() + terms_.bytes() + scales_.bytes() + centre_.bytes();
   }
 
-  void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+  void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
            const Stream& stream) const override;
-  void count(const RadiusQuestion<T>& question, const Stream& stream) const override {
-    scan_count(scanned_, question, stream);
+  void count(const RadiusRequest<T>& request, const Stream& stream) const override {
+    scan_count(scanned_, request, stream);
   }
-  void list(const RadiusQuestion<T>& question, const Stream& stream) const override {
-    scan_list(scanned_, question, stream);
+  void list(const RadiusRequest<T>& request, const Stream& stream) const override {
+    scan_list(scanned_, request, stream);
   }
-  void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
-    scan_in_boxes(scanned_, question, false, stream);
+  void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override {
+    scan_in_boxes(scanned_, request, false, stream);
   }
-  void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override {
-    scan_in_boxes(scanned_, question, true, stream);
+  void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override {
+    scan_in_boxes(scanned_, request, true, stream);
   }
   bool wants_order() const override { return false; }
   void order_queries(const T*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}

@@ -21,7 +21,7 @@ __device__ __forceinline__ void exchange(Entry<T>* list, std::uint32_t a, std::u
 
 /// Runs of size / 2 meet.
 template <typename T>
-__device__ __forceinline__ void meet_from_behind(Entry<T>* list, std::uint32_t count, std::uint32_t size) {
+__device__ __forceinline__ void exchange_mirrored(Entry<T>* list, std::uint32_t count, std::uint32_t size) {
   const std::uint32_t half = size / 2;
   for (std::uint32_t pair = thread_number(); pair < (count + size - 1) / size * half; pair += threads_per_block()) {
     const std::uint32_t place = pair & (half - 1), begin = (pair - place) * 2;
@@ -32,8 +32,8 @@ __device__ __forceinline__ void meet_from_behind(Entry<T>* list, std::uint32_t c
 
 /// The steps that follow, from `stride` on down to that of `end`, which is not done.
 template <typename T>
-__device__ __forceinline__ void meet_by_strides(Entry<T>* list, std::uint32_t count, std::uint32_t stride,
-                                                std::uint32_t end) {
+__device__ __forceinline__ void exchange_by_strides(Entry<T>* list, std::uint32_t count, std::uint32_t stride,
+                                                    std::uint32_t end) {
   for (; stride > end; stride /= 2) {
     const std::uint32_t size = 2 * stride;
     for (std::uint32_t pair = thread_number(); pair < (count + size - 1) / size * stride; pair += threads_per_block()) {
@@ -48,8 +48,8 @@ __device__ __forceinline__ void meet_by_strides(Entry<T>* list, std::uint32_t co
 template <typename T>
 __device__ void sort_by_block(Entry<T>* list, std::uint32_t count) {
   for (std::uint32_t size = 2; size / 2 < count; size *= 2) {
-    meet_from_behind(list, count, size);
-    meet_by_strides(list, count, size / 4, 0);
+    exchange_mirrored(list, count, size);
+    exchange_by_strides(list, count, size / 4, 0);
   }
 }
 
@@ -64,15 +64,15 @@ template <std::uint32_t kRoom, typename T>
 __device__ void sort_long_list(Entry<T>* list, std::uint32_t count, Entry<T>* room) {
   for (std::uint32_t size = kRoom; size / 2 < count || size == kRoom; size *= 2) {
     if (size > kRoom) {
-      meet_from_behind(list, count, size);
-      meet_by_strides(list, count, size / 4, kRoom / 2);
+      exchange_mirrored(list, count, size);
+      exchange_by_strides(list, count, size / 4, kRoom / 2);
     }
     for (std::uint32_t begin = 0; begin < count; begin += kRoom) {
       const std::uint32_t part = count - begin < kRoom ? count - begin : kRoom;
       copy_by_block(room, list + begin, part);
       sync_block();
       if (size > kRoom) {
-        meet_by_strides(room, part, kRoom / 2, 0);
+        exchange_by_strides(room, part, kRoom / 2, 0);
       } else {
         sort_by_block(room, part);
       }

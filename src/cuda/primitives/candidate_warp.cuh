@@ -3,7 +3,7 @@
 
 #include "core/order/candidate.hpp"
 #include "cuda/primitives/intrinsics.cuh"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 
 #include <limits>
 

@@ -77,12 +77,12 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                             .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared,
                             .wide = rows.wide};
   if (!is_empty) {
-    engine_.knn(KnnQuestion<T>{.metric = search_metric_,
-                               .filter = search_filter(queries.filter),
-                               .queries = prepared.source,
-                               .k = k,
-                               .bound = bound,
-                               .answer = answer},
+    engine_.knn(KnnRequest<T>{.metric = search_metric_,
+                              .filter = search_filter(queries.filter),
+                              .queries = prepared.source,
+                              .k = k,
+                              .bound = bound,
+                              .answer = answer},
                 {.bound = bound}, nullptr, stream);
     if (!answer.takes_roots) report(run, queries.count * k, nullptr, rows.distances, stream);
   }
@@ -108,8 +108,8 @@ void ArraySearch<T>::report(const engine::DeviceRun& run, std::uint64_t entries,
 }
 
 template <typename T>
-RadiusQuestion<T> ArraySearch<T>::radius_question(const engine::QueryBatch<T>& queries, const Prepared& prepared,
-                                                  T bound) const {
+RadiusRequest<T> ArraySearch<T>::radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared,
+                                                T bound) const {
   return {.metric = search_metric_,
           .filter = search_filter(queries.filter),
           .queries = prepared.source,
@@ -125,9 +125,9 @@ void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
   const Stream stream = stream_of(run);
   if (engine_.points() == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
   const Prepared prepared = prepare(queries, bound, stream);
-  RadiusQuestion<T> question = radius_question(queries, prepared, bound);
-  question.counts = counts;
-  engine_.count(question, stream);
+  RadiusRequest<T> request = radius_request(queries, prepared, bound);
+  request.counts = counts;
+  engine_.count(request, stream);
 }
 
 template <typename T>
@@ -153,16 +153,16 @@ void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   const Prepared prepared = prepare(queries, bound, stream);
-  RadiusQuestion<T> question = radius_question(queries, prepared, bound);
-  question.starts = offsets;
-  question.indices = indices;
-  question.chains = distances;
-  engine_.list(question, stream);
+  RadiusRequest<T> request = radius_request(queries, prepared, bound);
+  request.starts = offsets;
+  request.indices = indices;
+  request.chains = distances;
+  engine_.list(request, stream);
   report(run, 0, offsets + queries.count, distances, stream);
 }
 
 template <typename T>
-BoxQuestion<T> ArraySearch<T>::box_question(const engine::BoxBatch<T>& boxes) const {
+BoxRequest<T> ArraySearch<T>::box_request(const engine::BoxBatch<T>& boxes) const {
   return {.filter = search_filter(boxes.filter), .lower = boxes.lower, .upper = boxes.upper, .count = boxes.count};
 }
 
@@ -171,9 +171,9 @@ void ArraySearch<T>::box_count(const engine::BoxBatch<T>& boxes, const engine::D
                                std::uint32_t* counts) const {
   if (boxes.count == 0) return;
   const DeviceScope scope(device_);
-  BoxQuestion<T> question = box_question(boxes);
-  question.counts = counts;
-  engine_.count_in_boxes(question, stream_of(run));
+  BoxRequest<T> request = box_request(boxes);
+  request.counts = counts;
+  engine_.count_in_boxes(request, stream_of(run));
 }
 
 template <typename T>
@@ -181,10 +181,10 @@ void ArraySearch<T>::box(const engine::BoxBatch<T>& boxes, const engine::DeviceR
                          std::uint32_t* indices) const {
   if (boxes.count == 0) return;
   const DeviceScope scope(device_);
-  BoxQuestion<T> question = box_question(boxes);
-  question.starts = offsets;
-  question.indices = indices;
-  engine_.list_in_boxes(question, stream_of(run));
+  BoxRequest<T> request = box_request(boxes);
+  request.starts = offsets;
+  request.indices = indices;
+  engine_.list_in_boxes(request, stream_of(run));
 }
 
 template class ArraySearch<float>;

@@ -50,8 +50,8 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
   /// Chain values become what the metric reports; how many there are, or where that is told.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;
-  RadiusQuestion<T> radius_question(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
-  BoxQuestion<T> box_question(const engine::BoxBatch<T>& boxes) const;
+  RadiusRequest<T> radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
+  BoxRequest<T> box_request(const engine::BoxBatch<T>& boxes) const;
   Stream stream_of(const engine::DeviceRun& run) const {
     return Stream(static_cast<cudaStream_t>(run.stream), device_);
   }

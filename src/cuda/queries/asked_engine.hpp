@@ -1,8 +1,8 @@
-// What an engine on the GPU answers: questions whose arrays lie there. Searches for callers, on the host or on the GPU,
+// What an engine on the GPU answers: requests whose arrays lie there. Searches for callers, on the host or on the GPU,
 // are made of these.
 #pragma once
 
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "engine/searcher.hpp"
 
@@ -19,20 +19,20 @@ class AskedEngine {
 
   virtual std::uint64_t points() const = 0;
   virtual std::uint32_t dims() const = 0;
-  /// Whether questions' `evaluations` are counted.
+  /// Whether requests' `evaluations` are counted.
   virtual bool counts_evaluations() const { return false; }
 
   /// The k nearest of each query; k and the points are at least 1. By the rules: exactly, or with leave to miss
   /// something; `exact` is written in the second case only.
-  virtual void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+  virtual void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
                    const Stream& stream) const = 0;
-  /// Fills question.counts.
-  virtual void count(const RadiusQuestion<T>& question, const Stream& stream) const = 0;
-  /// Fills the lists that begin at question.starts.
-  virtual void list(const RadiusQuestion<T>& question, const Stream& stream) const = 0;
+  /// Fills request.counts.
+  virtual void count(const RadiusRequest<T>& request, const Stream& stream) const = 0;
+  /// Fills the lists that begin at request.starts.
+  virtual void list(const RadiusRequest<T>& request, const Stream& stream) const = 0;
   /// The same for boxes.
-  virtual void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const = 0;
-  virtual void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const = 0;
+  virtual void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const = 0;
+  virtual void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const = 0;
 
   /// Whether queries that lie close together should ask one after the other.
   virtual bool wants_order() const = 0;

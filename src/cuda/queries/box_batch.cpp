@@ -35,8 +35,8 @@ struct BoxSlot {
 
   static std::uint64_t bytes_per_box(std::uint32_t dims) { return 2 * dims * sizeof(T) + 16; }
 
-  BoxQuestion<T> take(const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, SearchFilter filter,
-                      std::uint64_t first, std::uint64_t end, const engine::RunOptions& run) {
+  BoxRequest<T> take(const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, SearchFilter filter,
+                     std::uint64_t first, std::uint64_t end, const engine::RunOptions& run) {
     copy_rows_to_device(lower.data(), boxes.lower_of(first), boxes.lower_stride, engine.dims(), end - first, *stream,
                         run);
     copy_rows_to_device(upper.data(), boxes.upper_of(first), boxes.upper_stride, engine.dims(), end - first, *stream,
@@ -103,13 +103,13 @@ engine::IndexLists BatchSearch<T>::box(const engine::BoxBatch<T>& boxes, const e
         const std::uint64_t entries = lists.offsets[end] - lists.offsets[first];
         if (!filter) filter.emplace(boxes.filter, engine_.points(), *slot.stream, run);
         if (entries > slot.indices.size()) slot.indices = DeviceBuffer<std::uint32_t>(entries, *slot.stream);
-        BoxQuestion<T> question = slot.take(engine_, boxes, filter->filter(), first, end, run);
+        BoxRequest<T> request = slot.take(engine_, boxes, filter->filter(), first, end, run);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
                        *slot.stream, CopyOptions::of_search(run));
-        question.starts = slot.starts.data();
-        question.starts_base = lists.offsets[first];
-        question.indices = slot.indices.data();
-        engine_.list_in_boxes(question, *slot.stream);
+        request.starts = slot.starts.data();
+        request.starts_base = lists.offsets[first];
+        request.indices = slot.indices.data();
+        engine_.list_in_boxes(request, *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
         const std::uint64_t first = lists.offsets[starts[chunk]];

@@ -1,4 +1,4 @@
-// Searchers over an engine on the GPU: batches of the host and arrays of the GPU become questions to it.
+// Searchers over an engine on the GPU: batches of the host and arrays of the GPU become requests to it.
 #pragma once
 
 #include "cuda/queries/array_search.hpp"

@@ -62,34 +62,34 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
   for (std::uint64_t q = 0; q < queries.count; ++q) {
     std::memcpy(room.data() + q * row_bytes, queries.row(q), row_bytes);
   }
-  KnnQuestion<T> question{.metric = metric_,
-                          .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
-                          .queries = {.rows = reinterpret_cast<const T*>(room.data()),
-                                      .row_stride = engine_.dims(),
-                                      .count = queries.count},
-                          .k = k,
-                          .bound = rules.bound,
-                          .answer = {reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
-                                     reinterpret_cast<T*>(room.data() + chains_at)},
-                          .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at),
-                          .evaluations = reinterpret_cast<std::uint64_t*>(room.data() + evaluations_at)};
-  *question.asked_again = 0;
-  *question.evaluations = 0;
+  KnnRequest<T> request{.metric = metric_,
+                        .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
+                        .queries = {.rows = reinterpret_cast<const T*>(room.data()),
+                                    .row_stride = engine_.dims(),
+                                    .count = queries.count},
+                        .k = k,
+                        .bound = rules.bound,
+                        .answer = {reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
+                                   reinterpret_cast<T*>(room.data() + chains_at)},
+                        .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at),
+                        .evaluations = reinterpret_cast<std::uint64_t*>(room.data() + evaluations_at)};
+  *request.asked_again = 0;
+  *request.evaluations = 0;
   if (filter.below != nullptr) {
     std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
-    question.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
+    request.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
   }
   auto* flags = reinterpret_cast<std::uint8_t*>(room.data() + exact_at);
   {
     const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
-    engine_.knn(question, rules, flags, *stream);
+    engine_.knn(request, rules, flags, *stream);
     (*stream).synchronize();
   }
-  std::memcpy(indices, question.answer.indices, entries * sizeof(std::uint32_t));
-  std::memcpy(chains, question.answer.chains, entries * sizeof(T));
+  std::memcpy(indices, request.answer.indices, entries * sizeof(std::uint32_t));
+  std::memcpy(chains, request.answer.chains, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
-  if (run.times != nullptr) run.times->asked_again += *question.asked_again;
-  if (run.times != nullptr) run.times->evaluations += *question.evaluations;
+  if (run.times != nullptr) run.times->asked_again += *request.asked_again;
+  if (run.times != nullptr) run.times->evaluations += *request.evaluations;
   return true;
 }
 
@@ -148,15 +148,15 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
         Slot& slot = *slots[s];
         if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(starts[chunk], starts[chunk + 1], run);
-        engine_.knn(KnnQuestion<T>{.metric = metric_,
-                                   .filter = slot.queries.filter(filter->filter()),
-                                   .queries = slot.queries.source(),
-                                   .k = k,
-                                   .bound = rules.bound,
-                                   .bounds = slot.queries.bounds(),
-                                   .answer = {slot.indices.data(), slot.chains.data()},
-                                   .asked_again = slot.asked_again.data(),
-                                   .evaluations = slot.evaluations.data()},
+        engine_.knn(KnnRequest<T>{.metric = metric_,
+                                  .filter = slot.queries.filter(filter->filter()),
+                                  .queries = slot.queries.source(),
+                                  .k = k,
+                                  .bound = rules.bound,
+                                  .bounds = slot.queries.bounds(),
+                                  .answer = {slot.indices.data(), slot.chains.data()},
+                                  .asked_again = slot.asked_again.data(),
+                                  .evaluations = slot.evaluations.data()},
                     rules, slot.exact.data(), *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {

@@ -79,13 +79,13 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
         Slot& slot = *slots[s];
         if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(starts[chunk], starts[chunk + 1], run);
-        engine_.count(RadiusQuestion<T>{.metric = metric_,
-                                        .filter = slot.queries.filter(filter->filter()),
-                                        .queries = slot.queries.source(),
-                                        .bound = bound,
-                                        .bounds = slot.queries.bounds(),
-                                        .counts = slot.counts.data(),
-                                        .evaluations = slot.evaluations.data()},
+        engine_.count(RadiusRequest<T>{.metric = metric_,
+                                       .filter = slot.queries.filter(filter->filter()),
+                                       .queries = slot.queries.source(),
+                                       .bound = bound,
+                                       .bounds = slot.queries.bounds(),
+                                       .counts = slot.counts.data(),
+                                       .evaluations = slot.evaluations.data()},
                       *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {
@@ -119,16 +119,16 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         slot.make_room(lists.offsets[end] - lists.offsets[first]);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
                        *slot.stream, CopyOptions::of_search(run));
-        engine_.list(RadiusQuestion<T>{.metric = metric_,
-                                       .filter = slot.queries.filter(filter->filter()),
-                                       .queries = slot.queries.source(),
-                                       .bound = bound,
-                                       .bounds = slot.queries.bounds(),
-                                       .starts = slot.starts.data(),
-                                       .starts_base = lists.offsets[first],
-                                       .indices = slot.indices.data(),
-                                       .chains = slot.chains.data(),
-                                       .evaluations = slot.evaluations.data()},
+        engine_.list(RadiusRequest<T>{.metric = metric_,
+                                      .filter = slot.queries.filter(filter->filter()),
+                                      .queries = slot.queries.source(),
+                                      .bound = bound,
+                                      .bounds = slot.queries.bounds(),
+                                      .starts = slot.starts.data(),
+                                      .starts_base = lists.offsets[first],
+                                      .indices = slot.indices.data(),
+                                      .chains = slot.chains.data(),
+                                      .evaluations = slot.evaluations.data()},
                      *slot.stream);
       },
       [&](std::size_t chunk, std::size_t s) {

@@ -1,4 +1,4 @@
-// Host memory that kernels reach by themselves: for questions so small that copies would take longer than the search.
+// Host memory that kernels reach by themselves: for requests so small that copies would take longer than the search.
 #pragma once
 
 #include "cuda/runtime/check.hpp"
@@ -12,7 +12,7 @@
 
 namespace kith::cuda {
 
-/// Thread-safe. Rooms of one size, kept for the next question.
+/// Thread-safe. Rooms of one size, kept for the next request.
 class PinnedRooms {
  public:
   static constexpr std::uint64_t kBytes = std::uint64_t{256} << 10;

@@ -67,20 +67,20 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
   cuda::ScannedPoints<float> scanned;
   scanned.points = {points.values.data(), points.count(), points.words};
   scanned.order = cuda::spread_order(cuda::tiles_of(points.count()));
-  cuda::KnnQuestion<float> question{
+  cuda::KnnRequest<float> request{
       .queries = {.rows = queries.values.data(), .row_stride = queries.words, .count = count},
       .k = k,
       .bound = bound,
       .answer = {indices.data(), chains.data()},
       .asked_again = &asked_again};
-  question.metric.is_hamming = true;
+  request.metric.is_hamming = true;
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.count(), k, 10000);
   std::vector<std::byte> memory(cuda::KnnScratch<float>(count, rounds.capacity, false, queries.words).bytes + 256);
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
   const auto select = [](const cuda::SelectTask<float>& task) {
     cuda::launch_select(task, SelectMethod::automatic, 2, kLaunch);
   };
-  cuda::KnnSteps(scanned, question, rounds, aligned, 2, kLaunch, select).run();
+  cuda::KnnSteps(scanned, request, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {
     std::vector<std::pair<int, std::uint64_t>> expected;
     for (std::uint64_t i = 0; i < points.count(); ++i) {

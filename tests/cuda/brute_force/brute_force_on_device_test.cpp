@@ -50,13 +50,13 @@ void expect_oracle(std::uint64_t first_seed, std::uint64_t end_seed) {
     const Index index = Index::build(c.points.view(), c.build_options(Engine::brute_force, Device::cuda()));
     c.options.max_neighbors = c.most;
     expect_same(
-        oracle_radius(c.question(), c.radius, c.most),
+        oracle_radius(c.request(), c.radius, c.most),
         c.is_self ? index.radius_self(c.radius, c.options) : index.radius(c.queries.view(), c.radius, c.options));
     c.options.max_neighbors = 0;
-    EXPECT_EQ(oracle_count(c.question(), c.radius),
+    EXPECT_EQ(oracle_count(c.request(), c.radius),
               c.is_self ? index.count_self(c.radius, c.options) : index.count(c.queries.view(), c.radius, c.options));
     c.options.max_distance = c.max_distance;
-    expect_same(oracle_knn(c.question(), c.k),
+    expect_same(oracle_knn(c.request(), c.k),
                 c.is_self ? index.knn_self(c.k, c.options) : index.knn(c.queries.view(), c.k, c.options));
     if (testing::Test::HasFailure()) return;
   }
@@ -104,7 +104,7 @@ TEST_F(SmallBruteForceOnDevice, InnerProductsEqualTheOracle) {
     const SearchCase c = inner_product_case(seed);
     SCOPED_TRACE(testing::Message() << "replay with inner_product_case(" << seed << "): " << c.text);
     const Index index = Index::build(c.points.view(), c.build_options(Engine::brute_force, Device::cuda()));
-    expect_same(oracle_knn(c.question(), c.k),
+    expect_same(oracle_knn(c.request(), c.k),
                 c.is_self ? index.knn_self(c.k, c.options) : index.knn(c.queries.view(), c.k, c.options));
     if (HasFailure()) return;
   }

@@ -68,13 +68,12 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
   std::vector<std::uint32_t> indices(count * k, 0xdeadbeef);
   std::vector<T> chains(count * k, T(-7));
   std::uint32_t asked_again = 0;
-  const cuda::KnnQuestion<T> question{
-      .metric = cuda::SearchMetric<T>::of(metric),
-      .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
-      .k = k,
-      .bound = bound,
-      .answer = {indices.data(), chains.data()},
-      .asked_again = &asked_again};
+  const cuda::KnnRequest<T> request{.metric = cuda::SearchMetric<T>::of(metric),
+                                    .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
+                                    .k = k,
+                                    .bound = bound,
+                                    .answer = {indices.data(), chains.data()},
+                                    .asked_again = &asked_again};
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.points.rows(), k, 10000);
   std::vector<std::byte> memory(
       cuda::KnnScratch<T>(count, rounds.capacity, points.scanned.product.values != nullptr, queries.dims()).bytes +
@@ -83,7 +82,7 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
   const auto select = [](const cuda::SelectTask<T>& task) {
     cuda::launch_select(task, SelectMethod::automatic, 2, kLaunch);
   };
-  cuda::KnnSteps(points.scanned, question, rounds, aligned, 2, kLaunch, select).run();
+  cuda::KnnSteps(points.scanned, request, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {
     std::vector<std::pair<T, std::uint32_t>> expected;
     for (std::uint64_t i = 0; i < points.points.rows(); ++i) {

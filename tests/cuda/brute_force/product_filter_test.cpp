@@ -87,7 +87,7 @@ struct Packed {
   Packed(const Packed&) = delete;
 };
 
-struct Question {
+struct Request {
   std::uint32_t dims = 1;
   std::vector<float> points, queries;
   std::uint64_t point_count = 0, query_rows = 0;
@@ -102,8 +102,8 @@ struct Question {
   std::uint32_t processors = 3;
   std::uint32_t kept = 0;
 
-  Question(Shape shape, std::uint64_t points_wanted, std::uint64_t queries_wanted, std::uint32_t dims_wanted,
-           std::mt19937_64& random)
+  Request(Shape shape, std::uint64_t points_wanted, std::uint64_t queries_wanted, std::uint32_t dims_wanted,
+          std::mt19937_64& random)
       : dims(dims_wanted),
         points(some_rows(shape, points_wanted, dims_wanted, random)),
         queries(some_rows(shape, queries_wanted, dims_wanted, random)),
@@ -150,51 +150,51 @@ struct Answer {
   std::uint64_t capacity = 0;
 };
 
-Answer answer_of(const Question& question) {
+Answer answer_of(const Request& request) {
   Answer answer;
-  answer.capacity = question.capacity == 0 ? question.point_count + question.kept : question.capacity;
-  const std::uint64_t queries = question.query_count();
-  std::vector<float> centre(question.dims, NAN);
+  answer.capacity = request.capacity == 0 ? request.point_count + request.kept : request.capacity;
+  const std::uint64_t queries = request.query_count();
+  std::vector<float> centre(request.dims, NAN);
   cuda::ProductTask task;
   cuda::ScanTask<float>& scan = task.scan;
-  scan.points = {question.points.data(), question.point_count, question.dims};
-  scan.filter = question.filter;
-  scan.queries.rows = question.queries.data();
-  scan.queries.row_stride = question.dims;
-  scan.queries.count = question.chosen.empty() ? question.query_rows : question.chosen.size();
-  scan.queries.chosen = question.chosen.empty() ? nullptr : question.chosen.data();
-  scan.queries.chosen_count = question.has_chosen_count ? &question.chosen_count : nullptr;
-  scan.queries.first = question.first;
-  scan.order = {(question.point_count + cuda::kTilePoints - 1) / cuda::kTilePoints, question.stride};
+  scan.points = {request.points.data(), request.point_count, request.dims};
+  scan.filter = request.filter;
+  scan.queries.rows = request.queries.data();
+  scan.queries.row_stride = request.dims;
+  scan.queries.count = request.chosen.empty() ? request.query_rows : request.chosen.size();
+  scan.queries.chosen = request.chosen.empty() ? nullptr : request.chosen.data();
+  scan.queries.chosen_count = request.has_chosen_count ? &request.chosen_count : nullptr;
+  scan.queries.first = request.first;
+  scan.order = {(request.point_count + cuda::kTilePoints - 1) / cuda::kTilePoints, request.stride};
   scan.end_tile = scan.order.tiles;
   const Entry<float> untouched(1.0f, 0xabcdef);
-  answer.counts.assign(queries, question.kept);
+  answer.counts.assign(queries, request.kept);
   answer.offered.assign(queries * answer.capacity, untouched);
-  std::vector<Entry<float>> limits = question.limits;
+  std::vector<Entry<float>> limits = request.limits;
   scan.lists = {answer.offered.data(), answer.counts.data(), limits.data(),
                 static_cast<std::uint32_t>(answer.capacity)};
   cuda::launch_find_centre(scan.points, centre.data(), kLaunch);
-  const Packed points({.rows = question.points.data(),
-                       .row_stride = question.dims,
-                       .count = question.point_count,
-                       .dims = question.dims,
+  const Packed points({.rows = request.points.data(),
+                       .row_stride = request.dims,
+                       .count = request.point_count,
+                       .dims = request.dims,
                        .centre = centre.data()});
   const Packed packed_queries({.rows = scan.queries.rows,
                                .row_stride = scan.queries.row_stride,
                                .count = scan.queries.count,
                                .chosen = scan.queries.chosen,
                                .chosen_count = scan.queries.chosen_count,
-                               .dims = question.dims,
+                               .dims = request.dims,
                                .centre = centre.data()});
   task.points = points.rows;
   task.queries = packed_queries.rows;
-  cuda::launch_product_filter(task, question.processors, kLaunch);
+  cuda::launch_product_filter(task, request.processors, kLaunch);
   answer.ranked = answer.offered;
   scan.lists.entries = answer.ranked.data();
-  const std::vector<std::uint32_t> kept(queries, question.kept);
-  cuda::launch_rerank(scan, kept.data(), question.processors, kLaunch);
+  const std::vector<std::uint32_t> kept(queries, request.kept);
+  cuda::launch_rerank(scan, kept.data(), request.processors, kLaunch);
   for (std::uint64_t i = 0; i < queries * answer.capacity; ++i) {
-    const bool is_kept = i % answer.capacity < question.kept;
+    const bool is_kept = i % answer.capacity < request.kept;
     const bool is_used = i % answer.capacity < answer.counts[i / answer.capacity];
     EXPECT_EQ(answer.offered[i] == untouched, is_kept || !is_used) << "entry " << i;
     EXPECT_TRUE(answer.ranked[i] == untouched || (!is_kept && is_used)) << "entry " << i;
@@ -203,19 +203,19 @@ Answer answer_of(const Question& question) {
 }
 
 /// Everything below the limits is there, with its chain, and nothing else. Returns how many were offered.
-std::uint64_t expect_all_below_limits(const Question& question) {
-  const Answer answer = answer_of(question);
+std::uint64_t expect_all_below_limits(const Request& request) {
+  const Answer answer = answer_of(request);
   std::uint64_t offered = 0;
-  for (std::uint64_t q = 0; q < question.query_count(); ++q) {
-    std::vector<Entry<float>> expected = question.all_of(q);
-    std::erase_if(expected, [&](const Entry<float>& entry) { return !(entry < question.limits[q]); });
+  for (std::uint64_t q = 0; q < request.query_count(); ++q) {
+    std::vector<Entry<float>> expected = request.all_of(q);
+    std::erase_if(expected, [&](const Entry<float>& entry) { return !(entry < request.limits[q]); });
     const Entry<float>* row = answer.ranked.data() + q * answer.capacity;
-    std::vector<Entry<float>> found(row + question.kept, row + answer.counts[q]);
+    std::vector<Entry<float>> found(row + request.kept, row + answer.counts[q]);
     std::erase_if(found, [](const Entry<float>& entry) { return entry.is_none(); });
     std::sort(found.begin(), found.end());
     EXPECT_EQ(found.size(), expected.size()) << "query " << q;
     EXPECT_TRUE(found == expected) << "query " << q;
-    offered += answer.counts[q] - question.kept;
+    offered += answer.counts[q] - request.kept;
     if (testing::Test::HasFailure()) break;
   }
   return offered;
@@ -228,9 +228,9 @@ TEST(ProductFilter, LosesNothingOfAnyShape) {
          {1u + static_cast<std::uint32_t>(random() % 40), 17u + static_cast<std::uint32_t>(random() % 40)}) {
       SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape) << ", dims " << dims);
       const std::uint64_t points = 130 + random() % 100, queries = 20 + random() % 60;
-      Question question(shape, points, queries, dims, random);
-      question.set_limits(random() % 12, true);
-      expect_all_below_limits(question);
+      Request request(shape, points, queries, dims, random);
+      request.set_limits(random() % 12, true);
+      expect_all_below_limits(request);
       if (HasFailure()) return;
     }
   }
@@ -242,9 +242,9 @@ TEST(ProductFilter, LosesNothingInAnyDims) {
     SCOPED_TRACE(testing::Message() << "dims " << dims);
     const Shape shape = kShapes[random() % std::size(kShapes)];
     const std::uint64_t points = 90 + random() % 90, queries = 10 + random() % 20;
-    Question question(shape, points, queries, dims, random);
-    question.set_limits(5, false);
-    expect_all_below_limits(question);
+    Request request(shape, points, queries, dims, random);
+    request.set_limits(5, false);
+    expect_all_below_limits(request);
     if (HasFailure()) return;
   }
 }
@@ -255,12 +255,12 @@ TEST(ProductFilter, TilesAndBlocksNeedNotBeFull) {
     for (const std::uint64_t queries : {1u, 256u, 257u}) {
       if (points == 700 && queries == 256) continue;
       SCOPED_TRACE(testing::Message() << points << " points, " << queries << " queries");
-      Question question(Shape::uniform, points, queries, 16, random);
-      question.stride = points == 700 ? 5 : 1;
-      question.processors = points == 700 ? 8 : 1;
-      question.kept = 3;
-      question.set_limits(4, false);
-      expect_all_below_limits(question);
+      Request request(Shape::uniform, points, queries, 16, random);
+      request.stride = points == 700 ? 5 : 1;
+      request.processors = points == 700 ? 8 : 1;
+      request.kept = 3;
+      request.set_limits(4, false);
+      expect_all_below_limits(request);
       if (HasFailure()) return;
     }
   }
@@ -270,51 +270,51 @@ TEST(ProductFilter, HeedsFiltersAndChosenQueries) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 8; ++i) {
     SCOPED_TRACE(i);
-    Question question(i % 2 == 0 ? Shape::uniform : Shape::grid, 200, 150, 20, random);
-    std::copy_n(question.points.begin() + 30 * 20, question.queries.size(), question.queries.begin());
-    question.first = 30;
+    Request request(i % 2 == 0 ? Shape::uniform : Shape::grid, 200, 150, 20, random);
+    std::copy_n(request.points.begin() + 30 * 20, request.queries.size(), request.queries.begin());
+    request.first = 30;
     std::vector<std::uint32_t> below;
     std::vector<std::uint64_t> allowed;
-    for (std::uint64_t q = 0; q < question.query_rows; ++q) below.push_back(static_cast<std::uint32_t>(random() % 200));
+    for (std::uint64_t q = 0; q < request.query_rows; ++q) below.push_back(static_cast<std::uint32_t>(random() % 200));
     for (std::uint64_t word = 0; word < 4; ++word) allowed.push_back(random());
-    question.filter.exclude_self = i % 4 == 0;
-    question.filter.earlier_only = i % 4 == 1;
-    if (i % 4 == 2) question.filter.below = below.data();
-    if (i % 4 == 3) question.filter.allowed = allowed.data();
+    request.filter.exclude_self = i % 4 == 0;
+    request.filter.earlier_only = i % 4 == 1;
+    if (i % 4 == 2) request.filter.below = below.data();
+    if (i % 4 == 3) request.filter.allowed = allowed.data();
     if (i >= 4) {
-      for (std::uint32_t q = 0; q < 120; ++q) question.chosen.push_back((q * 7 + 3) % 150);
-      question.has_chosen_count = i >= 6;
-      question.chosen_count = 77;
+      for (std::uint32_t q = 0; q < 120; ++q) request.chosen.push_back((q * 7 + 3) % 150);
+      request.has_chosen_count = i >= 6;
+      request.chosen_count = 77;
     }
-    question.set_limits(5, false);
-    expect_all_below_limits(question);
+    request.set_limits(5, false);
+    expect_all_below_limits(request);
     if (HasFailure()) return;
   }
 }
 
 TEST(ProductFilter, OffersNothingBelowTheFirst) {
   std::mt19937_64 random(9);
-  Question question(Shape::uniform, 300, 40, 16, random);
-  for (std::uint32_t q = 0; q < 40; q += 2) question.queries[q * 16 + 3] = 1e30f;  // it has no term
+  Request request(Shape::uniform, 300, 40, 16, random);
+  for (std::uint32_t q = 0; q < 40; q += 2) request.queries[q * 16 + 3] = 1e30f;  // it has no term
   for (std::uint32_t q = 0; q < 40; ++q) {
-    question.limits.push_back(q % 4 < 2 ? Entry<float>::first() : Entry<float>::none());
+    request.limits.push_back(q % 4 < 2 ? Entry<float>::first() : Entry<float>::none());
   }
-  const Answer answer = answer_of(question);
+  const Answer answer = answer_of(request);
   for (std::uint32_t q = 0; q < 40; ++q) EXPECT_EQ(answer.counts[q], q % 4 < 2 ? 0u : 300u) << "query " << q;
 }
 
 TEST(ProductFilter, CountsWhatHasNoRoom) {
   std::mt19937_64 random(5);
-  Question question(Shape::uniform, 300, 40, 16, random);
-  question.capacity = 6;
-  question.kept = 2;
-  question.limits.assign(40, Entry<float>::none());
-  const Answer answer = answer_of(question);
+  Request request(Shape::uniform, 300, 40, 16, random);
+  request.capacity = 6;
+  request.kept = 2;
+  request.limits.assign(40, Entry<float>::none());
+  const Answer answer = answer_of(request);
   for (std::uint64_t q = 0; q < 40; ++q) {
     EXPECT_EQ(answer.counts[q], 302u);
     for (std::uint64_t i = 2; i < 6; ++i) {
       const Entry<float> entry = answer.ranked[q * 6 + i];
-      EXPECT_TRUE(entry == question.entry(q, entry.number()));
+      EXPECT_TRUE(entry == request.entry(q, entry.number()));
     }
   }
 }
@@ -322,10 +322,10 @@ TEST(ProductFilter, CountsWhatHasNoRoom) {
 TEST(ProductFilter, PassesFewMoreThanNeeded) {
   std::mt19937_64 random(6);
   for (const Shape shape : {Shape::uniform, Shape::outliers}) {
-    Question question(shape, 1000, 100, 64, random);
-    question.queries = some_rows(Shape::uniform, 100, 64, random);  // whoever is far from all is near to all alike
-    question.set_limits(20, false);
-    const std::uint64_t offered = expect_all_below_limits(question);
+    Request request(shape, 1000, 100, 64, random);
+    request.queries = some_rows(Shape::uniform, 100, 64, random);  // whoever is far from all is near to all alike
+    request.set_limits(20, false);
+    const std::uint64_t offered = expect_all_below_limits(request);
     EXPECT_GE(offered, 20u * 100);
     EXPECT_LE(offered, 22u * 100);
   }

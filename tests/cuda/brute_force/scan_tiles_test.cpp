@@ -30,7 +30,7 @@ constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t thr
 
 /// Points, queries and filters of a scan, in memory of their own.
 template <typename T>
-struct Question {
+struct Request {
   std::vector<T> points, queries, lengths, bounds;
   std::vector<std::uint32_t> chosen, below;
   std::vector<std::uint64_t> allowed;
@@ -100,7 +100,7 @@ struct Question {
   }
 };
 
-struct Wish {
+struct EngineRequest {
   std::uint64_t points = 0, queries = 0;
   std::uint32_t dims = 0;
   Kind kind = Kind::l2;
@@ -110,62 +110,62 @@ struct Wish {
 
 /// Coordinates on a coarse grid: many ties.
 template <typename T>
-void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
-  cuda::ScanTask<T>& task = question.task;
-  const T unit = wish.is_huge ? std::numeric_limits<T>::max() / 8 : T(0.125);
+void ask(Request<T>& request, const EngineRequest& request, std::mt19937_64& random) {
+  cuda::ScanTask<T>& task = request.task;
+  const T unit = request.is_huge ? std::numeric_limits<T>::max() / 8 : T(0.125);
   const auto fill = [&](std::vector<T>& values, std::uint64_t count) {
     values.resize(count);
-    const T middle = wish.kind == Kind::inner_product ? T(4) : T(0);
+    const T middle = request.kind == Kind::inner_product ? T(4) : T(0);
     for (T& value : values) value = (static_cast<T>(random() % 9) - middle) * unit;
-    if (!wish.is_hamming) return;
+    if (!request.is_hamming) return;
     for (T& value : values) {  // all words, and often the same ones
       const auto word = static_cast<std::uint32_t>(random() % 4 == 0 ? 0x9e3779b9 * (random() % 3) : random());
       std::memcpy(&value, &word, sizeof word);
     }
   };
-  const std::uint64_t before = wish.is_hamming ? 0 : random() % 2;  // not where vectors begin
-  fill(question.points, before + wish.points * wish.dims);
-  task.points = {question.points.data() + before, wish.points, wish.dims};
-  task.metric.kind = wish.kind;
-  task.metric.p = wish.kind == Kind::lp ? 3 : 2;
-  task.metric.is_hamming = wish.is_hamming;
-  if (wish.is_periodic) {
-    question.lengths.assign(wish.dims, T(1.5));
-    question.lengths.back() = std::numeric_limits<T>::infinity();
-    task.metric.lengths = question.lengths.data();
+  const std::uint64_t before = request.is_hamming ? 0 : random() % 2;  // not where vectors begin
+  fill(request.points, before + request.points * request.dims);
+  task.points = {request.points.data() + before, request.points, request.dims};
+  task.metric.kind = request.kind;
+  task.metric.p = request.kind == Kind::lp ? 3 : 2;
+  task.metric.is_hamming = request.is_hamming;
+  if (request.is_periodic) {
+    request.lengths.assign(request.dims, T(1.5));
+    request.lengths.back() = std::numeric_limits<T>::infinity();
+    task.metric.lengths = request.lengths.data();
   }
-  std::uint64_t rows = wish.queries;
-  if (wish.is_self) {
-    task.queries.first = static_cast<std::uint32_t>(random() % (wish.points - wish.queries + 1));
-    task.queries.rows = task.points.rows + std::uint64_t{task.queries.first} * wish.dims;
-    task.queries.row_stride = wish.dims;
+  std::uint64_t rows = request.queries;
+  if (request.is_self) {
+    task.queries.first = static_cast<std::uint32_t>(random() % (request.points - request.queries + 1));
+    task.queries.rows = task.points.rows + std::uint64_t{task.queries.first} * request.dims;
+    task.queries.row_stride = request.dims;
     task.filter.exclude_self = true;
-    task.filter.earlier_only = wish.is_filtered && random() % 2 == 0;
+    task.filter.earlier_only = request.is_filtered && random() % 2 == 0;
   } else {
-    const std::uint64_t stride = wish.dims + random() % 3 * (wish.is_hamming ? 2 : 1);
-    rows += wish.is_chosen ? 7 : 0;
-    fill(question.queries, rows * stride);
-    task.queries.rows = question.queries.data();
+    const std::uint64_t stride = request.dims + random() % 3 * (request.is_hamming ? 2 : 1);
+    rows += request.is_chosen ? 7 : 0;
+    fill(request.queries, rows * stride);
+    task.queries.rows = request.queries.data();
     task.queries.row_stride = stride;
   }
-  task.queries.count = wish.queries;
-  if (wish.is_chosen) {
-    question.chosen.resize(rows);
-    std::iota(question.chosen.begin(), question.chosen.end(), 0u);
-    std::shuffle(question.chosen.begin(), question.chosen.end(), random);
-    question.chosen_count = static_cast<std::uint32_t>(random() % (wish.queries + 1));
-    task.queries.chosen = question.chosen.data();
-    if (random() % 4 != 0) task.queries.chosen_count = &question.chosen_count;
+  task.queries.count = request.queries;
+  if (request.is_chosen) {
+    request.chosen.resize(rows);
+    std::iota(request.chosen.begin(), request.chosen.end(), 0u);
+    std::shuffle(request.chosen.begin(), request.chosen.end(), random);
+    request.chosen_count = static_cast<std::uint32_t>(random() % (request.queries + 1));
+    task.queries.chosen = request.chosen.data();
+    if (random() % 4 != 0) task.queries.chosen_count = &request.chosen_count;
   }
-  if (wish.is_filtered) {
-    question.below.resize(rows);
-    for (std::uint32_t& below : question.below) below = static_cast<std::uint32_t>(random() % (2 * wish.points));
-    task.filter.below = question.below.data();
-    question.allowed.resize((wish.points + 63) / 64);
-    for (std::uint64_t& word : question.allowed) word = random() | random();
-    task.filter.allowed = question.allowed.data();
+  if (request.is_filtered) {
+    request.below.resize(rows);
+    for (std::uint32_t& below : request.below) below = static_cast<std::uint32_t>(random() % (2 * request.points));
+    task.filter.below = request.below.data();
+    request.allowed.resize((request.points + 63) / 64);
+    for (std::uint64_t& word : request.allowed) word = random() | random();
+    task.filter.allowed = request.allowed.data();
   }
-  task.order.tiles = (wish.points + cuda::kTilePoints - 1) / cuda::kTilePoints;
+  task.order.tiles = (request.points + cuda::kTilePoints - 1) / cuda::kTilePoints;
   do {
     task.order.stride = 1 + random() % task.order.tiles;
   } while (std::gcd(task.order.tiles, task.order.stride) != 1);
@@ -173,14 +173,14 @@ void ask(Question<T>& question, const Wish& wish, std::mt19937_64& random) {
   task.end_tile = random() % 2 == 0 ? task.order.tiles : task.first_tile + 1;
   // A distance that some pair has, and by row others.
   const auto bound = [&] {
-    const std::uint64_t query = random() % wish.queries;
-    return question.chain(query, random() % wish.points);
+    const std::uint64_t query = random() % request.queries;
+    return request.chain(query, random() % request.points);
   };
   task.bound = random() % 3 == 0 ? std::numeric_limits<T>::infinity() : bound();
   if (random() % 2 == 0) {
-    question.bounds.resize(rows);
-    for (T& value : question.bounds) value = random() % 4 == 0 ? T(-1) : bound();
-    task.bounds = question.bounds.data();
+    request.bounds.resize(rows);
+    for (T& value : request.bounds) value = random() % 4 == 0 ? T(-1) : bound();
+    task.bounds = request.bounds.data();
   }
 }
 
@@ -200,8 +200,8 @@ Entry<T> untouched() {
 }
 
 template <typename T>
-void expect_placed(const Question<T>& question, std::uint32_t processors) {
-  cuda::ScanTask<T> task = question.task;
+void expect_placed(const Request<T>& request, std::uint32_t processors) {
+  cuda::ScanTask<T> task = request.task;
   task.mode = ScanMode::place;
   const std::uint64_t places = (task.end_tile - task.first_tile) * cuda::kTilePoints;
   const auto capacity = static_cast<std::uint32_t>(places + 3);
@@ -211,15 +211,15 @@ void expect_placed(const Question<T>& question, std::uint32_t processors) {
   cuda::launch_scan(task, processors, kLaunch);
   for (std::uint64_t q = 0; q <= task.queries.count; ++q) {
     std::vector<Entry<T>> expected;
-    if (q < question.asked()) expected = question.scanned(q, question.bound_of(q));
+    if (q < request.asked()) expected = request.scanned(q, request.bound_of(q));
     expected.resize(capacity, untouched<T>());
     ASSERT_NO_FATAL_FAILURE(expect_entries(entries.data() + q * capacity, expected, q));
   }
 }
 
 template <typename T>
-void expect_offered(const Question<T>& question, std::uint32_t processors, std::mt19937_64& random) {
-  cuda::ScanTask<T> task = question.task;
+void expect_offered(const Request<T>& request, std::uint32_t processors, std::mt19937_64& random) {
+  cuda::ScanTask<T> task = request.task;
   task.mode = ScanMode::offer;
   task.bound = T(-1);  // not read
   const auto capacity = static_cast<std::uint32_t>(1 + random() % 300);
@@ -227,15 +227,15 @@ void expect_offered(const Question<T>& question, std::uint32_t processors, std::
   std::vector<std::uint32_t> counts(task.queries.count + 1, 0);
   for (std::uint64_t q = 0; q < task.queries.count; ++q) {
     const std::uint64_t point = random() % task.points.count;
-    limits.push_back(Entry<T>(question.chain(q, point), static_cast<std::uint32_t>(point)));
+    limits.push_back(Entry<T>(request.chain(q, point), static_cast<std::uint32_t>(point)));
     if (random() % 4 == 0) limits.back() = Entry<T>::none();
   }
   task.lists = {entries.data(), counts.data(), limits.data(), capacity};
   cuda::launch_scan(task, processors, kLaunch);
   for (std::uint64_t q = 0; q <= task.queries.count; ++q) {
     std::vector<Entry<T>> expected;
-    if (q < question.asked()) expected = question.found(q, std::numeric_limits<T>::infinity());
-    if (q < question.asked()) std::erase_if(expected, [&](const Entry<T>& entry) { return !(entry < limits[q]); });
+    if (q < request.asked()) expected = request.found(q, std::numeric_limits<T>::infinity());
+    if (q < request.asked()) std::erase_if(expected, [&](const Entry<T>& entry) { return !(entry < limits[q]); });
     ASSERT_EQ(counts[q], expected.size()) << "query " << q;
     Entry<T>* row = entries.data() + q * capacity;
     const std::size_t kept = std::min<std::size_t>(expected.size(), capacity);
@@ -250,8 +250,8 @@ void expect_offered(const Question<T>& question, std::uint32_t processors, std::
 }
 
 template <typename T>
-void expect_counted_and_listed(const Question<T>& question, std::uint32_t processors) {
-  cuda::ScanTask<T> task = question.task;
+void expect_counted_and_listed(const Request<T>& request, std::uint32_t processors) {
+  cuda::ScanTask<T> task = request.task;
   task.mode = ScanMode::count;
   std::vector<std::uint32_t> counts(task.queries.count + 1, 5), slots(task.queries.count, 0);
   task.lists.counts = counts.data();
@@ -262,7 +262,7 @@ void expect_counted_and_listed(const Question<T>& question, std::uint32_t proces
   std::vector<std::uint64_t> starts(rows, 0);
   std::vector<std::vector<Entry<T>>> expected(task.queries.count);
   for (std::uint64_t q = 0; q < task.queries.count; ++q) {
-    if (q < question.asked()) expected[q] = question.found(q, question.bound_of(q));
+    if (q < request.asked()) expected[q] = request.found(q, request.bound_of(q));
     ASSERT_EQ(counts[q], 5 + expected[q].size()) << "query " << q;
     starts[task.queries.row_of(q)] = end;
     end += expected[q].size();
@@ -280,7 +280,7 @@ void expect_counted_and_listed(const Question<T>& question, std::uint32_t proces
   ASSERT_EQ(indices.back(), untouched<T>().number());
   std::vector<Entry<T>> listed;
   for (std::uint64_t i = 0; i < end - base; ++i) listed.push_back(Entry<T>(chains[i], indices[i]));
-  for (std::uint64_t q = 0; q < question.asked(); ++q) {
+  for (std::uint64_t q = 0; q < request.asked(); ++q) {
     Entry<T>* list = listed.data() + (starts[task.queries.row_of(q)] - base);
     std::sort(list, list + expected[q].size());
     ASSERT_EQ(slots[q], expected[q].size()) << "query " << q;
@@ -289,22 +289,22 @@ void expect_counted_and_listed(const Question<T>& question, std::uint32_t proces
 }
 
 template <typename T>
-void expect_right(const Wish& wish, std::uint64_t seed) {
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << wish.points << " points, " << wish.queries
-                                  << " queries, " << wish.dims << " dims, metric " << static_cast<int>(wish.kind)
+void expect_right(const EngineRequest& request, std::uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request.points << " points, " << request.queries
+                                  << " queries, " << request.dims << " dims, metric " << static_cast<int>(request.kind)
                                   << (sizeof(T) == 4 ? ", f32" : ", f64"));
   std::mt19937_64 random(seed);
-  Question<T> question;
-  ask(question, wish, random);
+  Request<T> request;
+  ask(request, request, random);
   const auto processors = static_cast<std::uint32_t>(1 + random() % 3);
-  ASSERT_NO_FATAL_FAILURE(expect_placed(question, processors));
-  ASSERT_NO_FATAL_FAILURE(expect_offered(question, processors, random));
-  ASSERT_NO_FATAL_FAILURE(expect_counted_and_listed(question, processors));
+  ASSERT_NO_FATAL_FAILURE(expect_placed(request, processors));
+  ASSERT_NO_FATAL_FAILURE(expect_offered(request, processors, random));
+  ASSERT_NO_FATAL_FAILURE(expect_counted_and_listed(request, processors));
 }
 
-void expect_right_in_both(const Wish& wish, std::uint64_t seed) {
-  ASSERT_NO_FATAL_FAILURE(expect_right<float>(wish, seed));
-  ASSERT_NO_FATAL_FAILURE(expect_right<double>(wish, seed));
+void expect_right_in_both(const EngineRequest& request, std::uint64_t seed) {
+  ASSERT_NO_FATAL_FAILURE(expect_right<float>(request, seed));
+  ASSERT_NO_FATAL_FAILURE(expect_right<double>(request, seed));
 }
 
 TEST(ScanTiles, FindsThePairsOfManyQueriesInAnyDims) {
@@ -337,8 +337,9 @@ TEST(ScanTiles, TakesAnyMetric) {
   std::uint64_t seed = 200;
   for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::lp, Kind::canberra}) {
     for (const std::uint32_t dims : {1u, 3u, 9u}) {
-      const Wish wish{.points = 200, .queries = 11, .dims = dims, .kind = kind, .is_periodic = kind != Kind::canberra};
-      ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
+      const EngineRequest request{
+          .points = 200, .queries = 11, .dims = dims, .kind = kind, .is_periodic = kind != Kind::canberra};
+      ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
       ++seed;
     }
   }
@@ -346,25 +347,25 @@ TEST(ScanTiles, TakesAnyMetric) {
 
 TEST(ScanTiles, HeedsFiltersChosenRowsAndNumbersOfPoints) {
   for (std::uint64_t seed = 300; seed < 324; ++seed) {
-    Wish wish{.points = 129 + seed * 31 % 400, .dims = seed % 3 == 0 ? 7u : 3u};
-    wish.queries = seed % 4 == 0 ? 1 + seed % 48 : 49 + seed % 90;
-    wish.is_self = seed % 2 == 0;
-    wish.is_filtered = seed % 5 != 0;
-    wish.is_chosen = seed % 3 != 1;
-    wish.is_periodic = seed % 7 == 0;
-    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
+    EngineRequest request{.points = 129 + seed * 31 % 400, .dims = seed % 3 == 0 ? 7u : 3u};
+    request.queries = seed % 4 == 0 ? 1 + seed % 48 : 49 + seed % 90;
+    request.is_self = seed % 2 == 0;
+    request.is_filtered = seed % 5 != 0;
+    request.is_chosen = seed % 3 != 1;
+    request.is_periodic = seed % 7 == 0;
+    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
   }
 }
 
 TEST(ScanTiles, TakesInnerProducts) {
   for (std::uint64_t seed = 350; seed < 374; ++seed) {
     constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 5, 8, 17, 40};
-    Wish wish{.points = 129 + seed * 31 % 400, .dims = kDims[seed % 8], .kind = Kind::inner_product};
-    wish.queries = seed % 3 == 0 ? 1 + seed % 48 : 49 + seed % 90;
-    wish.is_self = seed % 2 == 0;
-    wish.is_filtered = seed % 5 == 0;
-    wish.is_chosen = seed % 7 == 1;
-    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
+    EngineRequest request{.points = 129 + seed * 31 % 400, .dims = kDims[seed % 8], .kind = Kind::inner_product};
+    request.queries = seed % 3 == 0 ? 1 + seed % 48 : 49 + seed % 90;
+    request.is_self = seed % 2 == 0;
+    request.is_filtered = seed % 5 == 0;
+    request.is_chosen = seed % 7 == 1;
+    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
   }
 }
 
@@ -373,8 +374,8 @@ TEST(ScanTiles, TakesChainsThatOverflow) {
   for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::inner_product}) {
     for (const std::uint32_t dims : {3u, 18u}) {
       for (const std::uint64_t queries : {9u, 50u}) {
-        const Wish wish{.points = 200, .queries = queries, .dims = dims, .kind = kind, .is_huge = true};
-        ASSERT_NO_FATAL_FAILURE(expect_right_in_both(wish, seed));
+        const EngineRequest request{.points = 200, .queries = queries, .dims = dims, .kind = kind, .is_huge = true};
+        ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
         ++seed;
       }
     }
@@ -393,11 +394,11 @@ TEST(ScanTiles, CountsTheDifferentBitsOfWords) {
   std::uint64_t seed = 600;
   for (const std::uint32_t words : {2u, 4u, 6u, 8u, 10u, 14u, 16u, 18u, 34u, 128u}) {
     for (const std::uint64_t queries : {1u, 2u, 13u, 32u, 33u, 129u, 140u}) {
-      Wish wish{.points = 100 + seed * 37 % 500, .queries = queries, .dims = words, .is_hamming = true};
-      wish.is_self = seed % 3 == 0 && wish.points >= wish.queries;
-      wish.is_filtered = seed % 4 == 1;
-      wish.is_chosen = seed % 5 == 2;
-      ASSERT_NO_FATAL_FAILURE(expect_right<float>(wish, seed));
+      EngineRequest request{.points = 100 + seed * 37 % 500, .queries = queries, .dims = words, .is_hamming = true};
+      request.is_self = seed % 3 == 0 && request.points >= request.queries;
+      request.is_filtered = seed % 4 == 1;
+      request.is_chosen = seed % 5 == 2;
+      ASSERT_NO_FATAL_FAILURE(expect_right<float>(request, seed));
       ++seed;
     }
   }

@@ -1,4 +1,4 @@
-// Random questions to a cover tree that the GPU's kernels search, run on the host, with all filters and bounds; plain
+// Random requests to a cover tree that the GPU's kernels search, run on the host, with all filters and bounds; plain
 // sorting knows the answers.
 #pragma once
 
@@ -44,53 +44,53 @@ void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random, bo
   const engine::CoverTree tree = is_one_leaf ? engine::one_leaf_tree(c.object_count) : c.tree(leaf_size);
   const EmulatedCover cover(tree, c.objects, c.space.stride(), !is_one_leaf, cuda::HeadedSpace<Space>);
   const bool is_self = random() % 2 == 0;
-  CoverQuestion<Space> question{.space = c.space, .cover = cover, .count = is_self ? c.object_count : c.query_count};
+  CoverRequest<Space> request{.space = c.space, .cover = cover, .count = is_self ? c.object_count : c.query_count};
   if (!is_self) {
-    question.query_rows = c.queries;
-    question.query_stride = c.query_stride;
+    request.query_rows = c.queries;
+    request.query_stride = c.query_stride;
   }
   const auto value = [&](std::uint64_t q, std::uint32_t i) {
     return is_self ? c.between(static_cast<std::uint32_t>(q), i) : c.from_outside(q, i);
   };
-  const PlainCover<T> plain(question.count, c.object_count, value);
+  const PlainCover<T> plain(request.count, c.object_count, value);
 
   std::vector<std::uint32_t> below;
   std::vector<std::uint64_t> allowed;
   if (is_self) {
-    question.filter.exclude_self = random() % 2 == 0;
-    question.filter.earlier_only = random() % 4 == 0;
+    request.filter.exclude_self = random() % 2 == 0;
+    request.filter.earlier_only = random() % 4 == 0;
   } else if (random() % 4 == 0) {
-    for (std::uint64_t q = 0; q < question.count; ++q) {
+    for (std::uint64_t q = 0; q < request.count; ++q) {
       below.push_back(static_cast<std::uint32_t>(random() % (c.object_count + 2)));
     }
-    question.filter.below = below.data();
+    request.filter.below = below.data();
   }
   if (random() % 4 == 0) {
     allowed.resize(c.object_count / 64 + 1);
     for (std::uint64_t& word : allowed) word = random() & random();
-    question.filter.allowed = allowed.data();
+    request.filter.allowed = allowed.data();
   }
   const auto some_value = [&] {
-    const std::uint64_t query = random() % question.count;
+    const std::uint64_t query = random() % request.count;
     return value(query, static_cast<std::uint32_t>(random() % c.object_count));
   };
   std::vector<T> bounds;
   if (random() % 3 == 0) {
-    for (std::uint64_t q = 0; q < question.count; ++q) bounds.push_back(random() % 8 == 0 ? T(-1) : some_value() / 2);
-    question.bounds = bounds.data();
+    for (std::uint64_t q = 0; q < request.count; ++q) bounds.push_back(random() % 8 == 0 ? T(-1) : some_value() / 2);
+    request.bounds = bounds.data();
   }
 
   constexpr std::uint32_t kSizes[] = {1, 3, 5, 10, 32, 33, 100, 700};
   const std::uint32_t k = kSizes[random() % std::size(kSizes)];
   const T bound = random() % 3 == 0 ? some_value() : std::numeric_limits<T>::infinity();
   SCOPED_TRACE(testing::Message() << (is_self ? "own queries, k " : "other queries, k ") << k << ", bound " << bound);
-  const CoverAnswers<T> found = emulated_knn(question, k, bound);
-  EXPECT_EQ(found, plain.knn(question.filter, k, bound, question.bounds));
-  EXPECT_EQ(found.exact, std::vector<std::uint8_t>(question.count, 1));
-  EXPECT_LE(question.evaluations, question.count * (2 * c.object_count + 2 * tree.nodes.size()));
+  const CoverAnswers<T> found = emulated_knn(request, k, bound);
+  EXPECT_EQ(found, plain.knn(request.filter, k, bound, request.bounds));
+  EXPECT_EQ(found.exact, std::vector<std::uint8_t>(request.count, 1));
+  EXPECT_LE(request.evaluations, request.count * (2 * c.object_count + 2 * tree.nodes.size()));
 
   const T radius = random() % 2 == 0 ? some_value() : some_value() / 3;
-  EXPECT_EQ(emulated_radius(question, radius), plain.radius(question.filter, radius, question.bounds));
+  EXPECT_EQ(emulated_radius(request, radius), plain.radius(request.filter, radius, request.bounds));
 }
 
 template <typename Space>
@@ -98,7 +98,7 @@ void expect_right_answers(const CoverCase<Space>& c, std::mt19937_64& random) {
   const std::uint64_t largest_leaf = random() % 2 == 0 ? 4 : 40;
   const auto leaf_size = static_cast<std::uint32_t>(1 + random() % largest_leaf);
   for (int i = 0; i < 3; ++i) {
-    SCOPED_TRACE(testing::Message() << "leaves of " << leaf_size << ", question " << i);
+    SCOPED_TRACE(testing::Message() << "leaves of " << leaf_size << ", request " << i);
     expect_right_answers(c, random, i == 2, leaf_size);
   }
 }

@@ -145,13 +145,13 @@ TEST(CoverSearch, ApproximateAnswersAreNearEnough) {
         return space.metric(value(a, b));
       }).build();
   const EmulatedCover cover(tree, words, kDims, true);
-  CoverQuestion<cuda::VectorSpace<float>> question{.space = space, .cover = cover, .count = kCount};
-  const auto exact = emulated_knn(question, kNeighbors, static_cast<float>(kInfinity));
-  const std::uint64_t exact_evaluations = question.evaluations;
-  question.evaluations = 0;
+  CoverRequest<cuda::VectorSpace<float>> request{.space = space, .cover = cover, .count = kCount};
+  const auto exact = emulated_knn(request, kNeighbors, static_cast<float>(kInfinity));
+  const std::uint64_t exact_evaluations = request.evaluations;
+  request.evaluations = 0;
   constexpr float kShrink = 1 / 9.0f;  // eps 2
-  const auto rough = emulated_knn(question, kNeighbors, static_cast<float>(kInfinity), kShrink);
-  EXPECT_LT(question.evaluations, exact_evaluations);
+  const auto rough = emulated_knn(request, kNeighbors, static_cast<float>(kInfinity), kShrink);
+  EXPECT_LT(request.evaluations, exact_evaluations);
   for (std::uint32_t q = 0; q < kCount; ++q) {
     for (std::uint32_t j = 0; j < kNeighbors; ++j) {
       const std::size_t at = q * kNeighbors + j;
@@ -182,9 +182,9 @@ TEST(CoverSearch, MostObjectsAreNotMeasured) {
   };
   const engine::CoverTree tree = CoverOracle(kCount, 16, {}, 0x1p62, distance).build();
   const EmulatedCover cover(tree, objects, kWords, true);
-  CoverQuestion<cuda::BitSpace> question{.space = cuda::BitSpace(kWords), .cover = cover, .count = kCount};
-  emulated_knn(question, 5, static_cast<float>(kInfinity));
-  EXPECT_LT(question.evaluations, std::uint64_t{kCount} * 160);
+  CoverRequest<cuda::BitSpace> request{.space = cuda::BitSpace(kWords), .cover = cover, .count = kCount};
+  emulated_knn(request, 5, static_cast<float>(kInfinity));
+  EXPECT_LT(request.evaluations, std::uint64_t{kCount} * 160);
 }
 
 /// A part of a self-search: the objects of some numbers ask, and answers begin at row 0.
@@ -206,11 +206,11 @@ TEST(CoverSearch, PartsOfASelfSearch) {
   const cuda::CoverKnnTask<cuda::BitSpace> task{
       .space = cuda::BitSpace(1),
       .tree = cover.tree(),
-      .question = {.filter = {.exclude_self = true},
-                   .queries = {.count = chosen.size(), .chosen = chosen.data(), .first = kFirst},
-                   .k = kNeighbors,
-                   .bound = static_cast<float>(kInfinity),
-                   .answer = {indices.data(), chains.data()}}};
+      .request = {.filter = {.exclude_self = true},
+                  .queries = {.count = chosen.size(), .chosen = chosen.data(), .first = kFirst},
+                  .k = kNeighbors,
+                  .bound = static_cast<float>(kInfinity),
+                  .answer = {indices.data(), chains.data()}}};
   cuda::launch_cover_knn(task, cuda::plan_search(task, {.processors = 1}), nullptr, kCoverLaunch);
   const PlainCover<float> plain(kCount, kCount, distance);
   const auto all = plain.knn({.exclude_self = true}, kNeighbors, static_cast<float>(kInfinity), nullptr);

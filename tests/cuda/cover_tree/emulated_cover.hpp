@@ -65,7 +65,7 @@ class EmulatedCover {
 
 /// What is asked, and of whom.
 template <typename Space>
-struct CoverQuestion {
+struct CoverRequest {
   using T = typename Space::Value;
 
   Space space;
@@ -102,22 +102,22 @@ struct CoverAnswers {
 
 /// Of the kernels.
 template <typename Space>
-CoverAnswers<typename Space::Value> emulated_knn(CoverQuestion<Space>& question, std::uint32_t k,
+CoverAnswers<typename Space::Value> emulated_knn(CoverRequest<Space>& request, std::uint32_t k,
                                                  typename Space::Value bound, typename Space::Value shrink = 1) {
   using T = typename Space::Value;
-  CoverAnswers<T> answers{std::vector<std::uint32_t>(question.count * k, 0xdeadbeef),
-                          std::vector<T>(question.count * k),
-                          std::vector<std::uint8_t>(question.count, 7),
+  CoverAnswers<T> answers{std::vector<std::uint32_t>(request.count * k, 0xdeadbeef),
+                          std::vector<T>(request.count * k),
+                          std::vector<std::uint8_t>(request.count, 7),
                           {}};
-  const cuda::CoverKnnTask<Space> task{.space = question.space,
-                                       .tree = question.cover.tree(),
-                                       .question = {.filter = question.search_filter(),
-                                                    .queries = question.source(),
-                                                    .k = k,
-                                                    .bound = bound,
-                                                    .bounds = question.bounds,
-                                                    .answer = {answers.indices.data(), answers.chains.data()},
-                                                    .evaluations = &question.evaluations},
+  const cuda::CoverKnnTask<Space> task{.space = request.space,
+                                       .tree = request.cover.tree(),
+                                       .request = {.filter = request.search_filter(),
+                                                   .queries = request.source(),
+                                                   .k = k,
+                                                   .bound = bound,
+                                                   .bounds = request.bounds,
+                                                   .answer = {answers.indices.data(), answers.chains.data()},
+                                                   .evaluations = &request.evaluations},
                                        .shrink = shrink,
                                        .exact = answers.exact.data()};
   const cuda::CoverPlan plan = cuda::plan_search(task, {.processors = 1});
@@ -127,17 +127,17 @@ CoverAnswers<typename Space::Value> emulated_knn(CoverQuestion<Space>& question,
 }
 
 template <typename Space>
-CoverAnswers<typename Space::Value> emulated_radius(CoverQuestion<Space>& question, typename Space::Value bound) {
+CoverAnswers<typename Space::Value> emulated_radius(CoverRequest<Space>& request, typename Space::Value bound) {
   using T = typename Space::Value;
-  std::vector<std::uint32_t> counts(question.count, 0xdeadbeef);
-  cuda::CoverRadiusTask<Space> task{.space = question.space,
-                                    .tree = question.cover.tree(),
-                                    .question = {.filter = question.search_filter(),
-                                                 .queries = question.source(),
-                                                 .bound = bound,
-                                                 .bounds = question.bounds,
-                                                 .counts = counts.data(),
-                                                 .evaluations = &question.evaluations}};
+  std::vector<std::uint32_t> counts(request.count, 0xdeadbeef);
+  cuda::CoverRadiusTask<Space> task{.space = request.space,
+                                    .tree = request.cover.tree(),
+                                    .request = {.filter = request.search_filter(),
+                                                .queries = request.source(),
+                                                .bound = bound,
+                                                .bounds = request.bounds,
+                                                .counts = counts.data(),
+                                                .evaluations = &request.evaluations}};
   const cuda::CoverPlan plan = cuda::plan_search(task, {.processors = 1});
   std::vector<double> scratch(plan.frames_bytes / sizeof(double));
   auto* memory = reinterpret_cast<std::byte*>(scratch.data());
@@ -148,10 +148,10 @@ CoverAnswers<typename Space::Value> emulated_radius(CoverQuestion<Space>& questi
   for (const std::uint32_t count : counts) answers.offsets.push_back(answers.offsets.back() + count);
   answers.indices.resize(answers.offsets.back() - kBase);
   answers.chains.resize(answers.indices.size());
-  task.question.starts = answers.offsets.data();
-  task.question.starts_base = kBase;
-  task.question.indices = answers.indices.data();
-  task.question.chains = answers.chains.data();
+  task.request.starts = answers.offsets.data();
+  task.request.starts_base = kBase;
+  task.request.indices = answers.indices.data();
+  task.request.chains = answers.chains.data();
   cuda::launch_cover_radius(task, true, plan, memory, kCoverLaunch);
   return answers;
 }

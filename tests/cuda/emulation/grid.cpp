@@ -1,4 +1,4 @@
-// See grid.hpp. A fiber that waits at a meeting is not run until all are there; the others take turns in the order of
+// See grid.hpp. A fiber that waits at a barrier is not run until all are there; the others take turns in the order of
 // their numbers, each until it waits.
 #include "cuda/emulation/grid.hpp"
 
@@ -39,7 +39,7 @@ struct Block {
   std::byte* shared = nullptr;
   std::vector<Warp> warps;
   Barrier barriers[16];
-  std::uint32_t votes[2] = {0, 0};  ///< by the parity of the meeting
+  std::uint32_t votes[2] = {0, 0};  ///< by the parity of the barrier
 };
 
 struct Fiber {
@@ -55,7 +55,7 @@ struct Scheduler {
   std::size_t alive = 0;
   void* home = nullptr;  ///< the stack of the caller
   const std::function<void()>* kernel = nullptr;
-  std::uint64_t progress = 0;  ///< raised whenever a meeting is complete or a fiber ends
+  std::uint64_t progress = 0;  ///< raised whenever a barrier is complete or a fiber ends
   std::uint64_t progress_before = 0;
   std::uint32_t idle_rounds = 0;
   std::string error;
@@ -173,7 +173,7 @@ void run_blocks(std::uint32_t first, std::uint32_t end, std::uint32_t blocks, st
 
 void yield() { run_next(); }
 
-void meet_in_block(std::uint32_t number, std::uint32_t threads) {
+void wait_for_block(std::uint32_t number, std::uint32_t threads) {
   Barrier& barrier = current_fiber().block->barriers[number];
   if (barrier.arrived > 0 && barrier.expected != threads) fail("two sizes at one barrier");
   barrier.expected = threads;
@@ -194,11 +194,11 @@ bool vote_in_block(bool vote) {
   std::uint32_t& votes = block.votes[block.barriers[0].generation % 2];
   if (block.barriers[0].arrived == 0) votes = 0;
   if (vote) ++votes;
-  meet_in_block(0, current_fiber().here.threads);
+  wait_for_block(0, current_fiber().here.threads);
   return votes > 0;
 }
 
-const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word) {
+const std::uint64_t* wait_for_warp(const char* what, std::uint64_t word) {
   const Fiber& fiber = current_fiber();
   const std::uint32_t lane = fiber.here.thread % kWarp;
   Warp& warp = fiber.block->warps[fiber.here.thread / kWarp];

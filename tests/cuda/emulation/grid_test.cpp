@@ -1,4 +1,4 @@
-// The emulation of grids itself: meetings bring all threads together, and those that never can are errors.
+// The emulation of grids itself: barriers bring all threads together, and those that never can are errors.
 #include "cuda/emulation/grid.hpp"
 
 #include "cuda/emulation/cuda/primitives/intrinsics.cuh"

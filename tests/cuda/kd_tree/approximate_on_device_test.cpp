@@ -1,8 +1,8 @@
 // Approximate searches on the GPU find what the CPU finds, byte by byte, and are as certain of it. Suites named Small
 // are for compute-sanitizer too.
-#include "cuda/kd_tree/approximate_question.hpp"
+#include "cuda/kd_tree/approximate_request.hpp"
 #include "cuda/on_device.hpp"
-#include "cuda/queries/question_on_device.hpp"
+#include "cuda/queries/request_on_device.hpp"
 #include "support/expect_same.hpp"
 
 #include <kith/index.hpp>
@@ -19,15 +19,15 @@ namespace {
 template <typename T>
 void expect_answer_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
   std::mt19937_64 random(seed);
-  const auto question = random_question<T>(random, most_rows, most_queries);
+  const auto request = random_request<T>(random, most_rows, most_queries);
   constexpr std::uint32_t kSizes[] = {1, 1, 3, 8, 8, 9, 16, 17, 32, 33, 100, 1000};
   const std::uint32_t k = kSizes[random() % std::size(kSizes)];
-  const engine::KnnRules<T> rules = random_rules(*question, random);
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", " << text_of(rules, k));
-  const ApproximateAnswer<T> expected = approximately_on_cpu(*question, k, rules, 0);
-  ApproximateAnswer<T> found(question->batch.count, k);
-  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
-  device.search.knn(question->batch, k, rules, {}, found.indices.data(), found.chains.data(), found.exact.data());
+  const engine::KnnRules<T> rules = random_rules(*request, random);
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", " << text_of(rules, k));
+  const ApproximateAnswer<T> expected = approximately_on_cpu(*request, k, rules, 0);
+  ApproximateAnswer<T> found(request->batch.count, k);
+  const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
+  device.search.knn(request->batch, k, rules, {}, found.indices.data(), found.chains.data(), found.exact.data());
   ASSERT_EQ(found.indices, expected.indices);
   ASSERT_EQ(found.chains, expected.chains);
   ASSERT_EQ(found.exact, expected.exact);

@@ -22,14 +22,14 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 6000; seed < 6024 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    const auto question = suitable_packet_question<TypeParam>(random, shape, 225, 150);
+    const auto request = suitable_packet_request<TypeParam>(random, shape, 225, 150);
     const std::uint32_t k = kPacketSizes[random() % std::size(kPacketSizes)];
     const TypeParam bound = random() % 3 != 0   ? kInfinity
                             : random() % 4 == 0 ? TypeParam(0)
-                                                : question->typical_chain(random);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k << ", bound "
+                                                : request->typical_chain(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", k " << k << ", bound "
                                     << bound);
-    expect_packets_like_cpu(*question, k, bound);
+    expect_packets_like_cpu(*request, k, bound);
   }
 }
 
@@ -38,10 +38,10 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuForEveryLengthOfList) {
   for (const std::uint32_t k : kPacketSizes) {
     for (const bool excludes_self : {false, true}) {
       std::mt19937_64 random(k);
-      auto question = suitable_packet_question<TypeParam>(random, NastyShape::clusters, 300, 150);
-      question->batch.filter.exclude_self = excludes_self && question->batch.is_self();
-      SCOPED_TRACE(testing::Message() << question->text() << ", k " << k);
-      expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+      auto request = suitable_packet_request<TypeParam>(random, NastyShape::clusters, 300, 150);
+      request->batch.filter.exclude_self = excludes_self && request->batch.is_self();
+      SCOPED_TRACE(testing::Message() << request->text() << ", k " << k);
+      expect_packets_like_cpu(*request, k, std::numeric_limits<TypeParam>::infinity());
       if (this->HasFatalFailure()) return;
     }
   }
@@ -53,14 +53,14 @@ TYPED_TEST(EmulatedCollecting, AnswersUniformQueriesItself) {
   for (const std::uint32_t dims : {2u, 3u, 4u}) {
     for (const std::uint32_t k : {30u, 50u, 100u, 200u}) {
       std::mt19937_64 random(dims + k);
-      SearchQuestion<TypeParam> question;
+      SearchRequest<TypeParam> request;
       const std::uint64_t rows = 1000;
-      question.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, rows, dims, random);
-      question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), rows, dims,
-                                         {.leaf_size = 16, .threads = 1});
-      question.batch.count = rows;
+      request.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, rows, dims, random);
+      request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), rows, dims,
+                                        {.leaf_size = 16, .threads = 1});
+      request.batch.count = rows;
       queries += rows;
-      failed += expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+      failed += expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
       if (this->HasFatalFailure()) return;
     }
   }
@@ -71,23 +71,23 @@ TYPED_TEST(EmulatedCollecting, AnswersUniformQueriesItself) {
 TYPED_TEST(EmulatedCollecting, AnswersMostQueriesOfAClusterItself) {
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal;
-  SearchQuestion<TypeParam> question;
+  SearchRequest<TypeParam> request;
   const std::uint64_t rows = 3000;
-  question.points = PointSet(dtype_of<TypeParam>, rows, 3);
-  for (TypeParam& value : question.points.template values<TypeParam>()) value = static_cast<TypeParam>(normal(random));
-  question.tree =
-      cpu::build_kd_tree(question.points.template values<TypeParam>().data(), rows, 3, {.leaf_size = 12, .threads = 1});
-  question.batch.count = rows;
-  const std::uint32_t failed = expect_packets_like_cpu(question, 64, std::numeric_limits<TypeParam>::infinity());
+  request.points = PointSet(dtype_of<TypeParam>, rows, 3);
+  for (TypeParam& value : request.points.template values<TypeParam>()) value = static_cast<TypeParam>(normal(random));
+  request.tree =
+      cpu::build_kd_tree(request.points.template values<TypeParam>().data(), rows, 3, {.leaf_size = 12, .threads = 1});
+  request.batch.count = rows;
+  const std::uint32_t failed = expect_packets_like_cpu(request, 64, std::numeric_limits<TypeParam>::infinity());
   EXPECT_LT(failed * 20, rows) << failed << " of " << rows << " failed";
 }
 
 /// Where many distances tie the lists are sorted by exact distances and numbers, not searched again.
 TYPED_TEST(EmulatedCollecting, AnswersMostQueriesOnAGridItself) {
-  const auto question = grid_question<TypeParam>(11, 16);
-  const std::uint64_t rows = question->batch.count;
+  const auto request = grid_request<TypeParam>(11, 16);
+  const std::uint64_t rows = request->batch.count;
   for (const std::uint32_t k : {20u, 64u, 100u}) {
-    const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+    const std::uint32_t failed = expect_packets_like_cpu(*request, k, std::numeric_limits<TypeParam>::infinity());
     EXPECT_LT(failed * 20, rows) << failed << " of " << rows << " failed for k " << k;
   }
 }

@@ -1,7 +1,7 @@
 // The GPU finds what the CPU finds, byte by byte. Suites named Small are for compute-sanitizer too.
 #include "cuda/on_device.hpp"
-#include "cuda/queries/question_on_device.hpp"
-#include "cuda/kd_tree/search_question.hpp"
+#include "cuda/queries/request_on_device.hpp"
+#include "cuda/kd_tree/search_request.hpp"
 #include "support/expect_same.hpp"
 
 #include <kith/index.hpp>
@@ -20,18 +20,18 @@ namespace {
 template <typename T>
 void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
   std::mt19937_64 random(seed);
-  const auto question = random_question<T>(random, most_rows, most_queries);
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+  const auto request = random_request<T>(random, most_rows, most_queries);
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
   constexpr std::uint32_t kSizes[] = {1, 3, 8, 16, 30, 32, 33, 64, 65, 100, 300, 1000};
   const std::uint32_t k = kSizes[random() % std::size(kSizes)];
-  const T bound = random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<T>::infinity();
-  const std::uint64_t entries = question->batch.count * k;
+  const T bound = random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<T>::infinity();
+  const std::uint64_t entries = request->batch.count * k;
   std::vector<std::uint32_t> expected_indices(entries), indices(entries, 0xdeadbeef);
   std::vector<T> expected_chains(entries), chains(entries, T(-1));
-  question->on_cpu()->knn(question->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_chains.data(),
-                          nullptr);
-  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
-  device.search.knn(question->batch, k, {.bound = bound}, {}, indices.data(), chains.data(), nullptr);
+  request->on_cpu()->knn(request->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_chains.data(),
+                         nullptr);
+  const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
+  device.search.knn(request->batch, k, {.bound = bound}, {}, indices.data(), chains.data(), nullptr);
   ASSERT_EQ(indices, expected_indices) << "k = " << k;
   ASSERT_EQ(chains, expected_chains) << "k = " << k;
 }
@@ -39,15 +39,15 @@ void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_
 template <typename T>
 void expect_radius_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_t most_queries) {
   std::mt19937_64 random(seed);
-  const auto question = random_question<T>(random, most_rows, most_queries);
-  if (random() % 3 == 0) question->give_bounds(random);
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-  const T bound = question->typical_chain(random);
+  const auto request = random_request<T>(random, most_rows, most_queries);
+  if (random() % 3 == 0) request->give_bounds(random);
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+  const T bound = request->typical_chain(random);
   const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);
-  const auto cpu = question->on_cpu();
-  const engine::ChainLists<T> expected = cpu->radius(question->batch, bound, most, {});
-  const OnDevice<T> device(*question, random() % 2 == 0 ? 0 : 100000);
-  const engine::ChainLists<T> found = device.search.radius(question->batch, bound, most, {});
+  const auto cpu = request->on_cpu();
+  const engine::ChainLists<T> expected = cpu->radius(request->batch, bound, most, {});
+  const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
+  const engine::ChainLists<T> found = device.search.radius(request->batch, bound, most, {});
   ASSERT_EQ(found.offsets, expected.offsets);
   ASSERT_EQ(found.indices, expected.indices);
   ASSERT_EQ(found.chains, expected.chains);
@@ -56,13 +56,13 @@ void expect_radius_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint
 template <typename T>
 void expect_boxes_of_cpu(std::uint64_t seed, std::uint64_t most_rows) {
   std::mt19937_64 random(seed);
-  const auto question = random_boxes<T>(random, most_rows);
+  const auto request = random_boxes<T>(random, most_rows);
   SCOPED_TRACE(testing::Message() << "seed " << seed);
-  const engine::IndexLists expected = engine::adopt_on_cpu(question->tree, Metric::l2(), {})->box(question->batch, {});
-  SearchQuestion<T> base;
-  base.tree = question->tree;
+  const engine::IndexLists expected = engine::adopt_on_cpu(request->tree, Metric::l2(), {})->box(request->batch, {});
+  SearchRequest<T> base;
+  base.tree = request->tree;
   const OnDevice<T> device(base, random() % 2 == 0 ? 0 : 5000);
-  const engine::IndexLists found = device.search.box(question->batch, {});
+  const engine::IndexLists found = device.search.box(request->batch, {});
   ASSERT_EQ(found.offsets, expected.offsets);
   ASSERT_EQ(found.indices, expected.indices);
 }
@@ -157,9 +157,9 @@ TEST(SearchOnDeviceByThreads, SixtyFourThreadsGetTheSameBytes) {
   for (int i = 0; i < 5000; ++i) radii.push_back(static_cast<double>(random() % 100) / 5000);
   const Index cpu = Index::build(all, tree_on(Device::cpu())), gpu = Index::build(all, tree_on(Device::cuda()));
   // Each returns whether the GPU's answer is that of the CPU, which was asked once.
-  std::vector<std::function<bool()>> questions;
+  std::vector<std::function<bool()>> requests;
   const auto ask = [&](auto search) {
-    questions.push_back([&gpu, search, expected = search(cpu)] { return search(gpu) == expected; });
+    requests.push_back([&gpu, search, expected = search(cpu)] { return search(gpu) == expected; });
   };
   const SearchOptions alone{.threads = 1};
   ask([=](const Index& index) { return index.knn_self(8, alone); });
@@ -174,11 +174,11 @@ TEST(SearchOnDeviceByThreads, SixtyFourThreadsGetTheSameBytes) {
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < right.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < questions.size(); ++i) right[t] += questions[(t + i) % questions.size()]() ? 1 : 0;
+      for (std::size_t i = 0; i < requests.size(); ++i) right[t] += requests[(t + i) % requests.size()]() ? 1 : 0;
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, std::vector<std::size_t>(right.size(), questions.size()));
+  EXPECT_EQ(right, std::vector<std::size_t>(right.size(), requests.size()));
 }
 
 TEST(SearchOnDeviceByLp, AnswersAreThoseOfTheCpu) {

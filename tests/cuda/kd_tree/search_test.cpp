@@ -1,5 +1,5 @@
 // The GPU's searches, their kernels run on the host: the bytes of the CPU's answers, whatever the tree and the
-// question.
+// request.
 #include "cuda/kd_tree/emulated_search.hpp"
 
 #include <gtest/gtest.h>
@@ -15,40 +15,40 @@ namespace kith::test {
 namespace {
 
 template <typename T>
-void expect_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k, T bound, bool is_ordered,
+void expect_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k, T bound, bool is_ordered,
                        std::uint64_t scratch_bytes) {
-  const std::uint64_t entries = question.batch.count * k;
+  const std::uint64_t entries = request.batch.count * k;
   std::vector<std::uint32_t> expected_indices(entries);
   std::vector<T> expected_chains(entries);
-  AnswerRoom<T> found(entries, question.batch.count + k);
-  question.on_cpu()->knn(question.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
-                         expected_chains.data(), nullptr);
+  AnswerRoom<T> found(entries, request.batch.count + k);
+  request.on_cpu()->knn(request.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
+                        expected_chains.data(), nullptr);
   std::vector<std::uint32_t> order;
-  const cuda::KnnTask<T> task{{.metric = search_metric(question),
-                               .filter = search_filter(question.batch.filter),
-                               .queries = query_source(question, is_ordered, order),
+  const cuda::KnnTask<T> task{{.metric = search_metric(request),
+                               .filter = search_filter(request.batch.filter),
+                               .queries = query_source(request, is_ordered, order),
                                .k = k,
                                .bound = bound,
                                .answer = found.answer()},
-                              search_tree(question.tree)};
+                              search_tree(request.tree)};
   const cuda::ListsPlan plan =
-      cuda::plan_knn(task.tree, question.batch.count, k, {.processors = 1, .scratch_bytes = scratch_bytes});
+      cuda::plan_knn(task.tree, request.batch.count, k, {.processors = 1, .scratch_bytes = scratch_bytes});
   std::vector<std::byte> scratch(plan.scratch_bytes, std::byte{0xa5});
   cuda::launch_knn_steps(task, plan, scratch.data(), kLaunch);
   found.expect(expected_indices, expected_chains);
 }
 
 template <typename T>
-void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_ordered, bool by_packets = false) {
-  const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, bound, 0, {.threads = 1});
-  std::vector<std::uint32_t> order, counts(question.batch.count, 0xdeadbeef);
-  cuda::RadiusTask<T> task{{.metric = search_metric(question),
-                            .filter = search_filter(question.batch.filter),
-                            .queries = query_source(question, is_ordered, order),
+void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_ordered, bool by_packets = false) {
+  const engine::ChainLists<T> expected = request.on_cpu()->radius(request.batch, bound, 0, {.threads = 1});
+  std::vector<std::uint32_t> order, counts(request.batch.count, 0xdeadbeef);
+  cuda::RadiusTask<T> task{{.metric = search_metric(request),
+                            .filter = search_filter(request.batch.filter),
+                            .queries = query_source(request, is_ordered, order),
                             .bound = bound,
-                            .bounds = question.batch.bounds,
+                            .bounds = request.batch.bounds,
                             .counts = counts.data()},
-                           search_tree(question.tree)};
+                           search_tree(request.tree)};
   std::vector<cuda::PackedWords> packed;
   if (by_packets) {
     task.tree = packed_tree(task.tree, packed);
@@ -67,7 +67,7 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
   task.indices = indices.data();
   task.chains = chains.data();
   if (by_packets) {
-    std::vector<std::uint32_t> scratch(question.batch.count + 1, 0xdeadbeef);
+    std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
     scratch[0] = 0;
     cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
   } else {
@@ -79,28 +79,28 @@ void expect_radius_of_cpu(const SearchQuestion<T>& question, T bound, bool is_or
 
 /// kNN where each query has a bound of its own: the first k of what a radius search finds.
 template <typename T>
-void expect_bounded_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t k) {
-  const engine::ChainLists<T> expected = question.on_cpu()->radius(question.batch, T(0), k, {.threads = 1});
-  const std::uint64_t entries = question.batch.count * k;
+void expect_bounded_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k) {
+  const engine::ChainLists<T> expected = request.on_cpu()->radius(request.batch, T(0), k, {.threads = 1});
+  const std::uint64_t entries = request.batch.count * k;
   std::vector<std::uint32_t> order, indices(entries, 0xdeadbeef), found_indices;
   std::vector<T> chains(entries, T(-1)), found_chains;
-  const cuda::KnnTask<T> task{{.metric = search_metric(question),
-                               .filter = search_filter(question.batch.filter),
-                               .queries = query_source(question, true, order),
+  const cuda::KnnTask<T> task{{.metric = search_metric(request),
+                               .filter = search_filter(request.batch.filter),
+                               .queries = query_source(request, true, order),
                                .k = k,
-                               .bounds = question.batch.bounds,
+                               .bounds = request.batch.bounds,
                                .answer = {indices.data(), chains.data()}},
-                              search_tree(question.tree)};
+                              search_tree(request.tree)};
   ASSERT_FALSE(cuda::packets_pay(task)) << "packets know one bound only";
-  cuda::launch_knn_steps(task, cuda::plan_knn(task.tree, question.batch.count, k, {}), nullptr, kLaunch);
-  for (std::uint64_t q = 0; q < question.batch.count; ++q) {
+  cuda::launch_knn_steps(task, cuda::plan_knn(task.tree, request.batch.count, k, {}), nullptr, kLaunch);
+  for (std::uint64_t q = 0; q < request.batch.count; ++q) {
     const std::uint64_t length = expected.offsets[q + 1] - expected.offsets[q];
     for (std::uint64_t j = 0; j < k; ++j) {
       if (j < length) {
         found_indices.push_back(indices[q * k + j]);
         found_chains.push_back(chains[q * k + j]);
       } else {
-        ASSERT_EQ(indices[q * k + j], question.tree.geometry.points) << "query " << q << ", rank " << j;
+        ASSERT_EQ(indices[q * k + j], request.tree.geometry.points) << "query " << q << ", rank " << j;
       }
     }
   }
@@ -109,16 +109,16 @@ void expect_bounded_knn_of_cpu(const SearchQuestion<T>& question, std::uint32_t 
 }
 
 template <typename T>
-void expect_boxes_of_cpu(const BoxQuestion<T>& question) {
-  const auto cpu = engine::adopt_on_cpu(question.tree, Metric::l2(), {});
-  const engine::IndexLists expected = cpu->box(question.batch, {.threads = 1});
-  std::vector<std::uint32_t> counts(question.batch.count, 0xdeadbeef);
-  cuda::BoxTask<T> task{{.filter = search_filter(question.batch.filter),
-                         .lower = question.batch.lower,
-                         .upper = question.batch.upper,
-                         .count = question.batch.count,
+void expect_boxes_of_cpu(const BoxRequest<T>& request) {
+  const auto cpu = engine::adopt_on_cpu(request.tree, Metric::l2(), {});
+  const engine::IndexLists expected = cpu->box(request.batch, {.threads = 1});
+  std::vector<std::uint32_t> counts(request.batch.count, 0xdeadbeef);
+  cuda::BoxTask<T> task{{.filter = search_filter(request.batch.filter),
+                         .lower = request.batch.lower,
+                         .upper = request.batch.upper,
+                         .count = request.batch.count,
                          .counts = counts.data()},
-                        search_tree(question.tree)};
+                        search_tree(request.tree)};
   cuda::launch_box_steps(task, false, kLaunch);
   std::vector<std::uint64_t> starts(1, 0);
   for (const std::uint32_t count : counts) starts.push_back(starts.back() + count);
@@ -139,13 +139,13 @@ TYPED_TEST_SUITE(EmulatedSearch, Types);
 TYPED_TEST(EmulatedSearch, KnnEqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 0; seed < 300 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1500 : 200);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    const auto request = random_request<TypeParam>(random, seed % 10 == 0 ? 1500 : 200);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
     constexpr std::uint32_t kSizes[] = {1, 2, 5, 8, 31, 32, 33, 64, 65, 100, 300};
     const std::uint32_t k = kSizes[random() % std::size(kSizes)];
     const TypeParam bound =
-        random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
-    expect_knn_of_cpu(*question, k, bound, random() % 2 == 0, 1 << 20);
+        random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+    expect_knn_of_cpu(*request, k, bound, random() % 2 == 0, 1 << 20);
   }
 }
 
@@ -153,10 +153,10 @@ TYPED_TEST(EmulatedSearch, KnnEqualsTheCpuOnRandomCases) {
 TYPED_TEST(EmulatedSearch, KnnOfManyNeighboursEqualsTheCpu) {
   for (std::uint64_t seed = 500; seed < 512 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_question<TypeParam>(random, 3000, 9);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    const auto request = random_request<TypeParam>(random, 3000, 9);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
     const auto k = static_cast<std::uint32_t>(300 + random() % 2800);
-    expect_knn_of_cpu(*question, k, std::numeric_limits<TypeParam>::infinity(), false, seed % 2 == 0 ? 1 : 1 << 20);
+    expect_knn_of_cpu(*request, k, std::numeric_limits<TypeParam>::infinity(), false, seed % 2 == 0 ? 1 : 1 << 20);
   }
 }
 
@@ -164,13 +164,13 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
   for (std::uint64_t seed = 3000; seed < 3020 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1200);
+    const auto request = suitable_packet_request<TypeParam>(random, shape, 300, 1200);
     constexpr std::uint32_t kSizes[] = {1, 2, 4, 7, 8, 12, 16, 20, 29, 30, 32, 50, 61};
     const std::uint32_t k = kSizes[random() % std::size(kSizes)];
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", k " << k);
     const TypeParam bound =
-        random() % 4 == 0 ? question->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
-    expect_packets_like_cpu(*question, k, bound);
+        random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+    expect_packets_like_cpu(*request, k, bound);
   }
 }
 
@@ -179,15 +179,15 @@ TYPED_TEST(EmulatedSearch, ListsOfAboutAWarpByPacketsEqualTheCpu) {
   for (const NastyShape shape : {NastyShape::uniform, NastyShape::huge_offset}) {
     for (const std::uint32_t k : {17u, 31u, 32u}) {
       std::mt19937_64 random(3070 + k);
-      SearchQuestion<TypeParam> question;
-      question.points = nasty_points(shape, dtype_of<TypeParam>, 900, 3, random);
-      question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), 900, 3,
-                                         {.leaf_size = 24, .threads = 1});
-      question.batch.count = 900;
+      SearchRequest<TypeParam> request;
+      request.points = nasty_points(shape, dtype_of<TypeParam>, 900, 3, random);
+      request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), 900, 3,
+                                        {.leaf_size = 24, .threads = 1});
+      request.batch.count = 900;
       for (const bool is_excluded : {false, true}) {
-        question.batch.filter.exclude_self = is_excluded;
-        SCOPED_TRACE(testing::Message() << question.text() << ", k " << k << (is_excluded ? " without itself" : ""));
-        expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+        request.batch.filter.exclude_self = is_excluded;
+        SCOPED_TRACE(testing::Message() << request.text() << ", k " << k << (is_excluded ? " without itself" : ""));
+        expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
       }
     }
   }
@@ -197,22 +197,22 @@ TYPED_TEST(EmulatedSearch, ListsOfAboutAWarpByPacketsEqualTheCpu) {
 TYPED_TEST(EmulatedSearch, PacketsInDeepTreesEqualTheCpu) {
   constexpr std::uint64_t kPoints = 40000;
   std::mt19937_64 random(3090);
-  SearchQuestion<TypeParam> question;
-  question.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, kPoints, 3, random);
-  question.queries = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, 300, 3, random);
+  SearchRequest<TypeParam> request;
+  request.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, kPoints, 3, random);
+  request.queries = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, 300, 3, random);
   TypeParam middle = 0;  // around which they all lie
-  for (const TypeParam value : question.points.template values<TypeParam>()) middle += value / (3 * kPoints);
-  for (TypeParam& value : question.queries.template values<TypeParam>()) value = middle + (value - middle) / 4;
-  question.tree = cpu::build_kd_tree(question.points.template values<TypeParam>().data(), kPoints, 3,
-                                     {.leaf_size = 10, .threads = 1});
-  ASSERT_GE(cuda::WideTree(question.tree.geometry.levels).last, 2u);
-  question.batch.rows = question.queries.template values<TypeParam>().data();
-  question.batch.row_stride = 3;
-  question.batch.count = 300;
+  for (const TypeParam value : request.points.template values<TypeParam>()) middle += value / (3 * kPoints);
+  for (TypeParam& value : request.queries.template values<TypeParam>()) value = middle + (value - middle) / 4;
+  request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kPoints, 3,
+                                    {.leaf_size = 10, .threads = 1});
+  ASSERT_GE(cuda::WideTree(request.tree.geometry.levels).last, 2u);
+  request.batch.rows = request.queries.template values<TypeParam>().data();
+  request.batch.row_stride = 3;
+  request.batch.count = 300;
   for (const std::uint32_t k : {8u, 16u, 30u, 40u}) {
     SCOPED_TRACE(testing::Message() << "k " << k);
-    const std::uint32_t failed = expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
-    EXPECT_LT(failed * 2, question.batch.count);
+    const std::uint32_t failed = expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
+    EXPECT_LT(failed * 2, request.batch.count);
   }
 }
 
@@ -221,11 +221,11 @@ TYPED_TEST(EmulatedSearch, ListsOfEqualKeysByPacketsEqualTheCpu) {
   constexpr std::uint32_t kSide = 4, kShells = kSide * kSide * kSide, kOnShell = 33;
   std::mt19937_64 random(3080);
   std::normal_distribution<double> normal;
-  SearchQuestion<TypeParam> question;
-  question.points = PointSet(dtype_of<TypeParam>, kShells * kOnShell, 3);
-  question.queries = PointSet(dtype_of<TypeParam>, kShells, 3);
-  TypeParam* values = question.points.template values<TypeParam>().data();
-  TypeParam* rows = question.queries.template values<TypeParam>().data();
+  SearchRequest<TypeParam> request;
+  request.points = PointSet(dtype_of<TypeParam>, kShells * kOnShell, 3);
+  request.queries = PointSet(dtype_of<TypeParam>, kShells, 3);
+  TypeParam* values = request.points.template values<TypeParam>().data();
+  TypeParam* rows = request.queries.template values<TypeParam>().data();
   for (std::uint32_t shell = 0; shell < kShells; ++shell) {
     const std::uint32_t cell[] = {shell % kSide, shell / kSide % kSide, shell / kSide / kSide};
     for (std::uint32_t d = 0; d < 3; ++d) rows[3 * shell + d] = static_cast<TypeParam>(4 * cell[d]);
@@ -237,13 +237,13 @@ TYPED_TEST(EmulatedSearch, ListsOfEqualKeysByPacketsEqualTheCpu) {
       values[3 * i + d] = rows[3 * (i % kShells) + d] + static_cast<TypeParam>(at[d] / length);
     }
   }
-  question.tree = cpu::build_kd_tree(values, kShells * kOnShell, 3, {.leaf_size = 24, .threads = 1});
-  question.batch.rows = rows;
-  question.batch.row_stride = 3;
-  question.batch.count = kShells;
+  request.tree = cpu::build_kd_tree(values, kShells * kOnShell, 3, {.leaf_size = 24, .threads = 1});
+  request.batch.rows = rows;
+  request.batch.row_stride = 3;
+  request.batch.count = kShells;
   for (const std::uint32_t k : {30u, 31u, 32u}) {
     SCOPED_TRACE(testing::Message() << "k " << k);
-    const std::uint32_t failed = expect_packets_like_cpu(question, k, std::numeric_limits<TypeParam>::infinity());
+    const std::uint32_t failed = expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
     EXPECT_EQ(failed, 0u);
   }
 }
@@ -253,17 +253,17 @@ TYPED_TEST(EmulatedSearch, PacketsInFiveDimsEqualTheCpuOnRandomCases) {
   for (std::uint64_t seed = 3050; seed < 3062 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    auto question = packet_question<TypeParam>(random, shape, 1600 + random() % 1000, 5);
-    while (question->tree.geometry.levels < 5 || question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf) {
-      question = packet_question<TypeParam>(random, shape, 1600 + random() % 1000, 5);
+    auto request = packet_request<TypeParam>(random, shape, 1600 + random() % 1000, 5);
+    while (request->tree.geometry.levels < 5 || request->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf) {
+      request = packet_request<TypeParam>(random, shape, 1600 + random() % 1000, 5);
     }
     constexpr std::uint32_t kSizes[] = {1, 8, 16, 20, 30};
     std::uint32_t k = kSizes[random() % std::size(kSizes)];
     if (k > 15 && sizeof(TypeParam) == 8) k = 15;
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text() << ", k " << k);
-    const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", k " << k);
+    const std::uint32_t failed = expect_packets_like_cpu(*request, k, std::numeric_limits<TypeParam>::infinity());
     if (shape == NastyShape::uniform) {
-      EXPECT_LT(failed * 4, question->batch.count);
+      EXPECT_LT(failed * 4, request->batch.count);
     }
   }
 }
@@ -274,13 +274,13 @@ TYPED_TEST(EmulatedSearch, PointsFindThemselvesByPackets) {
   for (std::uint64_t seed = 3100; seed < 3100 + 2 * kShapes && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % kShapes);
-    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1200);
-    question->batch.rows = nullptr;
-    question->batch.count = question->points.rows();
-    question->batch.filter.exclude_self = false;
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
+    const auto request = suitable_packet_request<TypeParam>(random, shape, 300, 1200);
+    request->batch.rows = nullptr;
+    request->batch.count = request->points.rows();
+    request->batch.filter.exclude_self = false;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
     const TypeParam bound = seed % 2 == 0 ? TypeParam(0) : std::numeric_limits<TypeParam>::infinity();
-    const std::uint32_t failed = expect_packets_like_cpu(*question, 1, bound);
+    const std::uint32_t failed = expect_packets_like_cpu(*request, 1, bound);
     if (shape == NastyShape::uniform) {
       EXPECT_EQ(failed, 0u);
     }
@@ -289,11 +289,11 @@ TYPED_TEST(EmulatedSearch, PointsFindThemselvesByPackets) {
 
 /// Every distance ties on a grid: lists that are too short for that are made once more, longer.
 TYPED_TEST(EmulatedSearch, PacketsAnswerMostQueriesOnAGridThemselves) {
-  const auto question = grid_question<TypeParam>(14, 24);
-  const std::uint64_t rows = question->batch.count;
+  const auto request = grid_request<TypeParam>(14, 24);
+  const std::uint64_t rows = request->batch.count;
   for (const std::uint32_t k : {3u, 8u, 13u, 16u}) {
-    question->batch.filter.exclude_self = k % 2 == 0 && k < 16;
-    const std::uint32_t failed = expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+    request->batch.filter.exclude_self = k % 2 == 0 && k < 16;
+    const std::uint32_t failed = expect_packets_like_cpu(*request, k, std::numeric_limits<TypeParam>::infinity());
     EXPECT_LT(failed * 50, rows) << failed << " of " << rows << " failed for k " << k;
   }
 }
@@ -303,13 +303,13 @@ TYPED_TEST(EmulatedSearch, PacketsAnswerMostUniformQueriesThemselves) {
   std::uint64_t queries = 0, failed = 0;
   for (std::uint64_t seed = 4000; seed < 4012 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    auto question = packet_question<TypeParam>(random, NastyShape::uniform, 4000);
-    while (!question->batch.is_self() || question->tree.dims != 3 || question->tree.geometry.most_per_leaf() < 12) {
-      question = packet_question<TypeParam>(random, NastyShape::uniform, 4000);
+    auto request = packet_request<TypeParam>(random, NastyShape::uniform, 4000);
+    while (!request->batch.is_self() || request->tree.dims != 3 || request->tree.geometry.most_per_leaf() < 12) {
+      request = packet_request<TypeParam>(random, NastyShape::uniform, 4000);
     }
-    queries += question->batch.count;
+    queries += request->batch.count;
     const std::uint32_t k = seed % 4 == 0 ? 8 : seed % 4 == 1 ? 16 : seed % 4 == 2 ? 29 : 50;
-    failed += expect_packets_like_cpu(*question, k, std::numeric_limits<TypeParam>::infinity());
+    failed += expect_packets_like_cpu(*request, k, std::numeric_limits<TypeParam>::infinity());
   }
   EXPECT_LT(failed * 10, queries) << failed << " of " << queries << " failed";
 }
@@ -317,10 +317,10 @@ TYPED_TEST(EmulatedSearch, PacketsAnswerMostUniformQueriesThemselves) {
 TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 1000; seed < 1120 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-    const TypeParam chain = question->typical_chain(random);
-    expect_radius_of_cpu(*question, chain, random() % 2 == 0);
+    const auto request = random_request<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+    const TypeParam chain = request->typical_chain(random);
+    expect_radius_of_cpu(*request, chain, random() % 2 == 0);
   }
 }
 
@@ -328,20 +328,20 @@ TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 5000; seed < 5016 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    const auto question = suitable_packet_question<TypeParam>(random, shape, 300, 1000);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-    expect_radius_of_cpu(*question, question->typical_chain(random), true, true);
+    const auto request = suitable_packet_request<TypeParam>(random, shape, 300, 1000);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+    expect_radius_of_cpu(*request, request->typical_chain(random), true, true);
   }
 }
 
 TYPED_TEST(EmulatedSearch, RadiusWithBoundsOfTheirOwnEqualsTheCpuOnRandomCases) {
   for (std::uint64_t seed = 6000; seed < 6060 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_question<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
-    question->give_bounds(random);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-    expect_radius_of_cpu(*question, TypeParam(-1), random() % 2 == 0);
-    expect_bounded_knn_of_cpu(*question, static_cast<std::uint32_t>(1 + random() % 32));
+    const auto request = random_request<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
+    request->give_bounds(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+    expect_radius_of_cpu(*request, TypeParam(-1), random() % 2 == 0);
+    expect_bounded_knn_of_cpu(*request, static_cast<std::uint32_t>(1 + random() % 32));
   }
 }
 
@@ -349,56 +349,56 @@ TYPED_TEST(EmulatedSearch, RadiusByPacketsWithBoundsOfTheirOwnEqualsTheCpuOnRand
   for (std::uint64_t seed = 7000; seed < 7012 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
-    auto question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
-    while (question->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || question->tree.geometry.levels < 5) {
-      question = packet_question<TypeParam>(random, shape, 300 + random() % 1000);
+    auto request = packet_request<TypeParam>(random, shape, 300 + random() % 1000);
+    while (request->tree.geometry.most_per_leaf() < cuda::kFewestPerLeaf || request->tree.geometry.levels < 5) {
+      request = packet_request<TypeParam>(random, shape, 300 + random() % 1000);
     }
-    question->give_bounds(random);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << question->text());
-    expect_radius_of_cpu(*question, TypeParam(-1), true, true);
+    request->give_bounds(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
+    expect_radius_of_cpu(*request, TypeParam(-1), true, true);
   }
 }
 
 TYPED_TEST(EmulatedSearch, BoxesEqualTheCpuOnRandomCases) {
   for (std::uint64_t seed = 2000; seed < 2200 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
-    const auto question = random_boxes<TypeParam>(random, seed % 10 == 0 ? 2000 : 200);
+    const auto request = random_boxes<TypeParam>(random, seed % 10 == 0 ? 2000 : 200);
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    expect_boxes_of_cpu(*question);
+    expect_boxes_of_cpu(*request);
   }
 }
 
 /// Host threads share nothing but the tree, whatever they ask it.
 TYPED_TEST(EmulatedSearch, SixtyFourThreadsSearchOneTree) {
   std::mt19937_64 random(9);
-  auto shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+  auto shared = packet_request<TypeParam>(random, NastyShape::clusters, 300);
   while (!shared->batch.is_self() || shared->tree.geometry.levels != 5) {
-    shared = packet_question<TypeParam>(random, NastyShape::clusters, 300);
+    shared = packet_request<TypeParam>(random, NastyShape::clusters, 300);
   }
   const TypeParam typical = shared->typical_chain(random);
   const auto ask = [&](std::uint64_t t) {
     std::mt19937_64 own_random(t);
-    SearchQuestion<TypeParam> question;  // the shared tree, other queries
-    question.tree = shared->tree;
-    question.queries = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 40, shared->tree.dims, own_random);
-    question.batch.rows = question.queries.template values<TypeParam>().data();
-    question.batch.row_stride = shared->tree.dims;
-    question.batch.count = question.queries.rows();
+    SearchRequest<TypeParam> request;  // the shared tree, other queries
+    request.tree = shared->tree;
+    request.queries = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 40, shared->tree.dims, own_random);
+    request.batch.rows = request.queries.template values<TypeParam>().data();
+    request.batch.row_stride = shared->tree.dims;
+    request.batch.count = request.queries.rows();
     constexpr TypeParam kInfinity = std::numeric_limits<TypeParam>::infinity();
     switch (t % 4) {
       case 0:
-        return expect_knn_of_cpu(question, static_cast<std::uint32_t>(1 + t), kInfinity, t % 8 == 0, 1 << 20);
+        return expect_knn_of_cpu(request, static_cast<std::uint32_t>(1 + t), kInfinity, t % 8 == 0, 1 << 20);
       case 1:
-        expect_packets_like_cpu(question, static_cast<std::uint32_t>(1 + t % 30), kInfinity);
+        expect_packets_like_cpu(request, static_cast<std::uint32_t>(1 + t % 30), kInfinity);
         return;
       case 2:
-        if (t % 8 == 2) question.give_bounds(own_random);
-        return expect_radius_of_cpu(question, typical, true, t % 16 < 8);
+        if (t % 8 == 2) request.give_bounds(own_random);
+        return expect_radius_of_cpu(request, typical, true, t % 16 < 8);
       default: {
-        BoxQuestion<TypeParam> boxes;
+        BoxRequest<TypeParam> boxes;
         boxes.tree = shared->tree;
-        boxes.batch.lower = question.batch.rows;
-        boxes.batch.upper = question.batch.rows + 20 * shared->tree.dims;
+        boxes.batch.lower = request.batch.rows;
+        boxes.batch.upper = request.batch.rows + 20 * shared->tree.dims;
         boxes.batch.lower_stride = boxes.batch.upper_stride = shared->tree.dims;
         boxes.batch.count = 20;
         return expect_boxes_of_cpu(boxes);
@@ -413,26 +413,26 @@ TYPED_TEST(EmulatedSearch, SixtyFourThreadsSearchOneTree) {
 /// A part of the points asks, by numbers: answers go to rows counted from the first.
 TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
   std::mt19937_64 random(7);
-  auto question = random_question<TypeParam>(random, 700);
-  while (!question->batch.is_self() || question->tree.geometry.points < 100) {
-    question = random_question<TypeParam>(random, 700);
+  auto request = random_request<TypeParam>(random, 700);
+  while (!request->batch.is_self() || request->tree.geometry.points < 100) {
+    request = random_request<TypeParam>(random, 700);
   }
-  const auto points = static_cast<std::uint32_t>(question->tree.geometry.points);
+  const auto points = static_cast<std::uint32_t>(request->tree.geometry.points);
   constexpr std::uint32_t kNeighbours = 4;
   std::vector<std::uint32_t> expected(points * kNeighbours);
   std::vector<TypeParam> expected_chains(points * kNeighbours);
-  question->on_cpu()->knn(question->batch, kNeighbours, {}, {.threads = 1}, expected.data(), expected_chains.data(),
-                          nullptr);
+  request->on_cpu()->knn(request->batch, kNeighbours, {}, {.threads = 1}, expected.data(), expected_chains.data(),
+                         nullptr);
   const std::uint32_t first = points / 3, end = points - 5;
   std::vector<std::uint32_t> chosen(end - first + 1), indices((end - first) * kNeighbours, 0xdeadbeef);
   std::vector<TypeParam> chains(indices.size());
   std::uint32_t count = 0;
-  const auto tree = search_tree(question->tree);
+  const auto tree = search_tree(request->tree);
   cuda::launch_choose_steps(tree, first, end, chosen.data(), &count, kLaunch);
   ASSERT_EQ(count, end - first);
   const cuda::KnnTask<TypeParam> task{
-      {.metric = search_metric(*question),
-       .filter = search_filter(question->batch.filter),
+      {.metric = search_metric(*request),
+       .filter = search_filter(request->batch.filter),
        .queries = {.count = end - first, .chosen = chosen.data(), .chosen_count = &count, .first = first},
        .k = kNeighbours,
        .bound = std::numeric_limits<TypeParam>::infinity(),

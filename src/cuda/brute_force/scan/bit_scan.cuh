@@ -8,7 +8,7 @@
 
 #include "cuda/brute_force/scan/scan_part.cuh"
 #include "cuda/brute_force/scan/scan_wide.cuh"
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/stage_rows.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
 
@@ -65,9 +65,9 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
     room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairSettler<float, WideRoom<float>::kDepth> settler(task, part, room.settle);
+  PairResolver<float, WideRoom<float>::kDepth> resolver(task, part, room.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
-  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = settler.limit(i);
+  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = resolver.limit(i);
 
   const std::uint32_t words = task.points.dims;
   const bool is_one_slab = words <= Room::kSlab;  // then the queries stay
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
         for (std::uint32_t j = 0; j < Shape::kWidth; ++j) chains[i][j] = number_of(sums[r][i][j]);
       }
       const std::uint32_t position = r * Shape::kSpan + first_point;
-      settler.settle(
+      resolver.resolve(
           chains, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             return PointRun{std::uint64_t{tile} * kTilePoints + position,
@@ -169,14 +169,14 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
     }
     tile = next_tile;
   }
-  settler.finish();
+  resolver.finish();
 }
 
 inline constexpr std::uint32_t kFewBitWarps = 4;
 
 template <std::uint32_t kRows>
 struct FewBitRoom {
-  SettleRoom<float, kFewBitWarps, kRows> settle;
+  ResolveRoom<float, kFewBitWarps, kRows> resolve;
 };
 
 /// kRows queries of a block at a time; kWidth words are read at once, and rows of points and queries begin and end
@@ -187,13 +187,13 @@ __global__ void __launch_bounds__(kFewBitWarps* kWarp) scan_few_bits(const __gri
   auto& room = *reinterpret_cast<FewBitRoom<kRows>*>(shared_memory());
   const ScanPart part = scan_part(task, kRows);
   if (part.queries == 0) return;
-  PairSettler<float> settler(task, part, room.settle);
+  PairResolver<float> resolver(task, part, room.resolve);
   const std::uint32_t vectors = task.points.dims / kWidth;
   const Vector* queries[kRows];
   float limits[kRows];
 #pragma unroll
   for (std::uint32_t i = 0; i < kRows; ++i) {
-    limits[i] = settler.limit(i);
+    limits[i] = resolver.limit(i);
     const std::uint64_t query = part.first_query + (i < part.queries ? i : part.queries - 1);
     queries[i] =
         reinterpret_cast<const Vector*>(task.queries.rows + task.queries.row_of(query) * task.queries.row_stride);
@@ -222,14 +222,14 @@ __global__ void __launch_bounds__(kFewBitWarps* kWarp) scan_few_bits(const __gri
       float chains[kRows][1];
 #pragma unroll
       for (std::uint32_t i = 0; i < kRows; ++i) chains[i][0] = static_cast<float>(sums[i]);
-      settler.settle(
+      resolver.resolve(
           chains, limits, [](std::uint32_t i) { return i; },
           [&] {
             return PointRun{number, (i_tile - task.first_tile) * kTilePoints + position};
           });
     }
   }
-  settler.finish();
+  resolver.finish();
 }
 
 template <std::uint32_t kRows, std::uint32_t kWidth, typename Launch>

@@ -13,7 +13,7 @@
 #include "cuda/brute_force/scan/scan_tiles.cuh"
 #include "cuda/brute_force/scan/scanned_points.hpp"
 #include "cuda/brute_force/select/select_types.hpp"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -73,15 +73,15 @@ __global__ void __launch_bounds__(kWarp) add_to_total(const Word* count, Word* t
 template <typename T, typename Launch, typename Select>
 class KnnSteps {
  public:
-  /// `question` has queries in rows; `rounds` are those of its k. `select(task)` puts a selection where `launch` puts
+  /// `request` has queries in rows; `rounds` are those of its k. `select(task)` puts a selection where `launch` puts
   /// kernels.
-  KnnSteps(const ScannedPoints<T>& points, const KnnQuestion<T>& question, const KnnRounds& rounds, std::byte* memory,
+  KnnSteps(const ScannedPoints<T>& points, const KnnRequest<T>& request, const KnnRounds& rounds, std::byte* memory,
            std::uint32_t processors, const Launch& launch, const Select& select)
       : points_(points),
-        question_(question),
+        request_(request),
         rounds_(rounds),
         memory_(memory),
-        layout_(question.queries.count, rounds.capacity, points.product.values != nullptr, points.points.dims),
+        layout_(request.queries.count, rounds.capacity, points.product.values != nullptr, points.points.dims),
         processors_(processors),
         launch_(launch),
         select_(select) {}
@@ -89,15 +89,15 @@ class KnnSteps {
   void run() {
     const std::uint32_t* failed = at<std::uint32_t>(layout_.failed_at);
     std::uint32_t* totals = at<std::uint32_t>(layout_.totals_at);
-    ScanQueries<T> queries{.rows = question_.queries.rows,
-                           .row_stride = question_.queries.row_stride,
-                           .count = question_.queries.count,
-                           .first = question_.queries.first};
+    ScanQueries<T> queries{.rows = request_.queries.rows,
+                           .row_stride = request_.queries.row_stride,
+                           .count = request_.queries.count,
+                           .first = request_.queries.first};
     pack(queries);
     ask(queries, points_.product.values != nullptr, layout_.failed_at, totals);
-    if (question_.asked_again != nullptr && rounds_.ends.size() > 1) {
+    if (request_.asked_again != nullptr && rounds_.ends.size() > 1) {
       launch_(add_to_total<std::uint32_t>, 1u, kWarp, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
-              question_.asked_again);
+              request_.asked_again);
     }
     if (rounds_.ends.size() == 1) return;  // there was room for all points
     if (points_.product.values != nullptr) {
@@ -144,14 +144,14 @@ class KnnSteps {
   /// The rounds of a set of queries; those that fail are listed at `failed_at`, and `failed_count` says how many.
   void ask(const ScanQueries<T>& queries, bool filters, std::uint64_t failed_at, std::uint32_t* failed_count) {
     ScanTask<T> scan{.points = points_.points,
-                     .metric = question_.metric,
-                     .filter = question_.filter,
+                     .metric = request_.metric,
+                     .filter = request_.filter,
                      .queries = queries,
                      .order = points_.order,
                      .lists = lists(),
-                     .bound = question_.bound,
-                     .bounds = question_.bounds};
-    SelectTask<T> select{.k = std::min(question_.k, rounds_.capacity),
+                     .bound = request_.bound,
+                     .bounds = request_.bounds};
+    SelectTask<T> select{.k = std::min(request_.k, rounds_.capacity),
                          .entries = scan.lists.entries,
                          .rows = queries.count,
                          .row_count = queries.chosen_count,
@@ -163,7 +163,7 @@ class KnnSteps {
                          .failed = at<std::uint32_t>(failed_at),
                          .failed_count = failed_count,
                          .is_failed = at<std::uint8_t>(layout_.flags_at),
-                         .answer = question_.answer,
+                         .answer = request_.answer,
                          .missing = static_cast<std::uint32_t>(points_.points.count)};
     launch_(begin_lists<T>, blocks_for(queries.count), kListThreads, std::size_t{0}, scan, select.is_failed,
             failed_count);
@@ -179,7 +179,7 @@ class KnnSteps {
       }
       select.goal = is_last ? SelectGoal::finish : SelectGoal::cut;
       select.length = is_first ? static_cast<std::uint32_t>(scan.end_tile * kTilePoints) : 0;
-      if (is_last) select.k = question_.k;
+      if (is_last) select.k = request_.k;
       select_(select);
     }
   }
@@ -193,32 +193,32 @@ class KnnSteps {
 
   void rescan(const ScanQueries<T>& queries, const std::uint32_t* failed, const std::uint32_t* failed_count) {
     const RescanTask<T> task{.points = points_.points,
-                             .metric = question_.metric,
-                             .filter = question_.filter,
+                             .metric = request_.metric,
+                             .filter = request_.filter,
                              .queries = queries,
-                             .bound = question_.bound,
-                             .bounds = question_.bounds,
-                             .k = std::min(question_.k, rounds_.capacity),
+                             .bound = request_.bound,
+                             .bounds = request_.bounds,
+                             .k = std::min(request_.k, rounds_.capacity),
                              .lists = lists(),
                              .failed = failed,
                              .failed_count = failed_count};
     const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(queries.count, 4 * processors_));
     launch_(rescan_failed<T>, blocks, kRescanThreads, rescan_shared_bytes(task), task);
     SelectTask<T> select{.goal = SelectGoal::finish,
-                         .k = question_.k,
+                         .k = request_.k,
                          .entries = task.lists.entries,
                          .rows = queries.count,
                          .row_count = failed_count,
                          .capacity = rounds_.capacity,
                          .counts = task.lists.counts,
                          .chosen = failed,
-                         .answer = question_.answer,
+                         .answer = request_.answer,
                          .missing = static_cast<std::uint32_t>(points_.points.count)};
     select_(select);
   }
 
   const ScannedPoints<T>& points_;
-  const KnnQuestion<T>& question_;
+  const KnnRequest<T>& request_;
   const KnnRounds& rounds_;
   std::byte* memory_;
   KnnScratch<T> layout_;

@@ -3,7 +3,7 @@
 
 #include "cuda/queries/point_chain.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 
 namespace kith::cuda {
 
@@ -11,7 +11,7 @@ inline constexpr std::uint32_t kAnyWarps = 8;
 
 template <typename T>
 struct AnyRoom {
-  SettleRoom<T, kAnyWarps, kAnyWarps> settle;
+  ResolveRoom<T, kAnyWarps, kAnyWarps> resolve;
 };
 
 template <typename T>
@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
   auto& room = *reinterpret_cast<AnyRoom<T>*>(shared_memory());
   const ScanPart part = scan_part(task, kAnyWarps);
   if (part.queries == 0) return;
-  PairSettler<T> settler(task, part, room.settle);
-  const T limits[1] = {settler.limit(warp_number())};
+  PairResolver<T> resolver(task, part, room.resolve);
+  const T limits[1] = {resolver.limit(warp_number())};
   if (warp_number() < part.queries) {
     const T* query =
         task.queries.rows + task.queries.row_of(part.first_query + warp_number()) * task.queries.row_stride;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
         const std::uint64_t existing = number < task.points.count ? number : task.points.count - 1;
         const T chains[1][1] = {{chain_to_point<core::EveryReduction>(
             task.metric, query, task.points.rows + existing * task.points.dims, task.points.dims, 1)}};
-        settler.settle(
+        resolver.resolve(
             chains, limits, [](std::uint32_t) { return warp_number(); },
             [&] {
               return PointRun{number, (i - task.first_tile) * kTilePoints + position};
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kAnyWarps* kWarp) scan_any(const __grid_consta
       }
     }
   }
-  settler.finish();
+  resolver.finish();
 }
 
 }  // namespace kith::cuda

@@ -3,10 +3,10 @@
 
 namespace kith::cuda {
 
-template void scan_knn(const ScannedPoints<float>&, const KnnQuestion<float>&, SelectStrategy, const Stream&);
-template void scan_count(const ScannedPoints<float>&, const RadiusQuestion<float>&, const Stream&);
-template void scan_list(const ScannedPoints<float>&, const RadiusQuestion<float>&, const Stream&);
-template void scan_in_boxes(const ScannedPoints<float>&, const BoxQuestion<float>&, bool, const Stream&);
+template void scan_knn(const ScannedPoints<float>&, const KnnRequest<float>&, SelectStrategy, const Stream&);
+template void scan_count(const ScannedPoints<float>&, const RadiusRequest<float>&, const Stream&);
+template void scan_list(const ScannedPoints<float>&, const RadiusRequest<float>&, const Stream&);
+template void scan_in_boxes(const ScannedPoints<float>&, const BoxRequest<float>&, bool, const Stream&);
 template void take_rows_to(const float*, std::uint64_t, std::uint32_t, std::uint64_t, float*, std::uint32_t*,
                            const Stream&);
 

@@ -3,10 +3,10 @@
 
 namespace kith::cuda {
 
-template void scan_knn(const ScannedPoints<double>&, const KnnQuestion<double>&, SelectStrategy, const Stream&);
-template void scan_count(const ScannedPoints<double>&, const RadiusQuestion<double>&, const Stream&);
-template void scan_list(const ScannedPoints<double>&, const RadiusQuestion<double>&, const Stream&);
-template void scan_in_boxes(const ScannedPoints<double>&, const BoxQuestion<double>&, bool, const Stream&);
+template void scan_knn(const ScannedPoints<double>&, const KnnRequest<double>&, SelectStrategy, const Stream&);
+template void scan_count(const ScannedPoints<double>&, const RadiusRequest<double>&, const Stream&);
+template void scan_list(const ScannedPoints<double>&, const RadiusRequest<double>&, const Stream&);
+template void scan_in_boxes(const ScannedPoints<double>&, const BoxRequest<double>&, bool, const Stream&);
 template void take_rows_to(const double*, std::uint64_t, std::uint32_t, std::uint64_t, double*, std::uint32_t*,
                            const Stream&);
 

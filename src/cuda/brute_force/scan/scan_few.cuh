@@ -4,7 +4,7 @@
 
 #include "cuda/brute_force/scan/scan_chains.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/stage_rows.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
 
@@ -24,7 +24,7 @@ struct FewRoom {
   alignas(16) T queries[2][kSlab][kRows];
   std::uint64_t query_starts[kRows];
   std::uint32_t tiles[2][kFewTiles];
-  alignas(16) SettleRoom<T, kFewThreads / kWarp, kRows> settle;
+  alignas(16) ResolveRoom<T, kFewThreads / kWarp, kRows> resolve;
 
   KITH_HOST_DEVICE static constexpr std::uint32_t slab(std::uint32_t dims) { return dims < kSlab ? dims : kSlab; }
   KITH_HOST_DEVICE static constexpr std::uint32_t buffer_values(std::uint32_t dims) { return slab(dims) * kStride; }
@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
     room.query_starts[thread_number()] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairSettler<T> settler(task, part, room.settle);
+  PairResolver<T> resolver(task, part, room.resolve);
   T limits[kRows];
 #pragma unroll
-  for (std::uint32_t i = 0; i < kRows; ++i) limits[i] = settler.limit(i);
+  for (std::uint32_t i = 0; i < kRows; ++i) limits[i] = resolver.limit(i);
 
   const std::uint32_t dims = task.points.dims, slab = Room::slab(dims), buffer_values = Room::buffer_values(dims);
   const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
       const std::uint32_t slot = place / kTilePoints;  // the same for a warp
       if (slot >= tiles) continue;
       end_chains<Chain>(chains[r]);
-      settler.settle(
+      resolver.resolve(
           chains[r], limits, [](std::uint32_t i) { return i; },
           [&] {
             return PointRun{std::uint64_t{room.tiles[last_buffer][slot]} * kTilePoints + place % kTilePoints,
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
     tile = next_tile;
     next_tile = tile_behind;
   }
-  settler.finish();
+  resolver.finish();
 }
 
 }  // namespace kith::cuda

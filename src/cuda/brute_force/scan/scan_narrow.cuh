@@ -9,7 +9,7 @@
 #include "cuda/brute_force/scan/rows_in_vectors.cuh"
 #include "cuda/brute_force/scan/scan_chains.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
-#include "cuda/brute_force/scan/settle_rows.cuh"
+#include "cuda/brute_force/scan/resolve_rows.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
 
 namespace kith::cuda {
@@ -26,7 +26,7 @@ struct NarrowRoom {
 
   alignas(16) T points[2][kNarrowTiles][kTilePoints * kDims];  ///< row by row
   std::uint32_t tiles[2][kNarrowTiles];
-  SettleRowsRoom<TileShape<T>::kWarps, TileShape<T>::kQueries, kDepth> settle;
+  ResolveRowsRoom<TileShape<T>::kWarps, TileShape<T>::kQueries, kDepth> resolve;
 };
 
 /// A thread of some that copy a tile to shared memory: thread i of `threads`. Values behind the last point and behind
@@ -73,13 +73,13 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
     for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
   }
-  RowSettler<T, Chain, kDims, Shape::kWidth, Room::kDepth> settler(task, part, room.settle);
+  RowResolver<T, Chain, kDims, Shape::kWidth, Room::kDepth> resolver(task, part, room.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   T queries[Shape::kRows][kDims], limits[Shape::kRows];
 #pragma unroll
   for (std::uint32_t i = 0; i < Shape::kRows; ++i) {
     std::uint32_t query = first_query + Shape::query_step(i);
-    limits[i] = settler.limit(query);
+    limits[i] = resolver.limit(query);
     if (query >= part.queries) query = part.queries - 1;
     const T* from = task.queries.rows + task.queries.row_of(part.first_query + query) * task.queries.row_stride;
 #pragma unroll
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
 #pragma unroll
         for (std::uint32_t j = 0; j < Shape::kWidth; ++j) rows.add(i, j, chain(queries[i], j), limits[i]);
       }
-      settler.settle(
+      resolver.resolve(
           rows, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             const std::uint32_t step = slots * Shape::kRuns - left, slot = step / Shape::kRuns;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
           });
     }
   }
-  settler.finish();
+  resolver.finish();
 }
 
 }  // namespace kith::cuda

@@ -33,10 +33,10 @@ QuerySource<T> queries_in_rows(const ScanPoints<T>& points, QuerySource<T> queri
   return queries;
 }
 
-/// The queries [first, first + count) of a question.
+/// The queries [first, first + count) of a request.
 template <typename T>
-KnnQuestion<T> part_of(const KnnQuestion<T>& whole, std::uint64_t first, std::uint64_t count) {
-  KnnQuestion<T> part = whole;
+KnnRequest<T> part_of(const KnnRequest<T>& whole, std::uint64_t first, std::uint64_t count) {
+  KnnRequest<T> part = whole;
   part.queries.rows += first * whole.queries.row_stride;
   part.queries.count = count;
   part.queries.first += static_cast<std::uint32_t>(first);
@@ -72,13 +72,13 @@ inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
 }
 
 template <typename T>
-void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, SelectStrategy strategy,
+void scan_knn(const ScannedPoints<T>& points, const KnnRequest<T>& asked, SelectStrategy strategy,
               const Stream& stream) {
   const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count);
   require_sortable(rounds, asked.k);
-  KnnQuestion<T> question = asked;
-  question.queries = queries_in_rows(points.points, asked.queries);
-  const std::uint64_t count = question.queries.count;
+  KnnRequest<T> request = asked;
+  request.queries = queries_in_rows(points.points, asked.queries);
+  const std::uint64_t count = request.queries.count;
   ScannedPoints<T> scanned = points;
   if (rounds.ends.size() == 1) scanned.product = {};
   const bool filters = scanned.product.values != nullptr;
@@ -91,72 +91,72 @@ void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& asked, Selec
   const SearchLauncher launch(stream);
   const auto select = [&](const SelectTask<T>& task) { select_entries(task, strategy, stream); };
   for (std::uint64_t first = 0; first < count; first += at_once) {
-    const KnnQuestion<T> part = part_of(question, first, std::min(at_once, count - first));
+    const KnnRequest<T> part = part_of(request, first, std::min(at_once, count - first));
     KnnSteps(scanned, part, rounds, scratch.data(), processors, launch, select).run();
   }
 }
 
 template <typename T>
-ScanTask<T> radius_scan(const ScannedPoints<T>& points, const RadiusQuestion<T>& question) {
-  const QuerySource<T> queries = queries_in_rows(points.points, question.queries);
+ScanTask<T> radius_scan(const ScannedPoints<T>& points, const RadiusRequest<T>& request) {
+  const QuerySource<T> queries = queries_in_rows(points.points, request.queries);
   return {.points = points.points,
-          .metric = question.metric,
-          .filter = question.filter,
+          .metric = request.metric,
+          .filter = request.filter,
           .queries = {.rows = queries.rows,
                       .row_stride = queries.row_stride,
                       .count = queries.count,
                       .first = queries.first},
           .order = points.order,
           .end_tile = points.order.tiles,
-          .bound = question.bound,
-          .bounds = question.bounds};
+          .bound = request.bound,
+          .bounds = request.bounds};
 }
 
 template <typename T>
-void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
-  ScanTask<T> task = radius_scan(points, question);
+void scan_count(const ScannedPoints<T>& points, const RadiusRequest<T>& request, const Stream& stream) {
+  ScanTask<T> task = radius_scan(points, request);
   task.mode = ScanMode::count;
-  task.lists.counts = question.counts;
-  check(cudaMemsetAsync(question.counts, 0, question.queries.count * sizeof(std::uint32_t), stream.get()), "searching");
+  task.lists.counts = request.counts;
+  check(cudaMemsetAsync(request.counts, 0, request.queries.count * sizeof(std::uint32_t), stream.get()), "searching");
   launch_scan(task, processors_of(stream.device()), SearchLauncher(stream));
 }
 
 template <typename T>
-void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream) {
+void scan_list(const ScannedPoints<T>& points, const RadiusRequest<T>& request, const Stream& stream) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
-  const std::uint64_t lists = question.queries.count;
+  const std::uint64_t lists = request.queries.count;
   DeviceBuffer<std::uint32_t> counts(lists, stream);
-  ScanTask<T> task = radius_scan(points, question);
+  ScanTask<T> task = radius_scan(points, request);
   task.mode = ScanMode::list;
   task.lists.counts = counts.data();
-  task.starts = question.starts;
-  task.starts_base = question.starts_base;
-  task.indices = question.indices;
-  task.chains = question.chains;
+  task.starts = request.starts;
+  task.starts_base = request.starts_base;
+  task.indices = request.indices;
+  task.chains = request.chains;
   const SearchLauncher launch(stream);
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream.get()), "searching");
   launch_scan(task, processors_of(stream.device()), launch);
   const std::uint64_t blocks = (lists * kWarp + kSortListThreads - 1) / kSortListThreads;
   launch(sort_lists<T>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSortListThreads, std::size_t{0},
-         question.starts, question.starts_base, lists, question.indices, question.chains);
+         request.starts, request.starts_base, lists, request.indices, request.chains);
 }
 
 /// Few boxes are scanned in pieces, so that all processors have work: counts of pieces first, then their sums, which
 /// are also where their lists begin, because the caller's lists follow each other.
 template <typename T>
-void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream) {
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxRequest<T>& request, bool lists, const Stream& stream) {
   const std::uint32_t processors = processors_of(stream.device());
   const SearchLauncher launch(stream);
   BoxScanTask<T> task{.points = points.points,
-                      .filter = question.filter,
-                      .lower = question.lower,
-                      .upper = question.upper,
-                      .count = question.count,
-                      .pieces = box_scan_pieces(question.count, points.points.count, processors),
-                      .counts = question.counts,
-                      .starts = question.starts,
-                      .starts_base = question.starts_base,
-                      .indices = question.indices};
+                      .filter = request.filter,
+                      .lower = request.lower,
+                      .upper = request.upper,
+                      .count = request.count,
+                      .pieces = box_scan_pieces(request.count, points.points.count, processors),
+                      .counts = request.counts,
+                      .starts = request.starts,
+                      .starts_base = request.starts_base,
+                      .indices = request.indices};
   if (task.pieces == 1) return launch_box_scan(task, lists, launch);
   const std::uint64_t pieces = task.count * task.pieces;
   DeviceBuffer<std::uint32_t> counts(pieces, stream);
@@ -167,7 +167,7 @@ void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& questio
   if (!lists) {
     launch(differences<std::uint64_t>, 1u + static_cast<std::uint32_t>(task.count / kDifferenceThreads),
            kDifferenceThreads, std::size_t{0}, static_cast<const std::uint64_t*>(starts.data()), task.count,
-           task.pieces, question.counts);
+           task.pieces, request.counts);
     return;
   }
   task.starts = starts.data();

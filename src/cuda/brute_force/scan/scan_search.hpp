@@ -12,7 +12,7 @@
 
 #include "cuda/brute_force/scan/scanned_points.hpp"
 #include "cuda/brute_force/select/select_strategy.hpp"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <cstddef>
@@ -22,19 +22,19 @@ namespace kith::cuda {
 
 /// The k nearest of each query; k and the points are at least 1. Throws OutOfMemory, DeviceError, as all of these.
 template <typename T>
-void scan_knn(const ScannedPoints<T>& points, const KnnQuestion<T>& question, SelectStrategy strategy,
+void scan_knn(const ScannedPoints<T>& points, const KnnRequest<T>& request, SelectStrategy strategy,
               const Stream& stream);
 
-/// Fills question.counts.
+/// Fills request.counts.
 template <typename T>
-void scan_count(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
-/// Fills the lists that begin at question.starts.
+void scan_count(const ScannedPoints<T>& points, const RadiusRequest<T>& request, const Stream& stream);
+/// Fills the lists that begin at request.starts.
 template <typename T>
-void scan_list(const ScannedPoints<T>& points, const RadiusQuestion<T>& question, const Stream& stream);
+void scan_list(const ScannedPoints<T>& points, const RadiusRequest<T>& request, const Stream& stream);
 
-/// Fills question.counts, or the lists.
+/// Fills request.counts, or the lists.
 template <typename T>
-void scan_in_boxes(const ScannedPoints<T>& points, const BoxQuestion<T>& question, bool lists, const Stream& stream);
+void scan_in_boxes(const ScannedPoints<T>& points, const BoxRequest<T>& request, bool lists, const Stream& stream);
 
 /// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
 /// begins as 0, becomes 1 if a coordinate is not finite.

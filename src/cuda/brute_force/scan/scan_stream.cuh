@@ -5,7 +5,7 @@
 #include "cuda/brute_force/scan/rows_in_vectors.cuh"
 #include "cuda/brute_force/scan/scan_chains.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
 
 namespace kith::cuda {
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kStreamWarps = 4;
 
 template <typename T, std::uint32_t kRows>
 struct StreamRoom {
-  SettleRoom<T, kStreamWarps, kRows> settle;
+  ResolveRoom<T, kStreamWarps, kRows> resolve;
 };
 
 /// The points of this lane in a tile; behind the last one comes anything.
@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
   auto& room = *reinterpret_cast<StreamRoom<T, kRows>*>(shared_memory());
   const ScanPart part = scan_part(task, kRows);
   if (part.queries == 0) return;
-  PairSettler<T> settler(task, part, room.settle);
+  PairResolver<T> resolver(task, part, room.resolve);
   T queries[kRows][kDims], limits[kRows];
 #pragma unroll
   for (std::uint32_t i = 0; i < kRows; ++i) {
-    limits[i] = settler.limit(i);
+    limits[i] = resolver.limit(i);
     const std::uint64_t query = part.first_query + (i < part.queries ? i : part.queries - 1);
     const T* from = task.queries.rows + task.queries.row_of(query) * task.queries.row_stride;
 #pragma unroll
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
             chains[i][j] = sum;
           }
         }
-        settler.settle(
+        resolver.resolve(
             chains, limits, [](std::uint32_t i) { return i; },
             [&] {
               const std::uint32_t position = lane_number() * 4 + r;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
       first += kStreamWarps;
     }
   }
-  settler.finish();
+  resolver.finish();
 }
 
 }  // namespace kith::cuda

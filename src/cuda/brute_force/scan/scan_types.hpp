@@ -9,7 +9,7 @@
 
 #include "core/host_device.hpp"
 #include "core/order/ordered_bits.hpp"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -6,7 +6,7 @@
 
 #include "cuda/brute_force/scan/scan_chains.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/stage_rows.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
 
@@ -22,7 +22,7 @@ struct WideRoom {
   alignas(16) T queries[2][kSlab][Shape::kQueryStride];
   alignas(16) T limits[Shape::kQueries];
   std::uint64_t query_starts[Shape::kQueries];
-  SettleRoom<T, Shape::kWarps, Shape::kQueries, kDepth> settle;
+  ResolveRoom<T, Shape::kWarps, Shape::kQueries, kDepth> resolve;
 };
 
 template <typename T, typename Chain>
@@ -38,9 +38,9 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
     room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairSettler<T, Room::kDepth> settler(task, part, room.settle);
+  PairResolver<T, Room::kDepth> resolver(task, part, room.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
-  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = settler.limit(i);
+  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = resolver.limit(i);
 
   const std::uint32_t dims = task.points.dims;
   const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 #pragma unroll
     for (std::uint32_t r = 0; r < Shape::kRuns; ++r) {
       const std::uint32_t position = r * Shape::kSpan + first_point;
-      settler.settle(
+      resolver.resolve(
           chains[r], limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             return PointRun{std::uint64_t{tile} * kTilePoints + position,
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
     }
     tile = next_tile;
   }
-  settler.finish();
+  resolver.finish();
 }
 
 }  // namespace kith::cuda

@@ -252,10 +252,10 @@ class CoverBuild {
                    .tiles_before = s_.tiles_before,
                    .most_tiles = static_cast<std::uint32_t>(objects_ / kTile + std::uint64_t{cells_})};
     for (int i = 0; i < kSettlings; ++i) {
-      with_lists("settle", [&](std::uint32_t first, std::uint32_t end) {
+      with_lists("resolve", [&](std::uint32_t first, std::uint32_t end) {
         task.first_cell = first;
         task.end_cell = end;
-        measures_.settle_prefix(task);
+        measures_.resolve_prefix(task);
       });
     }
     device_.phase("prefix");

@@ -160,7 +160,7 @@ class CoverMeasures {
   virtual void measure_root(const RootTask& task) = 0;
   virtual void count_close(const SampleTask& task) = 0;
   virtual void list_neighbors(const NeighborTask& task) = 0;
-  virtual void settle_prefix(const RoundTask& task) = 0;
+  virtual void resolve_prefix(const RoundTask& task) = 0;
   virtual void move_objects(const RoundTask& task) = 0;
   virtual void measure_reach(const ReachTask& task) = 0;
 };

@@ -17,37 +17,37 @@ constexpr std::uint64_t kMostCopied = 512;
 }  // namespace
 
 template <typename T>
-void CoverEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+void CoverEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
                          const Stream& stream) const {
   const CoverLeave<T> leave{rules.shrink, rules.is_exact() ? nullptr : exact};
-  const QuerySource<T>& queries = question.queries;
+  const QuerySource<T>& queries = request.queries;
   if (queries.rows == nullptr || queries.count > kFewQueries || queries.row_stride != dims_ ||
       dims_ * sizeof(T) <= kMostCopied) {
-    return search_cover_knn_of(space_, cover_.view(), question, leave, stream);
+    return search_cover_knn_of(space_, cover_.view(), request, leave, stream);
   }
   DeviceBuffer<T> rows(queries.count * dims_, stream);
   check(cudaMemcpyAsync(rows.data(), queries.rows, rows.bytes(), cudaMemcpyDefault, stream.get()), "copying queries");
-  KnnQuestion<T> here = question;
+  KnnRequest<T> here = request;
   here.queries.rows = rows.data();
   search_cover_knn_of(space_, cover_.view(), here, leave, stream);
 }
 
 template <typename T>
-void CoverEngine<T>::look_in_boxes(const BoxQuestion<T>& question, bool lists, const Stream& stream) const {
+void CoverEngine<T>::look_in_boxes(const BoxRequest<T>& request, bool lists, const Stream& stream) const {
   if (box_rows_ == nullptr) return;  // nobody asks for boxes of other things
   ScannedPoints<T> scanned;
   scanned.points = {box_rows_, points(), dims_};
   scanned.order = spread_order(tiles_of(points()));
-  scan_in_boxes(scanned, question, lists, stream);
+  scan_in_boxes(scanned, request, lists, stream);
 }
 
 template <typename T>
-void CoverEngine<T>::count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  look_in_boxes(question, false, stream);
+void CoverEngine<T>::count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const {
+  look_in_boxes(request, false, stream);
 }
 template <typename T>
-void CoverEngine<T>::list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  look_in_boxes(question, true, stream);
+void CoverEngine<T>::list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const {
+  look_in_boxes(request, true, stream);
 }
 
 template class CoverEngine<float>;

@@ -21,16 +21,16 @@ class CoverEngine final : public AskedEngine<T> {
   std::uint64_t points() const override { return cover_.size(); }
   std::uint32_t dims() const override { return dims_; }
   bool counts_evaluations() const override { return true; }
-  void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+  void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
            const Stream& stream) const override;
-  void count(const RadiusQuestion<T>& question, const Stream& stream) const override {
-    search_cover_radius_of(space_, cover_.view(), question, false, stream);
+  void count(const RadiusRequest<T>& request, const Stream& stream) const override {
+    search_cover_radius_of(space_, cover_.view(), request, false, stream);
   }
-  void list(const RadiusQuestion<T>& question, const Stream& stream) const override {
-    search_cover_radius_of(space_, cover_.view(), question, true, stream);
+  void list(const RadiusRequest<T>& request, const Stream& stream) const override {
+    search_cover_radius_of(space_, cover_.view(), request, true, stream);
   }
-  void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override;
-  void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override;
+  void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
+  void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
   bool wants_order() const override { return false; }
   void order_queries(const T*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}
   bool wants_chosen() const override { return true; }
@@ -40,7 +40,7 @@ class CoverEngine final : public AskedEngine<T> {
   }
 
  private:
-  void look_in_boxes(const BoxQuestion<T>& question, bool lists, const Stream& stream) const;
+  void look_in_boxes(const BoxRequest<T>& request, bool lists, const Stream& stream) const;
 
   const PreparedCover& cover_;
   AnySpace space_;

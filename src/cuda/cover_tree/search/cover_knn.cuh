@@ -31,38 +31,38 @@ __global__ void __launch_bounds__(kSearchThreads)
   using Collector = CoverNearest<List<T>>;
   const CoverRoom<T> room(task.space.context_bytes(), frames.shared_bytes(task.tree.height), lists.shared_bytes());
   std::byte* shared = shared_memory() + warp_number() * room.bytes;
-  Collector list(entries_of_list(task.question.k, task.tree.count), lists.of_warp(shared + room.list_at),
+  Collector list(entries_of_list(task.request.k, task.tree.count), lists.of_warp(shared + room.list_at),
                  lists.capacity);
-  CoverWalk<Space, Collector> walk(task.space, task.tree, task.question.filter, shared + room.context_at,
+  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + room.context_at,
                                    frames.of_warp(shared + room.frames_at, task.tree.height),
                                    *reinterpret_cast<CoverQueue*>(shared));
-  const KnnQuestion<T>& question = task.question;
-  const std::uint64_t queries = queries_of(question.queries);
+  const KnnRequest<T>& request = task.request;
+  const std::uint64_t queries = queries_of(request.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
-    const CoverQuery<T> query(task.tree, question.queries, question.filter, i);
+    const CoverQuery<T> query(task.tree, request.queries, request.filter, i);
     const std::uint64_t row = query.asking.row;
-    const T bound = question.bound_of(row);
+    const T bound = request.bound_of(row);
     list.reset(bound);
     if (bound >= 0) {
       task.space.prepare(shared + room.context_at, query.row);
       walk.ask(query.asking, list, task.shrink);
       if (task.tree.nodes.kind[0] == CoverKind::inner) {
         if (query.is_own) {
-          walk.seed_around(query.position, cover_seed(question.k));
+          walk.seed_around(query.position, cover_seed(request.k));
         } else {
-          walk.seed_nearest(cover_seed(question.k));
+          walk.seed_nearest(cover_seed(request.k));
         }
       }
       walk.run();
     }
-    list.write(question.answer, row * question.k, question.k, task.tree.count);
+    list.write(request.answer, row * request.k, request.k, task.tree.count);
     if (task.exact != nullptr) {
       const bool is_exact = !(bound >= 0) || walk.is_exact();
       if (lane_number() == 0) task.exact[row] = is_exact ? 1 : 0;
     }
     sync_warp();  // nobody prepares the next query while this one is still read
   }
-  report_evaluations(task.question.evaluations, walk.evaluations());
+  report_evaluations(task.request.evaluations, walk.evaluations());
 }
 
 }  // namespace kith::cuda

@@ -56,7 +56,7 @@ class CoverObjects : public CoverLimit<Space, Collector> {
       const bool has_object = at + lane_number() < seed_end_;
       measure_object(has_object ? at + lane_number() : at, has_object && is_admitted(at + lane_number()));
     }
-    collector_->settle();
+    collector_->resolve();
     limit_moved();
   }
   /// The same around a position.
@@ -242,7 +242,7 @@ class CoverObjects : public CoverLimit<Space, Collector> {
     sync_warp();
     queued_ = 0;
     measure_object(position, has_object);
-    collector_->settle();
+    collector_->resolve();
     limit_moved();
   }
   __device__ void finish() {

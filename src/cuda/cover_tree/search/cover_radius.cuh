@@ -17,7 +17,7 @@ class CoverCount {
   __device__ const Candidate<T>& limit() const { return limit_; }
   __device__ void offer(const Candidate<T>&, bool is_offered) { count_ += count_bits(ballot(is_offered)); }
   __device__ void add(std::uint32_t count) { count_ += count; }
-  __device__ void settle() {}
+  __device__ void resolve() {}
   __device__ std::uint32_t count() const { return count_; }
 
  private:
@@ -31,7 +31,7 @@ class CoverList : public ListWithin<T> {
   static constexpr bool kCountsOnly = false;
   static constexpr bool kHasList = false;
   using ListWithin<T>::ListWithin;
-  __device__ void settle() {}
+  __device__ void resolve() {}
 };
 
 /// Calls `answer(row, bound, walk_with)` for each query of this warp; walk_with(collector) walks.
@@ -42,15 +42,15 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
   using T = typename Space::Value;
   const CoverRoom<T> room(task.space.context_bytes(), frames.shared_bytes(task.tree.height), 0);
   std::byte* shared = shared_memory() + warp_number() * room.bytes;
-  CoverWalk<Space, Collector> walk(task.space, task.tree, task.question.filter, shared + room.context_at,
+  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + room.context_at,
                                    frames.of_warp(shared + room.frames_at, task.tree.height),
                                    *reinterpret_cast<CoverQueue*>(shared));
-  const RadiusQuestion<T>& question = task.question;
-  const std::uint64_t queries = queries_of(question.queries);
+  const RadiusRequest<T>& request = task.request;
+  const std::uint64_t queries = queries_of(request.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
-    const CoverQuery<T> query(task.tree, question.queries, question.filter, i);
+    const CoverQuery<T> query(task.tree, request.queries, request.filter, i);
     const std::uint64_t row = query.asking.row;
-    const T bound = question.bound_of(row);
+    const T bound = request.bound_of(row);
     answer(row, bound, [&](Collector& collector) {
       if (!(bound >= 0)) return;
       task.space.prepare(shared + room.context_at, query.row);
@@ -59,7 +59,7 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
     });
     sync_warp();  // nobody prepares the next query while this one is still read
   }
-  report_evaluations(task.question.evaluations, walk.evaluations());
+  report_evaluations(task.request.evaluations, walk.evaluations());
 }
 
 template <typename Space>
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kSearchThreads)
   cover_radius_queries<Space, CoverCount<T>>(task, frames, [&](std::uint64_t row, T bound, const auto& walk_with) {
     CoverCount<T> count(bound);
     walk_with(count);
-    if (lane_number() == 0) task.question.counts[row] = count.count();
+    if (lane_number() == 0) task.request.counts[row] = count.count();
   });
 }
 
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(kSearchThreads)
     cover_list(const __grid_constant__ CoverRadiusTask<Space> task, CoverFrames<typename Space::Value> frames) {
   using T = typename Space::Value;
   cover_radius_queries<Space, CoverList<T>>(task, frames, [&](std::uint64_t row, T bound, const auto& walk_with) {
-    const std::uint64_t start = task.question.starts[row] - task.question.starts_base;
-    CoverList<T> list(bound, AnswerEntries<T>{task.question.chains + start, task.question.indices + start});
+    const std::uint64_t start = task.request.starts[row] - task.request.starts_base;
+    CoverList<T> list(bound, AnswerEntries<T>{task.request.chains + start, task.request.indices + start});
     walk_with(list);
     list.sort();
   });

@@ -13,7 +13,7 @@ namespace kith::cuda {
 /// The k nearest of each query; k is at least 1. Throws OutOfMemory, DeviceError, as all of these.
 template <typename Space>
 void search_cover_knn(const CoverKnnTask<Space>& task, const Stream& stream);
-/// Fills question.counts, or the lists that begin at question.starts.
+/// Fills request.counts, or the lists that begin at request.starts.
 template <typename Space>
 void search_cover_radius(const CoverRadiusTask<Space>& task, bool lists, const Stream& stream);
 

@@ -13,12 +13,12 @@ namespace kith::cuda {
 template <typename Task>
 CoverPlan plan_cover_search(const Task& task, std::uint32_t entries, const SearchLimits& limits) {
   using T = typename decltype(task.space)::Value;
-  return plan_cover<T>(task.question.queries.count, entries, task.tree.height * std::uint64_t{sizeof(CoverFrame<T>)},
+  return plan_cover<T>(task.request.queries.count, entries, task.tree.height * std::uint64_t{sizeof(CoverFrame<T>)},
                        CoverRoom<T>(task.space.context_bytes(), 0, 0).bytes, limits);
 }
 template <typename Space>
 CoverPlan plan_search(const CoverKnnTask<Space>& task, const SearchLimits& limits) {
-  return plan_cover_search(task, entries_of_list(task.question.k, task.tree.count), limits);
+  return plan_cover_search(task, entries_of_list(task.request.k, task.tree.count), limits);
 }
 template <typename Space>
 CoverPlan plan_search(const CoverRadiusTask<Space>& task, const SearchLimits& limits) {
@@ -35,7 +35,7 @@ CoverFrames<T> frames_of(const CoverPlan& plan, std::byte* scratch) {
 template <typename Space, typename Launch>
 void launch_cover_knn(const CoverKnnTask<Space>& task, const CoverPlan& plan, std::byte* scratch, Launch&& launch) {
   using T = typename Space::Value;
-  if (task.question.queries.count == 0 || task.question.k == 0) return;
+  if (task.request.queries.count == 0 || task.request.k == 0) return;
   const ListMemory<T> lists{
       plan.list_capacity, plan.list_is_shared ? nullptr : reinterpret_cast<Candidate<T>*>(scratch + plan.frames_bytes)};
   const std::uint32_t threads = plan.warps.warps_per_block * kWarp;
@@ -53,7 +53,7 @@ template <typename Space, typename Launch>
 void launch_cover_radius(const CoverRadiusTask<Space>& task, bool lists, const CoverPlan& plan, std::byte* scratch,
                          Launch&& launch) {
   using T = typename Space::Value;
-  if (task.question.queries.count == 0) return;
+  if (task.request.queries.count == 0) return;
   const std::uint32_t threads = plan.warps.warps_per_block * kWarp;
   launch(lists ? cover_list<Space> : cover_count<Space>, plan.warps.blocks, threads, plan.warps.shared_bytes, task,
          frames_of<T>(plan, scratch));

@@ -4,7 +4,7 @@
 #include "core/host_device.hpp"
 #include "cuda/cover_tree/search/cover_head.cuh"
 #include "cuda/cover_tree/spaces/space.cuh"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
 #include <cstdint>
@@ -62,7 +62,7 @@ template <typename Space>
 struct CoverKnnTask {
   Space space;
   CoverSearchTree tree;
-  KnnQuestion<typename Space::Value> question;
+  KnnRequest<typename Space::Value> request;
   typename Space::Value shrink = 1;  ///< as engine::KnnRules says
   std::uint8_t* exact = nullptr;     ///< per row of the answer
 };
@@ -72,7 +72,7 @@ template <typename Space>
 struct CoverRadiusTask {
   Space space;
   CoverSearchTree tree;
-  RadiusQuestion<typename Space::Value> question;
+  RadiusRequest<typename Space::Value> request;
 };
 
 }  // namespace kith::cuda

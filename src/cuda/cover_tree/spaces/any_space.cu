@@ -65,29 +65,29 @@ DeviceCoverTree build_cover_tree_of(const AnySpace& space, const std::uint32_t* 
 }
 
 template <typename T>
-void search_cover_knn_of(const AnySpace& space, const CoverSearchTree& tree, const KnnQuestion<T>& question,
+void search_cover_knn_of(const AnySpace& space, const CoverSearchTree& tree, const KnnRequest<T>& request,
                          const CoverLeave<T>& leave, const Stream& stream) {
   visit_space<T>(space, [&](const auto& typed) {
     using Space = std::decay_t<decltype(typed)>;
-    search_cover_knn(CoverKnnTask<Space>{typed, tree, question, leave.shrink, leave.exact}, stream);
+    search_cover_knn(CoverKnnTask<Space>{typed, tree, request, leave.shrink, leave.exact}, stream);
   });
 }
 template <typename T>
-void search_cover_radius_of(const AnySpace& space, const CoverSearchTree& tree, const RadiusQuestion<T>& question,
+void search_cover_radius_of(const AnySpace& space, const CoverSearchTree& tree, const RadiusRequest<T>& request,
                             bool lists, const Stream& stream) {
   visit_space<T>(space, [&](const auto& typed) {
     using Space = std::decay_t<decltype(typed)>;
-    search_cover_radius(CoverRadiusTask<Space>{typed, tree, question}, lists, stream);
+    search_cover_radius(CoverRadiusTask<Space>{typed, tree, request}, lists, stream);
   });
 }
 
-template void search_cover_knn_of(const AnySpace&, const CoverSearchTree&, const KnnQuestion<float>&,
+template void search_cover_knn_of(const AnySpace&, const CoverSearchTree&, const KnnRequest<float>&,
                                   const CoverLeave<float>&, const Stream&);
-template void search_cover_knn_of(const AnySpace&, const CoverSearchTree&, const KnnQuestion<double>&,
+template void search_cover_knn_of(const AnySpace&, const CoverSearchTree&, const KnnRequest<double>&,
                                   const CoverLeave<double>&, const Stream&);
-template void search_cover_radius_of(const AnySpace&, const CoverSearchTree&, const RadiusQuestion<float>&, bool,
+template void search_cover_radius_of(const AnySpace&, const CoverSearchTree&, const RadiusRequest<float>&, bool,
                                      const Stream&);
-template void search_cover_radius_of(const AnySpace&, const CoverSearchTree&, const RadiusQuestion<double>&, bool,
+template void search_cover_radius_of(const AnySpace&, const CoverSearchTree&, const RadiusRequest<double>&, bool,
                                      const Stream&);
 
 }  // namespace kith::cuda

@@ -5,7 +5,7 @@
 #include "cuda/cover_tree/device_cover_tree.hpp"
 #include "cuda/cover_tree/search/search_types.hpp"
 #include "cuda/kd_tree/build/build.hpp"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <kith/metric.hpp>
@@ -43,10 +43,10 @@ struct CoverLeave {
 
 /// See search/search.hpp. T is the type of the space's values.
 template <typename T>
-void search_cover_knn_of(const AnySpace& space, const CoverSearchTree& tree, const KnnQuestion<T>& question,
+void search_cover_knn_of(const AnySpace& space, const CoverSearchTree& tree, const KnnRequest<T>& request,
                          const CoverLeave<T>& leave, const Stream& stream);
 template <typename T>
-void search_cover_radius_of(const AnySpace& space, const CoverSearchTree& tree, const RadiusQuestion<T>& question,
+void search_cover_radius_of(const AnySpace& space, const CoverSearchTree& tree, const RadiusRequest<T>& request,
                             bool lists, const Stream& stream);
 
 }  // namespace kith::cuda

@@ -51,7 +51,7 @@ struct ArrangedRows {
 ///
 /// To measure, a warp first prepares one object in `context_bytes()` bytes of shared memory, a multiple of 16 and
 /// aligned to as many; other warps of the block may use what it prepared after a barrier. The row stays where it is
-/// meanwhile. All 32 lanes call `prepare`, which ends with sync_warp. `measure` is for each lane alone: no meetings,
+/// meanwhile. All 32 lanes call `prepare`, which ends with sync_warp. `measure` is for each lane alone: no barriers,
 /// and lanes may stay away. In place of a value above `limit` any other above it may come.
 ///
 /// `kIsExact`, where a space has it and it is true: values are whole numbers, and nothing is rounded. `kHasHeads`: rows

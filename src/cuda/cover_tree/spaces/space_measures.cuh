@@ -5,7 +5,7 @@
 #include "cuda/cover_tree/build/measure_reach.cuh"
 #include "cuda/cover_tree/build/measure_root.cuh"
 #include "cuda/cover_tree/build/move_objects.cuh"
-#include "cuda/cover_tree/build/settle_prefix.cuh"
+#include "cuda/cover_tree/build/resolve_prefix.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +32,7 @@ class SpaceMeasures final : public CoverMeasures {
   void list_neighbors(const NeighborTask& task) override {
     by_warps(cover::list_neighbors<S>, task.end_cell - task.first_cell, task);
   }
-  void settle_prefix(const RoundTask& task) override { by_warps(cover::settle_prefix<S>, task.prefix_count, task); }
+  void resolve_prefix(const RoundTask& task) override { by_warps(cover::resolve_prefix<S>, task.prefix_count, task); }
   void move_objects(const RoundTask& task) override {
     const std::uint32_t bytes = space_.context_bytes();
     device_.launch(cover::move_objects<S>, task.most_tiles, kThreads, tile_shared_bytes(bytes), space_, task,

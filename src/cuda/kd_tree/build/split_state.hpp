@@ -96,9 +96,9 @@ struct ListCells {
   std::uint32_t few;
   std::uint32_t few_places[kFew];
   std::uint64_t few_keys[kFew];
-  std::uint64_t least[3];                   ///< complement of the least key, by meeting
-  std::uint64_t greatest[3];                ///< by meeting
-  std::uint32_t histogram[3][kSelectBins];  ///< by meeting
+  std::uint64_t least[3];                   ///< complement of the least key, by barrier
+  std::uint64_t greatest[3];                ///< by barrier
+  std::uint32_t histogram[3][kSelectBins];  ///< by barrier
 };
 
 template <typename T>

@@ -67,14 +67,14 @@ __device__ __forceinline__ FoundBin find_bin(const std::uint32_t* row, std::uint
   return {shuffle(found.bin, lane), shuffle(found.below, lane), shuffle(found.count, lane)};
 }
 
-/// Waits until all `blocks` blocks have come here. `meetings` counts them; the counter only grows.
-__device__ inline void meet_blocks(std::uint32_t* counter, std::uint32_t blocks, std::uint32_t& meetings) {
+/// Waits until all `blocks` blocks have come here. `barriers` counts them; the counter only grows.
+__device__ inline void wait_for_blocks(std::uint32_t* counter, std::uint32_t blocks, std::uint32_t& barriers) {
   sync_block();
-  ++meetings;
+  ++barriers;
   if (thread_number() == 0) {
     fence_device();
     atomic_add(counter, 1u);
-    wait_until(counter, meetings * blocks);
+    wait_until(counter, barriers * blocks);
     fence_device();
   }
   sync_block();

@@ -6,7 +6,7 @@
 #include "core/kd_geometry.hpp"
 #include "cuda/kd_tree/build/build_types.hpp"
 #include "cuda/kd_tree/search/wide_tree.hpp"
-#include "cuda/queries/questions.hpp"
+#include "cuda/queries/requests.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -64,17 +64,17 @@ struct SearchTree {
   }
 };
 
-/// A question, and the tree that answers it.
+/// A request, and the tree that answers it.
 template <typename T>
-struct KnnTask : KnnQuestion<T> {
+struct KnnTask : KnnRequest<T> {
   SearchTree<T> tree = {};
 };
 template <typename T>
-struct RadiusTask : RadiusQuestion<T> {
+struct RadiusTask : RadiusRequest<T> {
   SearchTree<T> tree = {};
 };
 template <typename T>
-struct BoxTask : BoxQuestion<T> {
+struct BoxTask : BoxRequest<T> {
   SearchTree<T> tree = {};
 };
 

@@ -1,4 +1,4 @@
-// See tree_engine.hpp: questions become tasks for a tree.
+// See tree_engine.hpp: requests become tasks for a tree.
 #include "cuda/kd_tree/search/tree_engine.hpp"
 
 #include "cuda/kd_tree/search/search.hpp"
@@ -26,29 +26,29 @@ template <typename T>
 TreeEngine<T>::TreeEngine(const DeviceTree<T>& tree) : tree_(search_tree(tree)) {}
 
 template <typename T>
-void TreeEngine<T>::knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+void TreeEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
                         const Stream& stream) const {
-  const KnnTask<T> task{question, tree_};
+  const KnnTask<T> task{request, tree_};
   if (rules.is_exact()) return search_knn(task, stream);
   search_knn_approximately(
       ApproximateTask<T>{.knn = task, .shrink = rules.shrink, .max_leaves = rules.max_leaves, .exact = exact}, stream);
 }
 
 template <typename T>
-void TreeEngine<T>::count(const RadiusQuestion<T>& question, const Stream& stream) const {
-  count_within(RadiusTask<T>{question, tree_}, stream);
+void TreeEngine<T>::count(const RadiusRequest<T>& request, const Stream& stream) const {
+  count_within(RadiusTask<T>{request, tree_}, stream);
 }
 template <typename T>
-void TreeEngine<T>::list(const RadiusQuestion<T>& question, const Stream& stream) const {
-  list_within(RadiusTask<T>{question, tree_}, stream);
+void TreeEngine<T>::list(const RadiusRequest<T>& request, const Stream& stream) const {
+  list_within(RadiusTask<T>{request, tree_}, stream);
 }
 template <typename T>
-void TreeEngine<T>::count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  cuda::count_in_boxes(BoxTask<T>{question, tree_}, stream);
+void TreeEngine<T>::count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const {
+  cuda::count_in_boxes(BoxTask<T>{request, tree_}, stream);
 }
 template <typename T>
-void TreeEngine<T>::list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const {
-  cuda::list_in_boxes(BoxTask<T>{question, tree_}, stream);
+void TreeEngine<T>::list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const {
+  cuda::list_in_boxes(BoxTask<T>{request, tree_}, stream);
 }
 
 template <typename T>

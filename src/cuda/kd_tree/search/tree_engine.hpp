@@ -17,12 +17,12 @@ class TreeEngine final : public AskedEngine<T> {
 
   std::uint64_t points() const override { return tree_.geometry.points; }
   std::uint32_t dims() const override { return tree_.dims; }
-  void knn(const KnnQuestion<T>& question, const engine::KnnRules<T>& rules, std::uint8_t* exact,
+  void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
            const Stream& stream) const override;
-  void count(const RadiusQuestion<T>& question, const Stream& stream) const override;
-  void list(const RadiusQuestion<T>& question, const Stream& stream) const override;
-  void count_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override;
-  void list_in_boxes(const BoxQuestion<T>& question, const Stream& stream) const override;
+  void count(const RadiusRequest<T>& request, const Stream& stream) const override;
+  void list(const RadiusRequest<T>& request, const Stream& stream) const override;
+  void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
+  void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
   bool wants_order() const override { return true; }
   void order_queries(const T* rows, std::uint64_t row_stride, std::uint64_t count, std::uint32_t* order,
                      const Stream& stream) const override;

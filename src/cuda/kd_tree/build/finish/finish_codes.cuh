@@ -138,7 +138,7 @@ __device__ __forceinline__ bool write_codes_of_subtree(const Subtree<T, true>& s
   OrderedKey<T> keys[kRows];
   load_components(subtree, slots, 0, subtree.dims, keys);
   const KeyRange<T> indices = range_of_team(subtree, team, range_of_keys<T>(keys, (1u << kRows) - 1), subtree.dims % 2);
-  sync_warp();  // a team of one warp has no other meeting
+  sync_warp();  // a team of one warp has no other barrier
   std::uint32_t parts[kRows] = {};
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) note_parts(subtree, slots, d, parts);

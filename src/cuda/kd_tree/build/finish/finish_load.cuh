@@ -26,7 +26,7 @@ __device__ __forceinline__ std::uint64_t stride_between_points(const FinishParam
   return kRows > kFewRows ? 1 : given.source.row_stride;
 }
 
-/// Copies the coordinates; they are there after wait_for_copies and a meeting. All copies are in flight together.
+/// Copies the coordinates; they are there after wait_for_copies and a barrier. All copies are in flight together.
 template <std::uint32_t kRows, std::uint32_t kThreads, typename T>
 __device__ __forceinline__ void copy_coordinates(const Subtree<T, true>& subtree,
                                                  const LoadedRows<kRows, kThreads>& rows) {

@@ -88,8 +88,8 @@ __device__ __forceinline__ void count_components(const Subtree<T, kStaged>& subt
 /// Moves the decided points to their halves and puts the undecided ones, few by now, down as candidates. Points of a
 /// half lie in any order. The team has met since its slots were loaded.
 template <typename T, bool kStaged, std::uint32_t kRows>
-__device__ __forceinline__ void settle(const Subtree<T, kStaged>& subtree, const Team& team, const FinishNode& node,
-                                       const OwnSlots<kRows>& slots, std::uint32_t dim, const Selection& selection) {
+__device__ __forceinline__ void resolve(const Subtree<T, kStaged>& subtree, const Team& team, const FinishNode& node,
+                                        const OwnSlots<kRows>& slots, std::uint32_t dim, const Selection& selection) {
   TeamCells& cells = subtree.cells[team.first_warp];
   const std::uint32_t left = selection.left;
   const std::uint32_t right = ((1u << slots.count) - 1) & ~(left | selection.undecided);

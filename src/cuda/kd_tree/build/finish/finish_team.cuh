@@ -35,13 +35,13 @@ struct Team {
 };
 
 /// The block meets, and teams have met before, some more often than others: racecheck of compute-sanitizer then takes
-/// what one warp wrote before a meeting of the block and another one reads after it for a race, unless there are two.
+/// what one warp wrote before a barrier of the block and another one reads after it for a race, unless there are two.
 __device__ __forceinline__ void sync_after_teams() {
   sync_block();
   sync_block();
 }
 
-/// The range of the whole team. `turn` alternates between 0 and 1, so that one meeting is enough.
+/// The range of the whole team. `turn` alternates between 0 and 1, so that one barrier is enough.
 template <typename T, bool kStaged>
 __device__ __forceinline__ KeyRange<T> range_of_team(const Subtree<T, kStaged>& subtree, const Team& team,
                                                      KeyRange<T> range, std::uint32_t turn) {

@@ -91,7 +91,7 @@ __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtr
     counts = true;
     team.sync();
   }
-  settle(subtree, team, node, slots, side.dim, selection);
+  resolve(subtree, team, node, slots, side.dim, selection);
   team.sync();
   clear_counters(subtree);
   if (warp_number() == team.first_warp) {

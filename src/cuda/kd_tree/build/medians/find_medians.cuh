@@ -262,8 +262,8 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) {
       if (known.rows[i] != 0) atomic_add(&all[i], known.rows[i]);
     }
-    std::uint32_t meetings = cells.meetings;
-    meet_blocks(&shared_cells(p, task).arrived, task.blocks, meetings);
+    std::uint32_t barriers = cells.barriers;
+    wait_for_blocks(&shared_cells(p, task).arrived, task.blocks, barriers);
     for (std::uint32_t i = thread_number(); task.block == 0 && i < 4 * bins; i += threads_per_block()) {
       known.rows[i] = load_fresh(&all[i]);
     }

@@ -43,7 +43,7 @@ class CandidateSelection {
     sync_block();
     if (cells.split_equal > 1) break_tie(p_.source, p_.shape.dims, dim_, keys, cells.few_places, cells.few);
     if (is_shared()) {
-      if (thread_number() == 0) cells.meetings = meetings_;
+      if (thread_number() == 0) cells.barriers = barriers_;
       sync_block();
     }
   }
@@ -51,12 +51,12 @@ class CandidateSelection {
  private:
   __device__ __forceinline__ bool is_shared() const { return blocks_ > 1; }
 
-  /// The blocks meet, and their cells of the meeting before become those of the one after the next: nobody looks at
+  /// The blocks meet, and their cells of the barrier before become those of the one after the next: nobody looks at
   /// them now.
   __device__ __forceinline__ void meet() {
-    meet_blocks(&shared_->arrived, blocks_, meetings_);
+    wait_for_blocks(&shared_->arrived, blocks_, barriers_);
     if (block_ != 0) return;
-    const std::uint32_t round = (meetings_ + 1) % 3;
+    const std::uint32_t round = (barriers_ + 1) % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       shared_->histogram[round][b] = 0;
     }
@@ -148,7 +148,7 @@ class CandidateSelection {
     note_extremes(least, greatest);
     sync_block();
     if (is_shared()) {
-      const std::uint32_t round = meetings_ % 3;
+      const std::uint32_t round = barriers_ % 3;
       if (warp_number() == 0) share_extremes(round);
       meet();
       load_extremes(round, low, high);
@@ -173,7 +173,7 @@ class CandidateSelection {
     StepShared& cells = step_shared();
     std::uint32_t* histogram = cells.histogram;
     const std::uint32_t width = 8 * sizeof(Key) - leading_zeros(static_cast<Key>(high - low));
-    const std::uint32_t shift = width > 10 ? width - 10 : 0, round = meetings_ % 3;
+    const std::uint32_t shift = width > 10 ? width - 10 : 0, round = barriers_ % 3;
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) histogram[b] = 0;
     sync_block();
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
@@ -263,7 +263,7 @@ class CandidateSelection {
   CandidateList list_;
   ListCells* shared_;
   std::uint32_t dim_, first_stage_, block_, blocks_;
-  std::uint32_t meetings_ = 0;
+  std::uint32_t barriers_ = 0;
 };
 
 /// Finds the split, however many candidates there are, if those that are ranked at once are known to be tied.

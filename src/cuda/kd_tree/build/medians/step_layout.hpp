@@ -56,7 +56,7 @@ struct StepShared {
   std::uint32_t slots[2];
   std::uint32_t moved[2];
   std::uint32_t samples[2];  ///< of the nodes that are made known
-  std::uint32_t meetings;    ///< of the blocks that share a list
+  std::uint32_t barriers;    ///< of the blocks that share a list
   std::uint32_t is_tied;     ///< whether the cells of the segment refine ties
   std::uint32_t ties_at;     ///< where its tables lie in shared memory, if so; 0: they do not
   std::uint32_t part_sums[2][kMostBins / kPartBins];

@@ -6,7 +6,7 @@
 
 namespace kith::cuda {
 
-/// Copies them to `at` in shared memory. They are there after wait_for_copies and a meeting.
+/// Copies them to `at` in shared memory. They are there after wait_for_copies and a barrier.
 template <typename T>
 __device__ __forceinline__ void stage_ties(const GroupParameters<T>& p, std::uint32_t segment, std::size_t at) {
   const bool are_staged = p.shape.dims <= kOwnDims;

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kSearchThreads)
     while (walk.find_leaf()) {
       const SearchLeaf<T> leaf = knn.tree.leaf(walk.leaf());
       offer_leaf(leaf, true, kWarp, leaf.count, knn.filter, measure, query.asking, list);
-      list.settle();  // the walk depends on the limit
+      list.resolve();  // the walk depends on the limit
     }
     const std::uint64_t row = query.asking.row;
     list.write(knn.answer, row * knn.k, knn.k, points);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/packet/packet_walk.cuh"
-#include "cuda/kd_tree/search/warp/settle_ties.cuh"
+#include "cuda/kd_tree/search/warp/resolve_ties.cuh"
 #include "cuda/primitives/sort_across_lanes.cuh"
 #include "cuda/queries/put_answer.cuh"
 
@@ -68,7 +68,7 @@ class CollectedByWarp
         is_coarse = sort_keys(keys);
       }
     }
-    if (is_coarse) settle_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, task_.knn.k);
+    if (is_coarse) resolve_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, task_.knn.k);
     sync_warp();
     write_row(asking, entries, is_coarse ? order_ + kMostCollected : order_);
     sync_warp();  // before the next list takes the stage

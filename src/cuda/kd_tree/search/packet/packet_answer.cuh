@@ -179,7 +179,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
     // First the lists in which an entry that has no lane may be a neighbour.
     std::uint32_t asking =
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
-    for (; asking != 0; asking &= asking - 1) settle_end(lowest_bit(asking));
+    for (; asking != 0; asking &= asking - 1) resolve_end(lowest_bit(asking));
     for (asking = ballot(has_answer); asking != 0;) {
       constexpr std::uint32_t kPair = 2;  // what they read is on its way at the same time
       std::uint32_t lanes[kPair];
@@ -236,7 +236,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
 
   /// The keys of a list that has more than the warp has lanes, so that none of the first ones comes after the last
   /// ones: these sink, then the first ones rise, and what they have pushed out sinks again.
-  __device__ void settle_end(std::uint32_t asking) {
+  __device__ void resolve_end(std::uint32_t asking) {
 #pragma unroll 1
     for (std::uint32_t round = 0; round < 3; ++round) {
       const std::uint32_t place = (round == 1 ? 0 : kKept - kWarp) + lane_number();

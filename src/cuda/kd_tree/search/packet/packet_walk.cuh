@@ -268,7 +268,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// Bits that name a point of a leaf.
   __device__ static constexpr std::uint32_t point_bits() { return point_bits_of(kDims); }
 
-  /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no meetings of the warp.
+  /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no barriers of the warp.
   template <typename Take>
   __device__ __forceinline__ void take_pairs(bool is_last, const Take& take) {
     std::uint32_t first = 0;

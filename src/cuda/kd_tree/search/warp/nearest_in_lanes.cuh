@@ -37,7 +37,7 @@ class NearestInLanes {
   }
 
   /// After this the limit is that of all that was offered.
-  __device__ void settle() {}
+  __device__ void resolve() {}
 
   /// Fills a row of `width` >= k entries.
   __device__ void write(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t width,

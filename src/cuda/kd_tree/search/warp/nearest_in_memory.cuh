@@ -40,7 +40,7 @@ class NearestInMemory {
   }
 
   /// After this the limit is that of all that was offered.
-  __device__ void settle() {
+  __device__ void resolve() {
     if (count_ > 0 && kept_ + count_ >= k_) join();
   }
 

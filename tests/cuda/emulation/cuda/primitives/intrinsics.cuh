@@ -1,6 +1,6 @@
-// Stands in for src/cuda/primitives/intrinsics.cuh on the host: every thread of a grid is a fiber, a warp's words are exchanged at
-// a meeting of its 32 lanes. Slow and strict: a lane that stays away from a meeting, or comes to another one, is an
-// error.
+// Stands in for src/cuda/primitives/intrinsics.cuh on the host: every thread of a grid is a fiber, a warp's words are
+// exchanged at a barrier of its 32 lanes. Slow and strict: a lane that stays away from a barrier, or comes to another
+// one, is an error.
 #pragma once
 
 #include <bit>
@@ -41,12 +41,12 @@ inline const Here& here() { return *running; }
 /// Gives the processor to the other fibers.
 void yield();
 /// Barrier `number` of this block, for `threads` threads.
-void meet_in_block(std::uint32_t number, std::uint32_t threads);
+void wait_for_block(std::uint32_t number, std::uint32_t threads);
 /// All threads of this block meet; true if one of them votes for it.
 bool vote_in_block(bool vote);
 /// Hands `bytes` at `value` to the warp and returns the words of all lanes, 8 bytes each. `what` must be the same for
 /// all.
-const std::uint64_t* meet_in_warp(const char* what, std::uint64_t word);
+const std::uint64_t* wait_for_warp(const char* what, std::uint64_t word);
 
 }  // namespace emulation
 
@@ -65,10 +65,10 @@ V* at_shared(std::uint32_t address) {
   return reinterpret_cast<V*>(shared_memory() + address);
 }
 
-inline void sync_block() { emulation::meet_in_block(0, threads_per_block()); }
-inline void sync_warp() { emulation::meet_in_warp("sync_warp", 0); }
+inline void sync_block() { emulation::wait_for_block(0, threads_per_block()); }
+inline void sync_warp() { emulation::wait_for_warp("sync_warp", 0); }
 inline bool any_thread(bool vote) { return emulation::vote_in_block(vote); }
-inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::meet_in_block(barrier, threads); }
+inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation::wait_for_block(barrier, threads); }
 inline void fence_device() {}
 inline void start_next() {}
 inline void wait_for_previous() {}
@@ -96,27 +96,27 @@ V value_of(std::uint64_t word) {
 
 template <typename V>
 V shuffle(V value, std::uint32_t lane) {
-  return emulation::value_of<V>(emulation::meet_in_warp("shuffle", emulation::word_of(value))[lane % kWarp]);
+  return emulation::value_of<V>(emulation::wait_for_warp("shuffle", emulation::word_of(value))[lane % kWarp]);
 }
 template <typename V>
 V shuffle_xor(V value, std::uint32_t mask) {
   return emulation::value_of<V>(
-      emulation::meet_in_warp("shuffle_xor", emulation::word_of(value))[(lane_number() ^ mask) % kWarp]);
+      emulation::wait_for_warp("shuffle_xor", emulation::word_of(value))[(lane_number() ^ mask) % kWarp]);
 }
 template <typename V>
 V shuffle_up(V value, std::uint32_t delta) {
-  const std::uint64_t* words = emulation::meet_in_warp("shuffle_up", emulation::word_of(value));
+  const std::uint64_t* words = emulation::wait_for_warp("shuffle_up", emulation::word_of(value));
   return lane_number() < delta ? value : emulation::value_of<V>(words[lane_number() - delta]);
 }
 inline std::uint32_t ballot(bool vote) {
-  const std::uint64_t* words = emulation::meet_in_warp("ballot", vote ? 1 : 0);
+  const std::uint64_t* words = emulation::wait_for_warp("ballot", vote ? 1 : 0);
   std::uint32_t mask = 0;
   for (std::uint32_t lane = 0; lane < kWarp; ++lane) mask |= static_cast<std::uint32_t>(words[lane]) << lane;
   return mask;
 }
 inline bool any_lane(bool vote) { return ballot(vote) != 0; }
 inline std::uint32_t match_lanes(std::uint32_t value) {
-  const std::uint64_t* words = emulation::meet_in_warp("match", value);
+  const std::uint64_t* words = emulation::wait_for_warp("match", value);
   std::uint32_t mask = 0;
   for (std::uint32_t lane = 0; lane < kWarp; ++lane) mask |= (words[lane] == value ? 1u : 0u) << lane;
   return mask;
@@ -126,7 +126,7 @@ inline bool all_lanes_equal(std::uint32_t value) { return match_lanes(value) == 
 namespace emulation {
 template <typename V, typename Join>
 V reduce(const char* what, V value, Join join) {
-  const std::uint64_t* words = meet_in_warp(what, word_of(value));
+  const std::uint64_t* words = wait_for_warp(what, word_of(value));
   V result = value_of<V>(words[0]);
   for (std::uint32_t lane = 1; lane < kWarp; ++lane) result = join(result, value_of<V>(words[lane]));
   return result;
@@ -150,7 +150,7 @@ inline std::uint32_t lowest_bit(std::uint32_t word) { return static_cast<std::ui
 inline std::uint32_t leading_zeros(std::uint32_t word) { return static_cast<std::uint32_t>(std::countl_zero(word)); }
 inline std::uint32_t leading_zeros(std::uint64_t word) { return static_cast<std::uint32_t>(std::countl_zero(word)); }
 
-// Fibers of one thread take turns only at meetings: a plain read and write is atomic.
+// Fibers of one thread take turns only at barriers: a plain read and write is atomic.
 template <typename V>
 V atomic_add(V* to, V value) {
   const V old = *to;
@@ -292,7 +292,7 @@ inline float add_cut(const float* numbers, std::uint32_t count) {
 }  // namespace emulation
 
 inline void load_matrix_x4(std::uint32_t (&to)[4], std::uint32_t row) {
-  const std::uint64_t* rows = emulation::meet_in_warp("load_matrix", row);
+  const std::uint64_t* rows = emulation::wait_for_warp("load_matrix", row);
   for (std::uint32_t i = 0; i < 4; ++i) {
     std::memcpy(&to[i], shared_memory() + rows[8 * i + lane_number() / 4] + 4 * (lane_number() % 4), 4);
   }
@@ -301,7 +301,7 @@ inline void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint3
   const std::uint32_t row = lane_number() / 4, column = 2 * (lane_number() % 4);
   float rows[2][16], columns[2][16];
   for (std::uint32_t half = 0; half < 2; ++half) {
-    const std::uint64_t* words = emulation::meet_in_warp("mma", std::uint64_t{a[2 * half + 1]} << 32 | a[2 * half]);
+    const std::uint64_t* words = emulation::wait_for_warp("mma", std::uint64_t{a[2 * half + 1]} << 32 | a[2 * half]);
     for (std::uint32_t k = 0; k < 8; ++k) {
       const std::uint64_t word = words[4 * row + k / 2];
       for (std::uint32_t r = 0; r < 2; ++r) {
@@ -309,7 +309,7 @@ inline void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint3
       }
     }
   }
-  const std::uint64_t* words = emulation::meet_in_warp("mma", std::uint64_t{b[1]} << 32 | b[0]);
+  const std::uint64_t* words = emulation::wait_for_warp("mma", std::uint64_t{b[1]} << 32 | b[0]);
   for (std::uint32_t n = 0; n < 2; ++n) {
     for (std::uint32_t k = 0; k < 16; ++k) {
       const std::uint64_t word = words[4 * (column + n) + k % 8 / 2];

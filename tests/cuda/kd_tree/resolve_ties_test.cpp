@@ -1,5 +1,5 @@
 // Lists that coarse keys have put into order but for runs, the warp run on the host.
-#include "cuda/kd_tree/search/warp/settle_ties.cuh"
+#include "cuda/kd_tree/search/warp/resolve_ties.cuh"
 
 #include "cuda/emulation/grid.hpp"
 
@@ -17,7 +17,7 @@ using cuda::Candidate;
 
 /// Lists of up to 256 entries in runs of up to `longest`, within which distances tie or not.
 template <typename T>
-void expect_settled(std::uint64_t seed, std::uint32_t longest) {
+void expect_resolved(std::uint64_t seed, std::uint32_t longest) {
   std::mt19937_64 random(seed);
   const auto entries = static_cast<std::uint32_t>(1 + random() % 255);
   const std::uint32_t found = entries + static_cast<std::uint32_t>(random() % (257 - entries));
@@ -44,7 +44,7 @@ void expect_settled(std::uint64_t seed, std::uint32_t longest) {
   std::sort(ordered.begin(), ordered.end());
   const auto k = static_cast<std::uint32_t>(1 + random() % entries);
   cuda::emulation::run_grid(1, cuda::kWarp, 0, cuda::emulation::Residence::one_by_one, [&] {
-    cuda::settle_ties<T>({{chains.data(), numbers.data()}, found, entries, order.data(), exact.data()}, k);
+    cuda::resolve_ties<T>({{chains.data(), numbers.data()}, found, entries, order.data(), exact.data()}, k);
   });
   for (std::uint32_t i = 0; i < k; ++i) {
     ASSERT_EQ(chains[exact[i]], ordered[i].distance) << "seed " << seed << ", place " << i << " of " << k;
@@ -52,11 +52,11 @@ void expect_settled(std::uint64_t seed, std::uint32_t longest) {
   }
 }
 
-TEST(SettleTies, BringsRunsOfAnyLengthIntoOrder) {
+TEST(ResolveTies, BringsRunsOfAnyLengthIntoOrder) {
   for (std::uint64_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     for (const std::uint32_t longest : {2u, 12u, 33u, 48u, 49u, 256u}) {
-      expect_settled<float>(seed, longest);
-      expect_settled<double>(seed, longest);
+      expect_resolved<float>(seed, longest);
+      expect_resolved<double>(seed, longest);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Random questions to a k-d tree on the host: points, queries, metric, filters; the CPU's searcher knows the answers.
+// Random requests to a k-d tree on the host: points, queries, metric, filters; the CPU's searcher knows the answers.
 #pragma once
 
 #include "cpu/kd_tree/build.hpp"
@@ -23,7 +23,7 @@ namespace kith::test {
 
 /// Keeps what the batch points to.
 template <typename T>
-struct SearchQuestion {
+struct SearchRequest {
   engine::KdTree<T> tree;
   PointSet points;
   PointSet queries;
@@ -68,9 +68,9 @@ struct SearchQuestion {
 };
 
 template <typename T>
-std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std::uint64_t most_rows,
-                                                   std::uint64_t most_queries = 60) {
-  auto question = std::make_unique<SearchQuestion<T>>();
+std::unique_ptr<SearchRequest<T>> random_request(std::mt19937_64& random, std::uint64_t most_rows,
+                                                 std::uint64_t most_queries = 60) {
+  auto request = std::make_unique<SearchRequest<T>>();
   const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
   const auto dims = static_cast<std::uint32_t>(random() % 3 == 0 ? 3 : random() % 12 == 0 ? 33 : 1 + random() % 9);
   constexpr std::uint32_t kLeafSizes[] = {1, 2, 3, 8, 16, 24, 40, 64, 500};
@@ -80,67 +80,67 @@ std::unique_ptr<SearchQuestion<T>> random_question(std::mt19937_64& random, std:
     rows = leaf_size * (random() % 3);
     rows += random() % 3;
   }
-  question->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
-  question->queries = nasty_points(shape, dtype_of<T>, random() % (most_queries + 1), dims, random);
+  request->points = nasty_points(shape, dtype_of<T>, rows, dims, random);
+  request->queries = nasty_points(shape, dtype_of<T>, random() % (most_queries + 1), dims, random);
   switch (random() % 8) {
     case 0:
-      question->metric = Metric::l1();
+      request->metric = Metric::l1();
       break;
     case 1:
-      question->metric = Metric::linf();
+      request->metric = Metric::linf();
       break;
     case 3:
-      question->metric = Metric::canberra();
+      request->metric = Metric::canberra();
       break;
     case 2:
-      question->metric = Metric::lp(std::array{3.0, 1.5, 2.7}[random() % 3]);
+      request->metric = Metric::lp(std::array{3.0, 1.5, 2.7}[random() % 3]);
       break;
     default:
       break;
   }
-  if (random() % 4 == 0 && question->metric.info().wraps) {
-    question->period.assign(dims, std::numeric_limits<T>::infinity());
-    for (T& length : question->period) {
+  if (random() % 4 == 0 && request->metric.info().wraps) {
+    request->period.assign(dims, std::numeric_limits<T>::infinity());
+    for (T& length : request->period) {
       if (random() % 3 != 0) length = T(1) + static_cast<T>(random() % 3);
     }
-    const std::vector<double> lengths(question->period.begin(), question->period.end());
-    for (PointSet* set : {&question->points, &question->queries}) {
+    const std::vector<double> lengths(request->period.begin(), request->period.end());
+    for (PointSet* set : {&request->points, &request->queries}) {
       for (std::uint64_t i = 0; i < set->rows(); ++i) {
         engine::wrap_row(set->template values<T>().data() + i * dims, lengths);
       }
     }
   }
-  const T* values = question->points.template values<T>().data();
-  question->tree =
+  const T* values = request->points.template values<T>().data();
+  request->tree =
       cpu::build_kd_tree(values, rows, dims, {.leaf_size = leaf_size, .cycles = random() % 4 == 0, .threads = 1});
-  engine::QueryBatch<T>& batch = question->batch;
+  engine::QueryBatch<T>& batch = request->batch;
   if (rows <= 3 * most_queries && random() % 2 == 0) {
     batch.count = rows;
     batch.filter.exclude_self = random() % 2 == 0;
     batch.filter.earlier_only = random() % 4 == 0;
   } else {
-    batch.rows = question->queries.template values<T>().data();
-    if (question->queries.rows() == 0) batch.rows = reinterpret_cast<const T*>(question.get());
+    batch.rows = request->queries.template values<T>().data();
+    if (request->queries.rows() == 0) batch.rows = reinterpret_cast<const T*>(request.get());
     batch.row_stride = dims;
-    batch.count = question->queries.rows();
+    batch.count = request->queries.rows();
     if (random() % 4 == 0) {
       for (std::uint64_t q = 0; q < batch.count; ++q) {
-        question->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
+        request->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
       }
-      batch.filter.below = question->below.data();
+      batch.filter.below = request->below.data();
     }
   }
   if (random() % 4 == 0) {
-    question->allowed.resize(rows / 64 + 1);
-    for (std::uint64_t& word : question->allowed) word = random() & random();
-    batch.filter.allowed = question->allowed.data();
+    request->allowed.resize(rows / 64 + 1);
+    for (std::uint64_t& word : request->allowed) word = random() & random();
+    batch.filter.allowed = request->allowed.data();
   }
-  return question;
+  return request;
 }
 
 /// The same for boxes.
 template <typename T>
-struct BoxQuestion {
+struct BoxRequest {
   engine::KdTree<T> tree;
   PointSet points;
   std::vector<T> lower, upper;
@@ -150,10 +150,10 @@ struct BoxQuestion {
 };
 
 template <typename T>
-std::unique_ptr<BoxQuestion<T>> random_boxes(std::mt19937_64& random, std::uint64_t most_rows) {
-  const auto base = random_question<T>(random, most_rows, 0);
-  auto question = std::make_unique<BoxQuestion<T>>();
-  question->tree = base->tree;
+std::unique_ptr<BoxRequest<T>> random_boxes(std::mt19937_64& random, std::uint64_t most_rows) {
+  const auto base = random_request<T>(random, most_rows, 0);
+  auto request = std::make_unique<BoxRequest<T>>();
+  request->tree = base->tree;
   const std::uint64_t rows = base->points.rows(), boxes = random() % 12;
   const std::uint32_t dims = base->tree.dims;
   const T* values = base->points.template values<T>().data();
@@ -167,20 +167,20 @@ std::unique_ptr<BoxQuestion<T>> random_boxes(std::mt19937_64& random, std::uint6
       if (kind >= 5 || random() % 4 == 0) low = -kInfinity;
       if (kind == 6 || random() % 4 == 0) high = kInfinity;
       if (kind == 7 && random() % 8 == 0) low = std::numeric_limits<T>::quiet_NaN();
-      question->lower.push_back(low);
-      question->upper.push_back(high);
+      request->lower.push_back(low);
+      request->upper.push_back(high);
     }
-    question->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
+    request->below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
   }
-  question->allowed = std::vector<std::uint64_t>(rows / 64 + 1);
-  for (std::uint64_t& word : question->allowed) word = random();
-  question->batch.lower = question->lower.data();
-  question->batch.upper = question->upper.data();
-  question->batch.lower_stride = question->batch.upper_stride = dims;
-  question->batch.count = boxes;
-  if (random() % 3 == 0) question->batch.filter.below = question->below.data();
-  if (random() % 3 == 0) question->batch.filter.allowed = question->allowed.data();
-  return question;
+  request->allowed = std::vector<std::uint64_t>(rows / 64 + 1);
+  for (std::uint64_t& word : request->allowed) word = random();
+  request->batch.lower = request->lower.data();
+  request->batch.upper = request->upper.data();
+  request->batch.lower_stride = request->batch.upper_stride = dims;
+  request->batch.count = boxes;
+  if (random() % 3 == 0) request->batch.filter.below = request->below.data();
+  if (random() % 3 == 0) request->batch.filter.allowed = request->allowed.data();
+  return request;
 }
 
 }  // namespace kith::test

@@ -20,7 +20,7 @@ struct CoarseList {
 
 /// As far as the first k entries go.
 template <typename T>
-__device__ __forceinline__ void settle_ties(CoarseList<T> list, std::uint32_t k) {
+__device__ __forceinline__ void resolve_ties(CoarseList<T> list, std::uint32_t k) {
   constexpr std::uint32_t kLongRun = 48;
   const std::uint32_t rows = (list.entries + kWarp - 1) / kWarp;
   std::uint32_t begins = 0;  // of lane i: the places of row i where runs begin

@@ -64,7 +64,7 @@ struct QuerySource {
 
 /// The k nearest: rows of k entries; missing ones get the number of points and infinity.
 template <typename T>
-struct KnnQuestion {
+struct KnnRequest {
   SearchMetric<T> metric = {};
   SearchFilter filter = {};
   QuerySource<T> queries = {};
@@ -80,25 +80,25 @@ struct KnnQuestion {
 
 /// Everything within a bound: first how many, then what.
 template <typename T>
-struct RadiusQuestion {
+struct RadiusRequest {
   SearchMetric<T> metric = {};
   SearchFilter filter = {};
   QuerySource<T> queries = {};
   T bound = 0;
   const T* bounds = nullptr;              ///< per row of the answer; null: `bound` for all
-  std::uint32_t* counts = nullptr;        ///< written by the first question
+  std::uint32_t* counts = nullptr;        ///< written by the first request
   const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* chains = nullptr;
-  std::uint64_t* evaluations = nullptr;  ///< as in KnnQuestion
+  std::uint64_t* evaluations = nullptr;  ///< as in KnnRequest
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }
 };
 
 /// Points in boxes, faces included: first how many, then which.
 template <typename T>
-struct BoxQuestion {
+struct BoxRequest {
   SearchFilter filter = {};  ///< `allowed` and `below` only
   const T* lower = nullptr;  ///< count x dims
   const T* upper = nullptr;

@@ -12,7 +12,7 @@ namespace kith::cuda::cover {
 
 /// A warp per candidate.
 template <DeviceSpace S>
-__global__ void __launch_bounds__(kThreads, kBlocks) settle_prefix(S space, RoundTask task) {
+__global__ void __launch_bounds__(kThreads, kBlocks) resolve_prefix(S space, RoundTask task) {
   const LevelView& level = task.level;
   const Prefix& prefix = task.prefix;
   const std::uint64_t i = thread_of_grid() / kWarp;

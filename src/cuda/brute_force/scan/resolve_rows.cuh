@@ -5,7 +5,7 @@
 // thread's room is full, the warp measures all rows that its threads have noted, from global memory.
 #pragma once
 
-#include "cuda/brute_force/scan/settle_pairs.cuh"
+#include "cuda/brute_force/scan/resolve_pairs.cuh"
 
 #include <cstdint>
 
@@ -18,26 +18,26 @@ struct WaitingRows {
   std::uint8_t queries[kDepth][kWarp];   ///< counted from the first one of the block
 };
 
-/// What settling takes of shared memory, for a block of kWarps warps and kQueries queries.
+/// What resolving takes of shared memory, for a block of kWarps warps and kQueries queries.
 template <std::uint32_t kWarps, std::uint32_t kQueries, std::uint32_t kDepth>
-struct SettleRowsRoom {
+struct ResolveRowsRoom {
   WaitingRows<kDepth> waiting[kWarps];
   std::uint32_t counts[kQueries];
 };
 
 /// Runs have kWidth points of at most kDims dims.
 template <typename T, typename Chain, std::uint32_t kDims, std::uint32_t kWidth, std::uint32_t kDepth>
-class RowSettler : public SettlerBase<T> {
+class RowResolver : public ResolverBase<T> {
  public:
   template <std::uint32_t kWarps, std::uint32_t kQueries>
-  __device__ RowSettler(const ScanTask<T>& task, const ScanPart& part, SettleRowsRoom<kWarps, kQueries, kDepth>& room)
-      : SettlerBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
+  __device__ RowResolver(const ScanTask<T>& task, const ScanPart& part, ResolveRowsRoom<kWarps, kQueries, kDepth>& room)
+      : ResolverBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
 
   /// The pairs of kRows queries with a run; `rows` has seen them. `query_of(i)` counts from the first query of the
   /// block; `run()` and `measure(i, chains)`, which gives row i once more, are asked rarely. The warp comes together.
   template <std::uint32_t kRows, typename QueryOf, typename Run, typename Measure>
-  __device__ __forceinline__ void settle(const NearRows<T, kRows>& rows, const T (&limits)[kRows],
-                                         const QueryOf& query_of, const Run& run, const Measure& measure) {
+  __device__ __forceinline__ void resolve(const NearRows<T, kRows>& rows, const T (&limits)[kRows],
+                                          const QueryOf& query_of, const Run& run, const Measure& measure) {
     if (!any_lane(rows.is_any_near(limits) || this->is_place_)) [[likely]]
       return;
     const PointRun points = run();

@@ -1,7 +1,7 @@
-// Random leave to miss something, for random questions: eps, a budget of leaves, a bound, or all of them.
+// Random leave to miss something, for random requests: eps, a budget of leaves, a bound, or all of them.
 #pragma once
 
-#include "cuda/kd_tree/search_question.hpp"
+#include "cuda/kd_tree/search_request.hpp"
 #include "engine/knn_rules.hpp"
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct ApproximateAnswer {
 };
 
 template <typename T>
-ApproximateAnswer<T> approximately_on_cpu(const SearchQuestion<T>& question, std::uint32_t k,
+ApproximateAnswer<T> approximately_on_cpu(const SearchRequest<T>& request, std::uint32_t k,
                                           const engine::KnnRules<T>& rules, int threads) {
-  ApproximateAnswer<T> answer(question.batch.count, k);
-  question.on_cpu()->knn(question.batch, k, rules, {.threads = threads}, answer.indices.data(), answer.chains.data(),
-                         answer.exact.data());
+  ApproximateAnswer<T> answer(request.batch.count, k);
+  request.on_cpu()->knn(request.batch, k, rules, {.threads = threads}, answer.indices.data(), answer.chains.data(),
+                        answer.exact.data());
   return answer;
 }
 
 /// Never those of an exact search.
 template <typename T>
-engine::KnnRules<T> random_rules(const SearchQuestion<T>& question, std::mt19937_64& random) {
+engine::KnnRules<T> random_rules(const SearchRequest<T>& request, std::mt19937_64& random) {
   constexpr double kEps[] = {1e-6, 0.01, 0.1, 0.5, 1, 2, 100};
   constexpr std::uint32_t kLeaves[] = {1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 64, 100, 255, 256, 257, 1000};
   engine::KnnRules<T> rules;
@@ -46,8 +46,8 @@ engine::KnnRules<T> random_rules(const SearchQuestion<T>& question, std::mt19937
     rules.max_leaves =
         random() % 2 == 0 ? static_cast<std::uint32_t>(1 + random() % 12) : kLeaves[random() % std::size(kLeaves)];
   }
-  if (kind <= 1) rules.shrink = engine::shrink_of_eps<T>(question.metric, kEps[random() % std::size(kEps)]);
-  if (random() % 4 == 0) rules.bound = question.typical_chain(random);
+  if (kind <= 1) rules.shrink = engine::shrink_of_eps<T>(request.metric, kEps[random() % std::size(kEps)]);
+  if (random() % 4 == 0) rules.bound = request.typical_chain(random);
   return rules;
 }
 

@@ -25,9 +25,9 @@ struct WaitingPairs {
   std::uint8_t queries[kDepth][kWarp];
 };
 
-/// What settling takes of shared memory, for a block of kWarps warps and kQueries queries.
+/// What resolving takes of shared memory, for a block of kWarps warps and kQueries queries.
 template <typename T, std::uint32_t kWarps, std::uint32_t kQueries, std::uint32_t kDepth = kWaitingDepth<T>>
-struct SettleRoom {
+struct ResolveRoom {
   WaitingPairs<T, kDepth> waiting[kWarps];
   std::uint32_t counts[kQueries];
 };
@@ -105,14 +105,14 @@ __device__ __forceinline__ std::uint32_t admitted_bits(const ScanTask<T>& task, 
   return good;
 }
 
-/// What settlers share. Nothing of it is a function that is called: what is alive around a call has few registers, and
+/// What resolvers share. Nothing of it is a function that is called: what is alive around a call has few registers, and
 /// others would be read from memory with every pair.
 template <typename T>
-class SettlerBase {
+class ResolverBase {
  public:
   /// The block has part.queries queries and room to count kQueries; all its threads come.
   template <std::uint32_t kQueries>
-  __device__ SettlerBase(const ScanTask<T>& task, const ScanPart& part, std::uint32_t (&counts)[kQueries])
+  __device__ ResolverBase(const ScanTask<T>& task, const ScanPart& part, std::uint32_t (&counts)[kQueries])
       : task_(task),
         part_(part),
         counts_(counts),
@@ -216,19 +216,19 @@ class SettlerBase {
   bool is_place_, is_count_;
 };
 
-/// Chains are kept until they are settled, and single pairs wait.
+/// Chains are kept until they are resolved, and single pairs wait.
 template <typename T, std::uint32_t kDepth = kWaitingDepth<T>>
-class PairSettler : public SettlerBase<T> {
+class PairResolver : public ResolverBase<T> {
  public:
   template <std::uint32_t kWarps, std::uint32_t kQueries>
-  __device__ PairSettler(const ScanTask<T>& task, const ScanPart& part, SettleRoom<T, kWarps, kQueries, kDepth>& room)
-      : SettlerBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
+  __device__ PairResolver(const ScanTask<T>& task, const ScanPart& part, ResolveRoom<T, kWarps, kQueries, kDepth>& room)
+      : ResolverBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
 
   /// The pairs of kRows queries with a run of kWidth points. `query_of(i)` counts from the first query of the block;
   /// `run()` is asked rarely. The warp comes together.
   template <std::uint32_t kRows, std::uint32_t kWidth, typename QueryOf, typename Run>
-  __device__ __forceinline__ void settle(const T (&chains)[kRows][kWidth], const T (&limits)[kRows],
-                                         const QueryOf& query_of, const Run& run) {
+  __device__ __forceinline__ void resolve(const T (&chains)[kRows][kWidth], const T (&limits)[kRows],
+                                          const QueryOf& query_of, const Run& run) {
     NearRows<T, kRows> rows;
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {

@@ -1,11 +1,11 @@
-// A question to a tree in the memory of a GPU, and to the whole index there.
+// A request to a tree in the memory of a GPU, and to the whole index there.
 #pragma once
 
 #include "cuda/runtime/device_scope.hpp"
 #include "cuda/kd_tree/search/tree_engine.hpp"
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "cuda/queries/batch_search.hpp"
-#include "cuda/kd_tree/search_question.hpp"
+#include "cuda/kd_tree/search_request.hpp"
 
 #include <kith/index.hpp>
 
@@ -18,7 +18,7 @@ inline BuildOptions tree_on(Device device, Metric metric = {}) {
   return {.engine = Engine::kd_tree, .device = device, .metric = metric};
 }
 
-/// The tree of a question on the GPU, and what searches there.
+/// The tree of a request on the GPU, and what searches there.
 template <typename T>
 struct OnDevice {
   cuda::DeviceScope scope{0};
@@ -27,10 +27,10 @@ struct OnDevice {
   cuda::TreeEngine<T> engine;
   cuda::BatchSearch<T> search;
 
-  OnDevice(const SearchQuestion<T>& question, std::uint64_t budget)
-      : tree(cuda::copy_tree_to_device(question.tree, stream, {})),
+  OnDevice(const SearchRequest<T>& request, std::uint64_t budget)
+      : tree(cuda::copy_tree_to_device(request.tree, stream, {})),
         engine(tree),
-        search(engine, question.metric, std::span<const T>(question.period), stream, {budget}) {
+        search(engine, request.metric, std::span<const T>(request.period), stream, {budget}) {
     stream.synchronize();
   }
 };
