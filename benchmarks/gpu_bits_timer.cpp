@@ -16,9 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <vector>
 
 namespace {
@@ -40,19 +38,8 @@ std::vector<std::uint64_t> random_words(std::uint64_t count, std::uint64_t seed)
 }
 
 /// Words as the kernels want them.
-cuda::DeviceBuffer<float> on_device(const std::vector<std::uint64_t>& words, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<float> values(2 * words.size(), stream);
-  cuda::check(cudaMemcpyAsync(values.data(), words.data(), values.bytes(), cudaMemcpyHostToDevice, stream.get()),
-              "copying words to the GPU");
-  stream.synchronize();
-  return values;
-}
-
-template <typename V>
-std::vector<V> on_host(const V* from, std::uint64_t count) {
-  std::vector<V> values(count);
-  cuda::check(cudaMemcpy(values.data(), from, count * sizeof(V), cudaMemcpyDeviceToHost), "copying answers");
-  return values;
+cuda::DeviceBuffer<float> words_on_device(const std::vector<std::uint64_t>& words, const cuda::Stream& stream) {
+  return on_device(std::span(reinterpret_cast<const float*>(words.data()), 2 * words.size()), stream);
 }
 
 /// Of some queries of the case. Bytes of words in memory are bits in some order, the same for all rows.
@@ -74,11 +61,11 @@ bool is_right(const Case& what, const std::vector<std::uint64_t>& rows, const st
 }
 
 /// Writes a row of the report; false if the answer is wrong.
-bool measure(const Case& what, std::ostringstream& json, bool is_first) {
+void measure(const Case& what, Results& results) {
   const std::vector<std::uint64_t> rows = random_words(what.rows * what.bits / 64, 1),
                                    queries = random_words(what.queries * what.bits / 64, 2);
   const cuda::Stream stream;
-  const cuda::DeviceBuffer<float> points = on_device(rows, stream), asking = on_device(queries, stream);
+  const cuda::DeviceBuffer<float> points = words_on_device(rows, stream), asking = words_on_device(queries, stream);
   cuda::DeviceBuffer<std::uint32_t> indices(what.queries * what.k, stream), again(1, stream);
   cuda::DeviceBuffer<float> distances(what.queries * what.k, stream);
   cuda::ScannedPoints<float> scanned;
@@ -102,45 +89,27 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
   const double words = static_cast<double>(what.rows) * static_cast<double>(what.queries) * (what.bits / 32);
   char text[512];
   std::snprintf(text, sizeof text,
-                "%s\n  {\"rows\": %llu, \"bits\": %u, \"queries\": %llu, \"k\": %u, \"ms\": %.4f, "
+                "{\"rows\": %llu, \"bits\": %u, \"queries\": %llu, \"k\": %u, \"ms\": %.4f, "
                 "\"word_pairs_per_ns\": %.1f, \"asked_again\": %u, \"is_right\": %s}",
-                is_first ? "" : ",", static_cast<unsigned long long>(what.rows), what.bits,
-                static_cast<unsigned long long>(what.queries), what.k, ms, words / ms / 1e6, asked_again,
-                right ? "true" : "false");
-  json << text;
+                static_cast<unsigned long long>(what.rows), what.bits, static_cast<unsigned long long>(what.queries),
+                what.k, ms, words / ms / 1e6, asked_again, right ? "true" : "false");
   std::printf("%9llu rows %5u bits %7llu queries k %5u %10.3f ms %8.1f pairs of words/ns %6u again  %s\n",
               static_cast<unsigned long long>(what.rows), what.bits, static_cast<unsigned long long>(what.queries),
               what.k, ms, words / ms / 1e6, asked_again, right ? "right" : "WRONG");
-  std::fflush(stdout);
-  return right;
+  results.add(text, right);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: gpu_bits_timer RESULTS.json\n", stderr);
-    return 2;
-  }
   constexpr std::uint64_t k1M = 1'000'000;
   const std::vector<Case> cases = {
       {k1M, 256, 10'000},     {k1M, 64, 10'000},       {k1M, 128, 10'000},     {k1M, 192, 10'000}, {k1M, 512, 10'000},
       {k1M, 1024, 10'000},    {k1M, 256, 10'000, 100}, {k1M, 256, 1000, 1000}, {k1M, 256, 1},      {10 * k1M, 256, 1},
       {k1M, 64, 1},           {k1M, 256, 8},           {k1M, 256, 32},         {k1M, 256, 33},     {k1M, 256, 128},
       {100'000, 256, 100'000}};
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    bool is_first = true, is_all_right = true;
-    for (const Case& what : cases) {
-      is_all_right = measure(what, json, is_first) && is_all_right;
-      is_first = false;
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_all_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  return run_timer(argc, argv, "gpu_bits_timer RESULTS.json", [&](Results& results, const std::string&) {
+    results.begin_list("rows");
+    for (const Case& what : cases) measure(what, results);
+  });
 }

@@ -21,9 +21,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -61,23 +59,6 @@ PointSet points_of(const Case& what, std::uint64_t rows, std::uint64_t seed) {
                        .points);
 }
 
-template <typename T>
-cuda::DeviceBuffer<T> on_device(const PointSet& points, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<T> values(points.rows() * points.dims(), stream);
-  cuda::check(
-      cudaMemcpyAsync(values.data(), points.values<T>().data(), values.bytes(), cudaMemcpyHostToDevice, stream.get()),
-      "copying points to the GPU");
-  stream.synchronize();
-  return values;
-}
-
-template <typename V>
-std::vector<V> on_host(const V* from, std::uint64_t count) {
-  std::vector<V> values(count);
-  cuda::check(cudaMemcpy(values.data(), from, count * sizeof(V), cudaMemcpyDeviceToHost), "copying answers");
-  return values;
-}
-
 /// Searches of one case, by any engine.
 template <typename T>
 class Bench {
@@ -87,7 +68,7 @@ class Bench {
         points_(points),
         queries_(what.queries == 0 ? PointSet(what.dtype, 0, what.dims) : points_of(what, what.queries, 77)),
         count_(what.queries == 0 ? what.points : what.queries),
-        rows_(on_device<T>(queries_, stream_)),
+        rows_(on_device<T>(queries_.values<T>(), stream_)),
         indices_(count_ * what.k, stream_),
         chains_(count_ * what.k, stream_),
         asked_again_(1, stream_),
@@ -159,14 +140,14 @@ Row measured(const Case& what, bool has_tree) {
   row.what = what;
   Bench<T> bench(what, points);
   {
-    const cuda::ScanEngine<T> engine(on_device<T>(points, bench.stream()), what.points, what.dims, what.metric, false,
-                                     bench.stream());
+    const cuda::ScanEngine<T> engine(on_device<T>(points.values<T>(), bench.stream()), what.points, what.dims,
+                                     what.metric, false, bench.stream());
     row.ms = bench.time(engine);
     row.asked_again = bench.asked_again(engine);
     row.is_right = bench.is_right();
   }
   if (has_tree) {
-    const cuda::DeviceBuffer<T> values = on_device<T>(points, bench.stream());
+    const cuda::DeviceBuffer<T> values = on_device<T>(points.values<T>(), bench.stream());
     const cuda::PointSource<T> source{values.data(), what.dims, 1, nullptr};
     const cuda::DeviceTree<T> tree = cuda::build_device_tree<T>(
         source, what.points, what.dims, engine::default_leaf_size(what.dims), false, bench.stream());
@@ -229,65 +210,42 @@ std::vector<Case> crossover_cases() {
   return cases;
 }
 
-void report(std::ostringstream& json, const Row& row, bool is_first) {
+void report(Results& results, const Row& row) {
   char text[512];
   const std::uint64_t queries = row.what.queries == 0 ? row.what.points : row.what.queries;
   std::snprintf(text, sizeof text,
-                "%s\n  {\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
+                "{\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
                 "\"metric\": \"%s\", \"queries\": %llu, \"k\": %u, \"ms\": %.4f, \"tree_ms\": %.4f, "
                 "\"asked_again\": %llu, \"is_right\": %s}",
-                is_first ? "" : ",", row.name.c_str(), row.what.shape.c_str(),
-                static_cast<unsigned long long>(row.what.points), row.what.dims,
-                row.what.dtype == DType::f32 ? "f32" : "f64", row.what.metric.name().c_str(),
+                row.name.c_str(), row.what.shape.c_str(), static_cast<unsigned long long>(row.what.points),
+                row.what.dims, row.what.dtype == DType::f32 ? "f32" : "f64", row.what.metric.name().c_str(),
                 static_cast<unsigned long long>(queries), row.what.k, row.ms, row.tree_ms,
                 static_cast<unsigned long long>(row.asked_again), row.is_right ? "true" : "false");
-  json << text;
   std::printf("%-4s %-9s %9llu %5u %s %-4s %8llu %5u %10.3f %10.3f %7llu  %s\n", row.name.c_str(),
               row.what.shape.c_str(), static_cast<unsigned long long>(row.what.points), row.what.dims,
               row.what.dtype == DType::f32 ? "f32" : "f64", row.what.metric.name().c_str(),
               static_cast<unsigned long long>(queries), row.what.k, row.ms, row.tree_ms,
               static_cast<unsigned long long>(row.asked_again), row.is_right ? "right" : "WRONG");
-  std::fflush(stdout);
+  results.add(text, row.is_right);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: gpu_brute_timer RESULTS.json [quick|NUMBER]\n", stderr);
-    return 2;
-  }
-  const std::string which = argc > 2 ? argv[2] : "";
-  const bool is_quick = which == "quick";
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    std::printf("%-4s %-9s %9s %5s %s %-4s %8s %5s %10s %10s %7s\n", "", "cloud", "points", "dims", "   ", "",
-                "queries", "k", "brute ms", "tree ms", "again");
-    bool is_first = true, is_right = true;
-    const auto take = [&](const Row& row) {
-      report(json, row, is_first);
-      is_first = false;
-      is_right = is_right && row.is_right;
-    };
-    const auto measure = [&](const Case& what) {
-      take(what.dtype == DType::f32 ? measured<float>(what, false) : measured<double>(what, false));
-    };
-    std::vector<Case> cases = main_cases();
-    if (!which.empty() && !is_quick) {
-      measure(cases.at(std::stoul(which)));
-      return is_right ? 0 : 1;
-    }
-    for (const Case& what : cases) measure(what);
-    take(one_query({"uniform", 8'400'000, 3, 1, 10}));
-    if (!is_quick) {
-      for (const Case& what : crossover_cases()) take(measured<float>(what, true));
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  return run_timer(
+      argc, argv, "gpu_brute_timer RESULTS.json [quick|NUMBER]", [](Results& results, const std::string& which) {
+        std::printf("%-4s %-9s %9s %5s %s %-4s %8s %5s %10s %10s %7s\n", "", "cloud", "points", "dims", "   ", "",
+                    "queries", "k", "brute ms", "tree ms", "again");
+        results.begin_list("rows");
+        const auto measure = [&](const Case& what, bool with_tree) {
+          report(results,
+                 what.dtype == DType::f32 ? measured<float>(what, with_tree) : measured<double>(what, with_tree));
+        };
+        const std::vector<Case> cases = main_cases();
+        if (!which.empty() && which != "quick") return measure(cases.at(std::stoul(which)), false);
+        for (const Case& what : cases) measure(what, false);
+        report(results, one_query({"uniform", 8'400'000, 3, 1, 10}));
+        if (which == "quick") return;
+        for (const Case& what : crossover_cases()) measure(what, true);
+      });
 }

@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -207,16 +206,17 @@ Row measured(const Case& what) {
 
 // --- reporting ---
 
-void append_json(std::ostringstream& out, const Row& row, bool is_first) {
+std::string json_of(const Row& row) {
+  std::ostringstream out;
   char text[1024];
   std::snprintf(text, sizeof text,
-                "%s\n  {\"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", \"build_ms\": %.4f, "
+                "{\"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", \"build_ms\": %.4f, "
                 "\"call_ms\": %.4f, \"copy_ms\": %.4f, \"check_ms\": %.4f, \"is_right\": %s, \"peak_bytes\": %llu, "
                 "\"tree_bytes\": %llu, "
                 "\"host_ms\": %.3f, \"phases\": [",
-                is_first ? "" : ",", row.what.cloud.c_str(), static_cast<unsigned long long>(row.what.points),
-                row.what.dims, row.what.dtype == DType::f32 ? "f32" : "f64", row.build_ms, row.call_ms, row.copy_ms,
-                row.check_ms, row.is_right ? "true" : "false", static_cast<unsigned long long>(row.peak_bytes),
+                row.what.cloud.c_str(), static_cast<unsigned long long>(row.what.points), row.what.dims,
+                row.what.dtype == DType::f32 ? "f32" : "f64", row.build_ms, row.call_ms, row.copy_ms, row.check_ms,
+                row.is_right ? "true" : "false", static_cast<unsigned long long>(row.peak_bytes),
                 static_cast<unsigned long long>(row.tree_bytes), row.host_ms);
   out << text;
   for (std::size_t p = 0; p < row.phases.size(); ++p) {
@@ -226,6 +226,7 @@ void append_json(std::ostringstream& out, const Row& row, bool is_first) {
     out << text;
   }
   out << "]}";
+  return out.str();
 }
 
 void print_row(const Row& row) {
@@ -240,35 +241,22 @@ void print_row(const Row& row) {
                 static_cast<double>(phase.bytes) / phase.ms / 1e6);
   }
   if (row.host_ms > 0) std::printf("    from host memory         %8.3f ms\n", row.host_ms);
-  std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: gpu_build_timer RESULTS.json [quick [CLOUD]]\n", stderr);
-    return 2;
-  }
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    std::printf("%-20s %11s %4s %s %9s %8s %9s %8s %7s %8s %8s\n", "cloud", "points", "dims", "   ", "build ms",
-                "call ms", "Mpts/s", "copy ms", "copies", "B/point", "check ms");
-    bool is_first = true, is_right = true;
-    for (const Case& what : all_cases(argc > 2 && std::string(argv[2]) == "quick")) {
-      if (argc > 3 && what.cloud != argv[3]) continue;
-      const Row row = what.dtype == DType::f32 ? measured<float>(what) : measured<double>(what);
-      append_json(json, row, is_first);
-      print_row(row);
-      is_first = false;
-      is_right = is_right && row.is_right;
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  const std::string cloud = argc > 3 ? argv[3] : "";
+  return run_timer(argc, argv, "gpu_build_timer RESULTS.json [quick [CLOUD]]",
+                   [&](Results& results, const std::string& which) {
+                     std::printf("%-20s %11s %4s %s %9s %8s %9s %8s %7s %8s %8s\n", "cloud", "points", "dims", "   ",
+                                 "build ms", "call ms", "Mpts/s", "copy ms", "copies", "B/point", "check ms");
+                     results.begin_list("rows");
+                     for (const Case& what : all_cases(which == "quick")) {
+                       if (!cloud.empty() && what.cloud != cloud) continue;
+                       const Row row = what.dtype == DType::f32 ? measured<float>(what) : measured<double>(what);
+                       print_row(row);
+                       results.add(json_of(row), row.is_right);
+                     }
+                   });
 }

@@ -15,9 +15,7 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -46,22 +44,12 @@ std::vector<float> rows_of_line(std::uint64_t rows, std::uint32_t dims, std::uin
   return values;
 }
 
-template <typename V>
-cuda::DeviceBuffer<V> on_device(const std::vector<V>& values, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<V> there(values.size(), stream);
-  cuda::check(cudaMemcpyAsync(there.data(), values.data(), there.bytes(), cudaMemcpyHostToDevice, stream.get()),
-              "copying to the GPU");
-  stream.synchronize();
-  return there;
-}
-
 /// One call, and where its time went.
 struct Times {
   std::vector<double> all, build, search, vote;
 };
 
-/// Writes a row of the report; false if a label is wrong.
-bool measure(const Case& what, std::ostringstream& json, bool is_first) {
+void measure(const Case& what, Results& results) {
   const bool is_line = what.cloud == "line";
   const std::vector<float> rows =
       is_line ? rows_of_line(what.points, what.dims, 0) : random_rows(what.points, what.dims, 1);
@@ -72,8 +60,9 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
   for (std::uint32_t& code : codes) code = static_cast<std::uint32_t>(random() % what.classes);
 
   const cuda::Stream stream;
-  const cuda::DeviceBuffer<float> rows_there = on_device(rows, stream), asking_there = on_device(asking, stream);
-  const cuda::DeviceBuffer<std::uint32_t> codes_there = on_device(codes, stream);
+  const cuda::DeviceBuffer<float> rows_there = on_device<float>(rows, stream),
+                                  asking_there = on_device<float>(asking, stream);
+  const cuda::DeviceBuffer<std::uint32_t> codes_there = on_device<std::uint32_t>(codes, stream);
   cuda::DeviceBuffer<std::uint32_t> labels(what.queries, stream);
   apps::DeviceClassifyOptions options;
   options.k = what.k;
@@ -105,15 +94,14 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
   const double cpu_ms = expected.work.build_ms + expected.work.search_ms + expected.work.vote_ms;
   char text[768];
   std::snprintf(text, sizeof text,
-                "%s\n  {\"cloud\": \"%s\", \"points\": %llu, \"new\": %llu, \"dims\": %u, \"classes\": %u, \"k\": %u, "
+                "{\"cloud\": \"%s\", \"points\": %llu, \"new\": %llu, \"dims\": %u, \"classes\": %u, \"k\": %u, "
                 "\"dtype\": \"f32\", \"engine\": \"%s\", \"ms\": %.4f, \"index_ms\": %.4f, \"search_ms\": %.4f, "
                 "\"vote_ms\": %.4f, \"depth\": %llu, \"cpu_ms\": %.1f, \"is_right\": %s}",
-                is_first ? "" : ",", what.cloud.c_str(), static_cast<unsigned long long>(what.points),
+                what.cloud.c_str(), static_cast<unsigned long long>(what.points),
                 static_cast<unsigned long long>(what.queries), what.dims, what.classes, what.k,
                 std::string(name_of(told.work.engine)).c_str(), median(times.all), median(times.build),
                 median(times.search), median(times.vote), static_cast<unsigned long long>(told.depth), cpu_ms,
                 right ? "true" : "false");
-  json << text;
   std::printf(
       "%-8s %8llu points %8llu new %3u dims %3u classes k %u %-6s %9.3f ms (index %.3f, search %.3f, votes %.3f) depth "
       "%llu  CPU %.0f ms  %s\n",
@@ -121,17 +109,12 @@ bool measure(const Case& what, std::ostringstream& json, bool is_first) {
       what.dims, what.classes, what.k, std::string(name_of(told.work.engine)).c_str(), median(times.all),
       median(times.build), median(times.search), median(times.vote), static_cast<unsigned long long>(told.depth),
       cpu_ms, right ? "right" : "WRONG");
-  std::fflush(stdout);
-  return right;
+  results.add(text, right);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: gpu_classify_timer RESULTS.json\n", stderr);
-    return 2;
-  }
   constexpr std::uint64_t k1M = 1'000'000, k256K = 256'000;
   const std::vector<Case> cases = {
       {.cloud = "uniform", .points = k1M, .queries = 2000},
@@ -142,19 +125,8 @@ int main(int argc, char** argv) {
       {.cloud = "uniform", .points = k1M, .queries = k1M, .dims = 3},
       {.cloud = "line", .points = 1, .queries = 100'000, .dims = 3, .classes = 2, .k = 1},
   };
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    bool is_first = true, is_all_right = true;
-    for (const Case& what : cases) {
-      is_all_right = measure(what, json, is_first) && is_all_right;
-      is_first = false;
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_all_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  return run_timer(argc, argv, "gpu_classify_timer RESULTS.json", [&](Results& results, const std::string&) {
+    results.begin_list("rows");
+    for (const Case& what : cases) measure(what, results);
+  });
 }

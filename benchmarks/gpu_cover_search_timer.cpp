@@ -21,7 +21,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <sstream>
@@ -52,16 +51,6 @@ struct Answer {
 
   friend bool operator==(const Answer&, const Answer&) = default;
 };
-
-cuda::DeviceBuffer<std::uint32_t> on_device(const std::vector<std::uint32_t>& words, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<std::uint32_t> copy(words.size(), stream);
-  if (!words.empty()) {
-    cuda::check(cudaMemcpyAsync(copy.data(), words.data(), copy.bytes(), cudaMemcpyHostToDevice, stream.get()),
-                "copying rows to the GPU");
-  }
-  stream.synchronize();
-  return copy;
-}
 
 /// One way to search, measured.
 struct Search {
@@ -104,10 +93,11 @@ Search searched(const Case& what, const cuda::CoverSearchTree& tree, const std::
   return found;
 }
 
-bool measure(const Case& what, std::ostream& out) {
+void measure(const Case& what, Results& results) {
   const cuda::Stream stream;
   const EventTimer timer(stream.get());
-  const auto rows = on_device(what.rows, stream), queries = on_device(what.queries, stream);
+  const auto rows = on_device<std::uint32_t>(what.rows, stream),
+             queries = on_device<std::uint32_t>(what.queries, stream);
   const std::uint32_t* asked = what.queries.empty() ? nullptr : queries.data();
   const auto prepare = [&](cuda::DeviceCoverTree tree) {
     return cuda::PreparedCover(std::move(tree), rows.data(), what.space.has_heads(), stream);
@@ -134,13 +124,14 @@ bool measure(const Case& what, std::ostream& out) {
       what.name.c_str(), what.count(), build_ms, static_cast<unsigned long long>(tree.node_count()), tree.view().height,
       static_cast<unsigned long long>(what.asked()), what.k, by_tree.ms, by_tree.evaluations, by_leaf.ms,
       by_leaf.evaluations, by_pairs.ms, is_right ? "" : ", ANSWERS DIFFER");
+  std::ostringstream out;
   out << "{\"case\": \"" << what.name << "\", \"objects\": " << what.count() << ", \"queries\": " << what.asked()
       << ", \"k\": " << what.k << ", \"build_ms\": " << build_ms << ", \"nodes\": " << tree.node_count()
       << ", \"search_ms\": " << by_tree.ms << ", \"evaluations_per_query\": " << by_tree.evaluations
       << ", \"one_leaf_ms\": " << by_leaf.ms << ", \"one_leaf_evaluations_per_query\": " << by_leaf.evaluations
       << ", \"every_pair_ms\": " << by_pairs.ms << ", \"bytes\": " << tree.memory_bytes()
       << ", \"is_right\": " << (is_right ? "true" : "false") << "}";
-  return is_right;
+  results.add(out.str(), is_right);
 }
 
 /// Lines of a file, or variants of made-up words.
@@ -203,7 +194,7 @@ std::string times_json(const WorkTimes& times) {
 
 /// The last of some runs of a build and a search by the public calls; build, search: (times) -> nothing.
 template <typename Build, typename Find>
-void measure_calls(const char* name, std::ostream& out, Build&& build, Find&& find) {
+void measure_calls(const char* name, Results& results, Build&& build, Find&& find) {
   WorkTimes built, found;
   for (int run = 0; run < 4; ++run) {
     built = found = {};
@@ -212,15 +203,14 @@ void measure_calls(const char* name, std::ostream& out, Build&& build, Find&& fi
   }
   std::printf("%-40s build %.2f ms (GPU %.2f), search %.2f ms (GPU %.2f)\n", name, built.total_ms, built.device_ms,
               found.total_ms, found.device_ms);
-  out << "{\"case\": \"" << name << "\", \"build\": " << times_json(built) << ", \"search\": " << times_json(found)
-      << "}";
+  results.add(std::string("{\"case\": \"") + name + "\", \"build\": " + times_json(built) +
+              ", \"search\": " + times_json(found) + "}");
 }
 
-void measure_words(const SequenceSet& words, std::ostream& out) {
+void measure_words(const SequenceSet& words, Results& results) {
   for (const Engine engine : {Engine::cover_tree, Engine::brute_force}) {
-    if (engine == Engine::brute_force) out << ",\n";
     measure_calls(
-        engine == Engine::cover_tree ? "words, cover tree, public calls" : "words, brute force, public calls", out,
+        engine == Engine::cover_tree ? "words, cover tree, public calls" : "words, brute force, public calls", results,
         [&](WorkTimes* times) {
           return SequenceIndex::build(words, SequenceMetric::edit,
                                       {.engine = engine, .device = Device::cuda(), .times = times});
@@ -229,14 +219,13 @@ void measure_words(const SequenceSet& words, std::ostream& out) {
   }
 }
 
-void measure_codes(const Case& what, std::ostream& out) {
+void measure_codes(const Case& what, Results& results) {
   const std::uint32_t bits = 32 * what.space.stride;
   const BitView rows(reinterpret_cast<const std::uint8_t*>(what.rows.data()), what.count(), bits);
   const BitView queries(reinterpret_cast<const std::uint8_t*>(what.queries.data()), what.asked(), bits);
   for (const Engine engine : {Engine::cover_tree, Engine::brute_force}) {
-    if (engine == Engine::brute_force) out << ",\n";
     measure_calls(
-        engine == Engine::cover_tree ? "codes, cover tree, public calls" : "codes, brute force, public calls", out,
+        engine == Engine::cover_tree ? "codes, cover tree, public calls" : "codes, brute force, public calls", results,
         [&](WorkTimes* times) {
           return BitIndex::build(rows, {.engine = engine, .device = Device::cuda(), .times = times});
         },
@@ -247,32 +236,20 @@ void measure_codes(const Case& what, std::ostream& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: gpu_cover_search_timer RESULTS.json [WORDS [quick]]\n");
-    return 2;
-  }
-  try {
-    const bool is_quick = argc > 3 && std::string(argv[3]) == "quick";
-    const SequenceSet words = words_of(argc > 2 ? argv[2] : "");
-    const std::uint32_t part = is_quick ? 10 : 1;
-    Case bits{.name = "256-bit codes, 1000 clusters", .k = 10};
-    bits.space = {.kind = cuda::SpaceKind::bits, .stride = 8};
-    bits.rows = codes(1'000'000 / part, 8, 1000, 1);
-    bits.queries = codes(100'000 / part, 8, 1000, 2);
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ", \"searches\": [\n";
-    bool is_right = measure(words_case(words), json);
-    json << ",\n";
-    is_right = measure(bits, json) && is_right;
-    json << "], \"calls\": [\n";
-    measure_words(words, json);
-    json << ",\n";
-    measure_codes(bits, json);
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  const bool is_quick = argc > 3 && std::string(argv[3]) == "quick";
+  return run_timer(argc, argv, "gpu_cover_search_timer RESULTS.json [WORDS [quick]]",
+                   [&](Results& results, const std::string& path) {
+                     const SequenceSet words = words_of(path);
+                     const std::uint32_t part = is_quick ? 10 : 1;
+                     Case bits{.name = "256-bit codes, 1000 clusters", .k = 10};
+                     bits.space = {.kind = cuda::SpaceKind::bits, .stride = 8};
+                     bits.rows = codes(1'000'000 / part, 8, 1000, 1);
+                     bits.queries = codes(100'000 / part, 8, 1000, 2);
+                     results.begin_list("searches");
+                     measure(words_case(words), results);
+                     measure(bits, results);
+                     results.begin_list("calls");
+                     measure_words(words, results);
+                     measure_codes(bits, results);
+                   });
 }

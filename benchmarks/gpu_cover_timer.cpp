@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <span>
 #include <sstream>
@@ -97,12 +96,9 @@ Row measured(const Case& what) {
   const std::vector<float> rows = points_of(what);
   const cuda::Stream stream;
   const EventTimer timer(stream.get());
-  cuda::DeviceBuffer<float> on_device(rows.size(), stream);
-  cuda::check(cudaMemcpyAsync(on_device.data(), rows.data(), on_device.bytes(), cudaMemcpyHostToDevice, stream.get()),
-              "copying points to the GPU");
-  stream.synchronize();
+  cuda::DeviceBuffer<float> values = on_device<float>(rows, stream);
   const auto build = [&](cuda::BuildPhases* phases) {
-    return cuda::build_cover_tree_of_vectors(static_cast<const float*>(on_device.data()), what.points, what.dims,
+    return cuda::build_cover_tree_of_vectors(static_cast<const float*>(values.data()), what.points, what.dims,
                                              Metric::Kind::l2, kLeafSize, stream, phases);
   };
   Row row;
@@ -124,11 +120,12 @@ Row measured(const Case& what) {
   return row;
 }
 
-void write(std::ostream& out, const Row& row, bool is_first) {
+void report(Results& results, const Row& row) {
+  std::ostringstream out;
   std::printf("%8u x %3u, %5u clusters: build %.2f ms (CPU %.0f ms), %.0f distances per point, %llu nodes%s\n",
               row.what.points, row.what.dims, row.what.clusters, row.build_ms, row.cpu_ms, row.evaluations,
               static_cast<unsigned long long>(row.nodes), row.is_right ? "" : ", NOT THE TREE OF THE CPU");
-  out << (is_first ? "" : ",") << "\n{\"points\": " << row.what.points << ", \"dims\": " << row.what.dims
+  out << "{\"points\": " << row.what.points << ", \"dims\": " << row.what.dims
       << ", \"clusters\": " << row.what.clusters << ", \"build_ms\": " << row.build_ms << ", \"cpu_ms\": " << row.cpu_ms
       << ", \"evaluations_per_point\": " << row.evaluations << ", \"nodes\": " << row.nodes
       << ", \"tree_bytes\": " << row.tree_bytes << ", \"is_right\": " << (row.is_right ? "true" : "false")
@@ -140,36 +137,19 @@ void write(std::ostream& out, const Row& row, bool is_first) {
     is_first_phase = false;
   }
   out << "]}";
+  results.add(out.str(), row.is_right);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: gpu_cover_timer RESULTS.json [quick]\n");
-    return 2;
-  }
-  try {
-    const bool is_quick = argc > 2 && std::string(argv[2]) == "quick";
+  return run_timer(argc, argv, "gpu_cover_timer RESULTS.json [quick]", [](Results& results, const std::string& which) {
     std::vector<Case> cases = {{100'000, 16, 100}, {581'012, 54, 100}};
-    if (!is_quick) {
+    if (which != "quick") {
       cases.push_back({581'012, 54, 10'000});
       cases.push_back({4'000'000, 8, 1000});
     }
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ", \"builds\": [";
-    bool is_first = true, is_right = true;
-    for (const Case& what : cases) {
-      const Row row = measured(what);
-      write(json, row, is_first);
-      is_first = false;
-      is_right = is_right && row.is_right;
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+    results.begin_list("builds");
+    for (const Case& what : cases) report(results, measured(what));
+  });
 }

@@ -25,9 +25,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <sstream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,27 +132,12 @@ PointSet points_of(const Cloud& cloud, std::uint64_t count, std::uint64_t seed) 
   return std::move(apps::generate(options).points);
 }
 
-template <typename T>
-cuda::DeviceBuffer<T> on_device(const T* values, std::uint64_t count, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<T> buffer(count, stream);
-  cuda::check(cudaMemcpyAsync(buffer.data(), values, buffer.bytes(), cudaMemcpyHostToDevice, stream.get()), "copying");
-  stream.synchronize();
-  return buffer;
-}
-
-template <typename T>
-std::vector<T> on_host(const T* values, std::uint64_t count) {
-  std::vector<T> copy(count);
-  cuda::check(cudaMemcpy(copy.data(), values, count * sizeof(T), cudaMemcpyDeviceToHost), "copying");
-  return copy;
-}
-
 /// A tree on the GPU, and a searcher on the CPU over the same tree.
 template <typename T>
 class Bench {
  public:
   explicit Bench(const Cloud& cloud) : cloud_(cloud), points_(points_of(cloud, cloud.points, 1)) {
-    cuda::DeviceBuffer<T> values = on_device(points_.values<T>().data(), points_.rows() * cloud.dims, stream_);
+    cuda::DeviceBuffer<T> values = on_device<T>(points_.values<T>(), stream_);
     const std::uint32_t leaf_size = engine::default_leaf_size(cloud.dims);
     tree_ = cuda::build_device_tree<T>({values.data(), cloud.dims, 1, nullptr}, points_.rows(), cloud.dims, leaf_size,
                                        false, stream_);
@@ -210,7 +195,7 @@ class Bench {
                            .answer = {indices.data(), chains.data()}},
                           view_};
     if (queries != nullptr) {
-      values = on_device(rows, row.queries * cloud_.dims, stream_);
+      values = on_device(std::span(rows, row.queries * cloud_.dims), stream_);
       order = cuda::DeviceBuffer<std::uint32_t>(row.queries, stream_);
       task.queries.rows = values.data();
       task.queries.row_stride = cloud_.dims;
@@ -309,60 +294,39 @@ class Bench {
 
 // --- reporting ---
 
-void report(const Row& row, std::ostringstream& json, bool is_first) {
+void report(const Row& row, Results& results) {
   const char* dtype = row.cloud->dtype == DType::f32 ? "f32" : "f64";
   char text[512];
   std::snprintf(text, sizeof text,
-                "%s\n  {\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
+                "{\"search\": \"%s\", \"cloud\": \"%s\", \"points\": %llu, \"dims\": %u, \"dtype\": \"%s\", "
                 "\"k\": %u, \"queries\": %llu, \"ms\": %.4f, \"is_right\": %s}",
-                is_first ? "" : ",", row.search.name().c_str(), row.cloud->shape.c_str(),
-                static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype, row.search.k,
-                static_cast<unsigned long long>(row.queries), row.ms, row.is_right ? "true" : "false");
-  json << text;
+                row.search.name().c_str(), row.cloud->shape.c_str(), static_cast<unsigned long long>(row.cloud->points),
+                row.cloud->dims, dtype, row.search.k, static_cast<unsigned long long>(row.queries), row.ms,
+                row.is_right ? "true" : "false");
   std::printf("%-15s %-10s %11llu %4u %s %5u %11llu %10.4f %9.1f  %s\n", row.search.name().c_str(),
               row.cloud->shape.c_str(), static_cast<unsigned long long>(row.cloud->points), row.cloud->dims, dtype,
               row.search.k, static_cast<unsigned long long>(row.queries), row.ms,
               static_cast<double>(row.queries) / row.ms / 1e3, row.is_right ? "right" : "WRONG");
-  std::fflush(stdout);
+  results.add(text, row.is_right);
 }
 
 template <typename T>
-bool measure_cloud(const Cloud& cloud, std::ostringstream& json, bool& is_first) {
+void measure_cloud(const Cloud& cloud, Results& results) {
   Bench<T> bench(cloud);
-  bool is_right = true;
-  for (const Search& search : cloud.searches) {
-    const Row row = bench.measure(search);
-    report(row, json, is_first);
-    is_first = false;
-    is_right = is_right && row.is_right;
-  }
-  return is_right;
+  for (const Search& search : cloud.searches) report(bench.measure(search), results);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: gpu_search_timer RESULTS.json [quick|CLOUD]\n", stderr);
-    return 2;
-  }
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    std::printf("%-15s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
-                "queries", "ms", "M/s");
-    bool is_first = true, is_right = true;
-    const std::string which = argc > 2 ? argv[2] : "";
-    for (const Cloud& cloud : all_clouds(which == "quick")) {
-      if (!which.empty() && which != "quick" && which != cloud.shape) continue;
-      is_right &= cloud.dtype == DType::f32 ? measure_cloud<float>(cloud, json, is_first)
-                                            : measure_cloud<double>(cloud, json, is_first);
-    }
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  return run_timer(
+      argc, argv, "gpu_search_timer RESULTS.json [quick|CLOUD]", [](Results& results, const std::string& which) {
+        std::printf("%-15s %-10s %11s %4s %s %5s %11s %10s %9s\n", "search", "cloud", "points", "dims", "   ", "k",
+                    "queries", "ms", "M/s");
+        results.begin_list("rows");
+        for (const Cloud& cloud : all_clouds(which == "quick")) {
+          if (!which.empty() && which != "quick" && which != cloud.shape) continue;
+          cloud.dtype == DType::f32 ? measure_cloud<float>(cloud, results) : measure_cloud<double>(cloud, results);
+        }
+      });
 }

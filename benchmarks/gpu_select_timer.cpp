@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -124,13 +122,6 @@ class Bench {
   static constexpr std::uint32_t kMissing = 0xfffffff0;
   static constexpr std::uint64_t kSample = 20;
 
-  template <typename V>
-  static std::vector<V> on_host(const V* values, std::uint64_t count) {
-    std::vector<V> copy(count);
-    cuda::check(cudaMemcpy(copy.data(), values, count * sizeof(V), cudaMemcpyDeviceToHost), "copying");
-    return copy;
-  }
-
   bool is_right(const Case& what, const cuda::DeviceBuffer<std::uint32_t>& counts,
                 const cuda::DeviceBuffer<Entry<T>>& limits, const cuda::DeviceBuffer<std::uint32_t>& indices,
                 const cuda::DeviceBuffer<T>& chains) const {
@@ -168,69 +159,50 @@ class Bench {
 
 // --- reporting ---
 
-void report(const Row& row, std::ostringstream& json, bool is_first) {
+void report(const Row& row, Results& results) {
   const std::string strategy(kith::name_of(row.strategy)), done(kith::name_of(row.choice.strategy));
   const double bytes_per_second = static_cast<double>(row.bytes) / row.ms * 1e3;
   char text[512];
-  std::snprintf(
-      text, sizeof text,
-      "%s\n  {\"strategy\": \"%s\", \"done_by\": \"%s\", \"goal\": \"%s\", \"dtype\": \"%s\", \"rows\": %llu, "
-      "\"length\": %u, \"k\": %u, \"ms\": %.4f, \"is_right\": %s}",
-      is_first ? "" : ",", strategy.c_str(), done.c_str(), name_of(row.what.goal), row.dtype,
-      static_cast<unsigned long long>(row.what.rows), row.what.length, row.what.k, row.ms,
-      row.is_right ? "true" : "false");
-  json << text;
+  std::snprintf(text, sizeof text,
+                "{\"strategy\": \"%s\", \"done_by\": \"%s\", \"goal\": \"%s\", \"dtype\": \"%s\", \"rows\": %llu, "
+                "\"length\": %u, \"k\": %u, \"ms\": %.4f, \"is_right\": %s}",
+                strategy.c_str(), done.c_str(), name_of(row.what.goal), row.dtype,
+                static_cast<unsigned long long>(row.what.rows), row.what.length, row.what.k, row.ms,
+                row.is_right ? "true" : "false");
   std::printf("%-10s %-10s %-7s %s %9llu %8u %5u %10.4f %7.1f  %s\n", strategy.c_str(), done.c_str(),
               name_of(row.what.goal), row.dtype, static_cast<unsigned long long>(row.what.rows), row.what.length,
               row.what.k, row.ms, bytes_per_second / 1e9, row.is_right ? "right" : "WRONG");
-  std::fflush(stdout);
+  results.add(text, row.is_right);
 }
 
 constexpr SelectMethod kMethods[] = {SelectMethod::automatic, SelectMethod::insertion, SelectMethod::warp,
                                      SelectMethod::radix,     SelectMethod::bitonic,   SelectMethod::min_reduce};
 
 template <typename T>
-bool measure_all(const std::vector<Case>& cases, const std::string& only, std::ostringstream& json, bool& is_first) {
+void measure_all(const std::vector<Case>& cases, const std::string& only, Results& results) {
   std::uint64_t most = 0;
   for (const Case& what : cases) most = std::max(most, what.rows * what.length);
   Bench<T> bench(most);
-  bool is_right = true;
   for (const Case& what : cases) {
     for (const SelectMethod strategy : kMethods) {
       if (!only.empty() && kith::name_of(strategy) != only) continue;
       if (cuda::choose_select(strategy, what.k, what.length, what.rows).is_fallback || is_endless(what, strategy))
         continue;
-      const Row row = bench.measure(what, strategy);
-      report(row, json, is_first);
-      is_first = false;
-      is_right = is_right && row.is_right;
+      report(bench.measure(what, strategy), results);
     }
   }
-  return is_right;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string which = argc > 2 ? argv[2] : "";
-  if (argc < 2) {
-    std::fputs("usage: gpu_select_timer RESULTS.json [quick|STRATEGY]\n", stderr);
-    return 2;
-  }
-  try {
-    std::ostringstream json;
-    json << "{\"machine\": " << machine_json() << ",\n \"rows\": [";
-    std::printf("%-10s %-10s %-7s %s %9s %8s %5s %10s %7s\n", "strategy", "done by", "goal", "   ", "rows", "length",
-                "k", "ms", "GB/s");
-    bool is_first = true, is_right = true;
-    const std::string only = which == "quick" ? "" : which;
-    is_right &= measure_all<float>(all_cases(which == "quick"), only, json, is_first);
-    is_right &= measure_all<double>(all_cases(true), only, json, is_first);
-    std::ofstream out(argv[1]);
-    out << json.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right ? 0 : 1;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
-  }
+  return run_timer(argc, argv, "gpu_select_timer RESULTS.json [quick|STRATEGY]",
+                   [](Results& results, const std::string& which) {
+                     std::printf("%-10s %-10s %-7s %s %9s %8s %5s %10s %7s\n", "strategy", "done by", "goal", "   ",
+                                 "rows", "length", "k", "ms", "GB/s");
+                     results.begin_list("rows");
+                     const std::string only = which == "quick" ? "" : which;
+                     measure_all<float>(all_cases(which == "quick"), only, results);
+                     measure_all<double>(all_cases(true), only, results);
+                   });
 }

@@ -1,12 +1,19 @@
-// What the timers of the GPU share: medians of times between CUDA events, and what the results say of the machine.
+// What the timers of the GPU share: medians of times between CUDA events, copies, and the file of results.
 #pragma once
 
 #include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
+
+#include <kith/error.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <span>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +93,70 @@ inline std::string machine_json() {
                 properties.name, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cpu.c_str(),
                 std::thread::hardware_concurrency(), commit.c_str());
   return text;
+}
+
+template <typename T>
+cuda::DeviceBuffer<T> on_device(std::span<const T> values, const cuda::Stream& stream) {
+  cuda::DeviceBuffer<T> copy(values.size(), stream);
+  if (!values.empty()) {
+    cuda::check(cudaMemcpyAsync(copy.data(), values.data(), copy.bytes(), cudaMemcpyHostToDevice, stream.get()),
+                "copying to the GPU");
+  }
+  stream.synchronize();
+  return copy;
+}
+
+template <typename T>
+std::vector<T> on_host(const T* values, std::uint64_t count) {
+  std::vector<T> copy(count);
+  cuda::check(cudaMemcpy(copy.data(), values, count * sizeof(T), cudaMemcpyDeviceToHost), "copying from the GPU");
+  return copy;
+}
+
+/// Lists of rows, written as one JSON object with the machine before them.
+class Results {
+ public:
+  void begin_list(const char* name) {
+    json_ << (is_first_list_ ? "" : "\n],") << "\n \"" << name << "\": [";
+    is_first_list_ = false;
+    is_first_row_ = true;
+  }
+
+  /// `row` is one JSON object; `is_right`: whether the answers were.
+  void add(const std::string& row, bool is_right = true) {
+    json_ << (is_first_row_ ? "" : ",") << "\n  " << row;
+    is_first_row_ = false;
+    is_right_ = is_right_ && is_right;
+    std::fflush(stdout);
+  }
+
+  /// True if the file is written and all answers were right.
+  bool write(const char* path) const {
+    std::ofstream out(path);
+    out << "{\"machine\": " << machine_json() << ',' << json_.str() << "\n]}\n" << std::flush;
+    return out.good() && is_right_;
+  }
+
+ private:
+  std::ostringstream json_;
+  bool is_first_list_ = true, is_first_row_ = true, is_right_ = true;
+};
+
+/// Calls measure(results, argument) for the second argument or an empty one; the first is the file of results.
+template <typename Measure>
+int run_timer(int argc, char** argv, const char* usage, Measure&& measure) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s\n", usage);
+    return 2;
+  }
+  try {
+    Results results;
+    measure(results, std::string(argc > 2 ? argv[2] : ""));
+    return results.write(argv[1]) ? 0 : 1;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.exit_code();
+  }
 }
 
 }  // namespace kith
