@@ -223,7 +223,7 @@ class Index : public SearchIndex<Index, PointView> {
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine and angular), UsageError for
   /// an engine that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a
   /// GPU before anything is allocated. Brute force: O(n d), k-d tree: O(n log n). A cover tree, for points of many dims
-  /// that lie on few, takes L2, L1, Linf, cosine or angular without periodic axes, and is never taken by `automatic`.
+  /// that lie on few, takes all metrics but Lp and the inner product, takes no periodic axes, and must be requested.
   ///
   /// The points may lie on a GPU; the work that writes them must have ended, or be in CUDA's default stream. A build on
   /// that GPU reads them where they lie; under cosine and angular, with periodic axes, with rows to leave out, and for

@@ -45,6 +45,8 @@ class Metric {
   constexpr bool is_of_directions() const { return kind_ == Kind::cosine || kind_ == Kind::angular; }
   /// The exponent of an lp metric.
   constexpr double p() const { return p_; }
+  /// x^p for x >= 0, as searches under an lp metric compute it on every machine.
+  double power(double x) const;
   /// The name that `parse` reads, e.g. "l2" or "lp:3".
   std::string name() const;
   /// What can be done with it.

@@ -37,14 +37,14 @@ struct Linf {
   double step(double sum, double way) const { return std::max(sum, way); }
 };
 struct Lp {
-  double p;
-  double step(double sum, double way) const { return sum + std::pow(way, p); }
+  Metric metric;
+  double step(double sum, double way) const { return sum + metric.power(way); }
 };
 
 /// The largest chain value whose distance is at most `radius`; negative if there is none.
 double chain_bound(Metric metric, double radius) {
   if (!(radius >= 0)) return -1;
-  if (metric.kind() == Metric::Kind::lp) return std::pow(radius, metric.p());
+  if (metric.kind() == Metric::Kind::lp) return metric.power(radius);
   if (metric.kind() != Metric::Kind::l2 || std::isinf(radius)) return radius;
   double bound = radius * radius;
   while (std::sqrt(bound) > radius) bound = std::nextafter(bound, 0.0);
@@ -315,7 +315,7 @@ std::vector<Sum> add_up(const PairRequest& request, const Weights* first, const 
     case Metric::Kind::linf:
       return walk_pairs<Sum>(request, Linf{}, first, second);
     case Metric::Kind::lp:
-      return walk_pairs<Sum>(request, Lp{request.metric.p()}, first, second);
+      return walk_pairs<Sum>(request, Lp{request.metric}, first, second);
     default:
       throw UsageError("pairs are counted under l2, l1, linf and lp only");
   }

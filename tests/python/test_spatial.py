@@ -12,6 +12,7 @@ import scipy.spatial
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import kith
 import kith.spatial
 
 often = settings(
@@ -240,6 +241,16 @@ def test_count_neighbors_of_one_tree_by_one_array_of_weights(case):
         assert found == pytest.approx(
             theirs.count_neighbors(theirs, case.radius, p=case.p, weights=weights)
         )
+
+
+@pytest.mark.parametrize("p", [1.5, 2.7, 3, 7])
+def test_bug_pairs_at_the_radius_are_counted_by_other_powers_than_searches_use(p):
+    rng = np.random.default_rng(17)
+    for _ in range(20):
+        points = rng.integers(0, 6, (60, 3)) / 10
+        tree, index = kith.spatial.KDTree(points), kith.Index(points, metric=f"lp:{p}")
+        for radius in np.unique(index.knn(points, k=60)[0])[1:12]:
+            assert tree.count_neighbors(tree, radius, p=p) == index.count(points, radius).sum()
 
 
 @often

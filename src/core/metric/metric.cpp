@@ -56,6 +56,8 @@ std::string Metric::name() const {
   return info().parameter.empty() ? std::string(info().name) : fmt::format("{}:{}", info().name, p_);
 }
 
+double Metric::power(double x) const { return core::Exponent(p_).of(x); }
+
 const MetricInfo& Metric::info() const { return core::kMetricTable[static_cast<std::size_t>(kind_)]; }
 
 std::span<const MetricInfo> metric_table() { return core::kMetricTable; }
