@@ -53,29 +53,29 @@ constexpr std::uint64_t kScannedWhileBuilding = 6000;
 /// millisecond if 1000 queries come. Per dim.
 constexpr std::uint64_t kQueriesWhileBuildingOnGpu = 128;
 
-bool is_for_gpu(const EngineRequest& request) { return request.device.kind() == Device::Kind::cuda; }
+bool is_for_gpu(const EngineRequest& wanted) { return wanted.device.kind() == Device::Kind::cuda; }
 
 /// By the number of points and dims alone. On a GPU a scan needs many rounds, and a tree pays for the fewest points.
-bool tree_pays(const EngineRequest& request) {
+bool tree_pays(const EngineRequest& wanted) {
   constexpr std::uint32_t kMostDimsOfFew = 24;
   constexpr std::uint64_t kFew = 4000;
-  if (is_for_gpu(request))
-    return request.dims <= kMostCertainDims || (request.dims <= kMostDimsOfFew && request.points < kFew);
-  return request.dims <= kMostCertainDims && request.points >= kFewestPointsForTree;
+  if (is_for_gpu(wanted))
+    return wanted.dims <= kMostCertainDims || (wanted.dims <= kMostDimsOfFew && wanted.points < kFew);
+  return wanted.dims <= kMostCertainDims && wanted.points >= kFewestPointsForTree;
 }
 
 /// Whether so few queries come that a scan is done before a tree is built.
-bool queries_are_few(const EngineRequest& request) {
-  if (is_for_gpu(request)) return request.queries > 0 && request.queries < kQueriesWhileBuildingOnGpu * request.dims;
-  return request.queries > 0 && request.queries < kScannedWhileBuilding / std::max(request.dims, 1u);
+bool queries_are_few(const EngineRequest& wanted) {
+  if (is_for_gpu(wanted)) return wanted.queries > 0 && wanted.queries < kQueriesWhileBuildingOnGpu * wanted.dims;
+  return wanted.queries > 0 && wanted.queries < kScannedWhileBuilding / std::max(wanted.dims, 1u);
 }
 
 /// Whether a tree may prune or not, so that it is worth to build one and see: not in few dims, where it does, and not
 /// in so many that building takes long for little hope.
-bool is_doubtful(const EngineRequest& request) {
+bool is_doubtful(const EngineRequest& wanted) {
   constexpr std::uint32_t kMostDims = 64;
   constexpr std::uint64_t kFewestPoints = 4000;
-  return request.dims > kMostCertainDims && request.dims <= kMostDims && request.points >= kFewestPoints;
+  return wanted.dims > kMostCertainDims && wanted.dims <= kMostDims && wanted.points >= kFewestPoints;
 }
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
@@ -112,14 +112,14 @@ void require_cuda(Device device, Engine engine) {
 }
 
 /// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
-void choose_device(const EngineRequest& request, Choice& choice) {
+void choose_device(const EngineRequest& wanted, Choice& choice) {
   const Backend* backend = cuda_backend();
   if (backend == nullptr) return choice.fall_back("this build has no CUDA backend");
   if (!backend->has(choice.engine)) {
     return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
   }
-  if (request.builder == CoverBuilder::lists) return choice.fall_back("builder lists runs on the CPU only");
-  if (request.points < kFewestPointsForGpu) {
+  if (wanted.builder == CoverBuilder::lists) return choice.fall_back("builder lists runs on the CPU only");
+  if (wanted.points < kFewestPointsForGpu) {
     return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
   }
   const std::vector<DeviceInfo> devices = backend->devices();
@@ -128,8 +128,8 @@ void choose_device(const EngineRequest& request, Choice& choice) {
   }
   const auto usable = std::find_if(devices.begin(), devices.end(), is_usable);
   if (usable == devices.end()) return choice.fall_back("this kith holds no code for the GPUs that are there");
-  const bool are_points_there = request.points_on.kind() == Device::Kind::cuda;
-  choice.device = are_points_there ? request.points_on : usable->device;
+  const bool are_points_there = wanted.points_on.kind() == Device::Kind::cuda;
+  choice.device = are_points_there ? wanted.points_on : usable->device;
   choice.reason += fmt::format(
       "\ndevice {}: {}", choice.device.name(),
       are_points_there ? "the points are there" : fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
@@ -148,41 +148,41 @@ void Choice::change_engine(Engine to, const std::string& why) {
   reason = fmt::format("engine {}: {}{}", name_of(to), why, reason.substr(reason.find('\n')));
 }
 
-Choice choose_engine(const EngineRequest& request) {
-  Choice choice{request.engine, Device::cpu(), {}};
-  const bool needs_scan = !knows_metric(Engine::kd_tree, request.metric);
-  if (request.engine != Engine::automatic && !knows_metric(request.engine, request.metric)) {
-    throw UsageError(fmt::format("engine {}: the metric {} needs engine brute{} (or auto)", name_of(request.engine),
-                                 request.metric.name(), needs_scan ? "" : " or kdtree"));
+Choice choose_engine(const EngineRequest& wanted) {
+  Choice choice{wanted.engine, Device::cpu(), {}};
+  const bool needs_scan = !knows_metric(Engine::kd_tree, wanted.metric);
+  if (wanted.engine != Engine::automatic && !knows_metric(wanted.engine, wanted.metric)) {
+    throw UsageError(fmt::format("engine {}: the metric {} needs engine brute{} (or auto)", name_of(wanted.engine),
+                                 wanted.metric.name(), needs_scan ? "" : " or kdtree"));
   }
-  if (needs_scan && request.engine == Engine::automatic) {
+  if (needs_scan && wanted.engine == Engine::automatic) {
     choice.engine = Engine::brute_force;
     choice.reason =
-        fmt::format("engine {}: the one that knows the metric {}", name_of(choice.engine), request.metric.name());
-  } else if (request.engine != Engine::automatic) {
-    choice.reason = fmt::format("engine {}: as asked", name_of(request.engine));
-  } else if (!queries_are_few(request) && is_doubtful(request)) {
+        fmt::format("engine {}: the one that knows the metric {}", name_of(choice.engine), wanted.metric.name());
+  } else if (wanted.engine != Engine::automatic) {
+    choice.reason = fmt::format("engine {}: as asked", name_of(wanted.engine));
+  } else if (!queries_are_few(wanted) && is_doubtful(wanted)) {
     choice.engine = Engine::kd_tree;
     choice.is_measured = true;
     choice.reason = fmt::format("engine {}: if it prunes well, else brute, for {} points of {} dims",
-                                name_of(choice.engine), request.points, request.dims);
+                                name_of(choice.engine), wanted.points, wanted.dims);
   } else {
-    choice.engine = !queries_are_few(request) && tree_pays(request) ? Engine::kd_tree : Engine::brute_force;
+    choice.engine = !queries_are_few(wanted) && tree_pays(wanted) ? Engine::kd_tree : Engine::brute_force;
     choice.reason = fmt::format("engine {}: {} for {} points of {} dims", name_of(choice.engine),
                                 choice.engine == Engine::kd_tree ? "a k-d tree prunes well" : "scanning is faster",
-                                request.points, request.dims);
+                                wanted.points, wanted.dims);
   }
   if (!cpu_backend().has(choice.engine)) {
-    throw UsageError(fmt::format("engine {} is not in this version; use `engine=auto`", name_of(request.engine)));
+    throw UsageError(fmt::format("engine {} is not in this version; use `engine=auto`", name_of(wanted.engine)));
   }
-  if (request.device.kind() == Device::Kind::cuda) {
-    require_cuda(request.device, choice.engine);
-    choice.device = request.device;
-    choice.reason += fmt::format("\ndevice {}: as asked", request.device.name());
-  } else if (request.device.kind() == Device::Kind::cpu) {
+  if (wanted.device.kind() == Device::Kind::cuda) {
+    require_cuda(wanted.device, choice.engine);
+    choice.device = wanted.device;
+    choice.reason += fmt::format("\ndevice {}: as asked", wanted.device.name());
+  } else if (wanted.device.kind() == Device::Kind::cpu) {
     choice.reason += "\ndevice cpu: as asked, or by default";
   } else {
-    choose_device(request, choice);
+    choose_device(wanted, choice);
   }
   return choice;
 }

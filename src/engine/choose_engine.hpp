@@ -36,7 +36,7 @@ struct Choice {
 
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// was asked for and is not there.
-Choice choose_engine(const EngineRequest& request);
+Choice choose_engine(const EngineRequest& wanted);
 
 /// Returns make(choice). Who leaves the choice of a device to us does not want to hear of a GPU that fails or refuses:
 /// the CPU takes its place, and the times begin anew.

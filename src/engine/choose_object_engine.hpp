@@ -22,6 +22,6 @@ struct ObjectEngineRequest {
 };
 
 /// As `choose_engine` for what has no coordinates.
-Choice choose_object_engine(const ObjectEngineRequest& request);
+Choice choose_object_engine(const ObjectEngineRequest& wanted);
 
 }  // namespace kith::engine

@@ -87,27 +87,27 @@ void build_from_clean_rows(IndexState& state, PointView points, const BuildOptio
   state.searcher = engine::backend_of(state.device).build(request);
 }
 
-engine::PlanRequest plan_request(const engine::Choice& choice, const engine::EngineRequest& request, DType dtype,
+engine::PlanRequest plan_request(const engine::Choice& choice, const engine::EngineRequest& wanted, DType dtype,
                                  const BuildOptions& options) {
   return {.engine = choice.engine,
           .metric = options.metric,
           .dtype = dtype,
-          .count = request.points,
-          .dims = request.dims,
+          .count = wanted.points,
+          .dims = wanted.dims,
           .leaf_size = options.leaf_size,
           .is_periodic = !options.period.empty(),
           .device = choice.device,
-          .points_on = request.points_on,
+          .points_on = wanted.points_on,
           .threads = options.threads};
 }
 
 /// choose_engine, and `automatic` takes no GPU that has not enough memory.
-engine::Choice choose(const engine::EngineRequest& request, DType dtype, const BuildOptions& options) {
-  engine::Choice choice = engine::choose_engine(request);
-  if (request.device.kind() == Device::Kind::automatic && choice.device.kind() == Device::Kind::cuda) {
+engine::Choice choose(const engine::EngineRequest& wanted, DType dtype, const BuildOptions& options) {
+  engine::Choice choice = engine::choose_engine(wanted);
+  if (wanted.device.kind() == Device::Kind::automatic && choice.device.kind() == Device::Kind::cuda) {
     const engine::Backend& backend = engine::backend_of(choice.device);
     try {
-      if (backend.build_bytes(plan_request(choice, request, dtype, options)).peak > backend.free_bytes(choice.device)) {
+      if (backend.build_bytes(plan_request(choice, wanted, dtype, options)).peak > backend.free_bytes(choice.device)) {
         choice.fall_back(choice.device.name() + " has not enough free memory");
       }
     } catch (const DeviceError& error) {
@@ -210,10 +210,10 @@ Index Index::build(PointView points, const BuildOptions& options) {
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {
   engine::require_shape(rows, dims);
   engine::require_build_options(options);
-  const engine::EngineRequest request = engine_request_for(rows, dims, Device::cpu(), options);
-  engine::Choice choice = choose(request, dtype, options);
+  const engine::EngineRequest wanted = engine_request_for(rows, dims, Device::cpu(), options);
+  engine::Choice choice = choose(wanted, dtype, options);
   engine::BuildBytes bytes =
-      engine::backend_of(choice.device).build_bytes(plan_request(choice, request, dtype, options));
+      engine::backend_of(choice.device).build_bytes(plan_request(choice, wanted, dtype, options));
   // The normalised copy of the points is the host's.
   if (options.metric.is_of_directions() && choice.device == Device::cpu()) {
     bytes.peak += rows * dims * size_of(dtype);

@@ -43,21 +43,21 @@ inline void require_object_options(const BuildOptions& options, std::string_view
 
 /// Chooses engine and device, and puts what make(choice) returns into the state.
 template <typename State, typename Make>
-void make_searcher(State& state, const ObjectEngineRequest& request, WorkTimes* times, const Make& make) {
+void make_searcher(State& state, const ObjectEngineRequest& wanted, WorkTimes* times, const Make& make) {
   Choice choice = [&] {
-    const StartTime start(times, request.device);
-    return choose_object_engine(request);
+    const StartTime start(times, wanted.device);
+    return choose_object_engine(wanted);
   }();
-  make_or_fall_back(request.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
+  make_or_fall_back(wanted.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
   state.engine = choice.engine;
   state.device = choice.device;
   state.reason = choice.reason;
 }
 
 template <typename State, typename Rows>
-void build_searcher(State& state, const ObjectEngineRequest& request, ObjectBuildRequest<Rows> request,
+void build_searcher(State& state, const ObjectEngineRequest& wanted, ObjectBuildRequest<Rows> request,
                     std::uint64_t bytes) {
-  make_searcher(state, request, request.run.times, [&](const Choice& chosen) {
+  make_searcher(state, wanted, request.run.times, [&](const Choice& chosen) {
     request.engine = chosen.engine;
     request.device = chosen.device;
     return with_memory(bytes, "the index", [&] { return backend_of(chosen.device).build_objects(request); });
@@ -68,12 +68,12 @@ void build_searcher(State& state, const ObjectEngineRequest& request, ObjectBuil
 template <typename State, typename Rows>
 void load_searcher(State& state, const IndexFile& file, const Rows& rows, const LoadOptions& options) {
   const IndexFacts& facts = file.facts();
-  const ObjectEngineRequest request{.engine = facts.engine,
-                                    .device = options.device,
-                                    .objects = facts.rows,
-                                    .content = facts.content,
-                                    .reason = loaded_text(file)};
-  make_searcher(state, request, options.times, [&](const Choice& chosen) {
+  const ObjectEngineRequest wanted{.engine = facts.engine,
+                                   .device = options.device,
+                                   .objects = facts.rows,
+                                   .content = facts.content,
+                                   .reason = loaded_text(file)};
+  make_searcher(state, wanted, options.times, [&](const Choice& chosen) {
     return backend_of(chosen.device)
         .load_objects({file, ObjectBuildRequest<Rows>{.engine = facts.engine,
                                                       .metric = facts.sequence_metric,

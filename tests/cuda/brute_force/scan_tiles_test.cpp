@@ -100,7 +100,7 @@ struct Request {
   }
 };
 
-struct EngineRequest {
+struct Example {
   std::uint64_t points = 0, queries = 0;
   std::uint32_t dims = 0;
   Kind kind = Kind::l2;
@@ -110,62 +110,62 @@ struct EngineRequest {
 
 /// Coordinates on a coarse grid: many ties.
 template <typename T>
-void ask(Request<T>& request, const EngineRequest& request, std::mt19937_64& random) {
+void ask(Request<T>& request, const Example& example, std::mt19937_64& random) {
   cuda::ScanTask<T>& task = request.task;
-  const T unit = request.is_huge ? std::numeric_limits<T>::max() / 8 : T(0.125);
+  const T unit = example.is_huge ? std::numeric_limits<T>::max() / 8 : T(0.125);
   const auto fill = [&](std::vector<T>& values, std::uint64_t count) {
     values.resize(count);
-    const T middle = request.kind == Kind::inner_product ? T(4) : T(0);
+    const T middle = example.kind == Kind::inner_product ? T(4) : T(0);
     for (T& value : values) value = (static_cast<T>(random() % 9) - middle) * unit;
-    if (!request.is_hamming) return;
+    if (!example.is_hamming) return;
     for (T& value : values) {  // all words, and often the same ones
       const auto word = static_cast<std::uint32_t>(random() % 4 == 0 ? 0x9e3779b9 * (random() % 3) : random());
       std::memcpy(&value, &word, sizeof word);
     }
   };
-  const std::uint64_t before = request.is_hamming ? 0 : random() % 2;  // not where vectors begin
-  fill(request.points, before + request.points * request.dims);
-  task.points = {request.points.data() + before, request.points, request.dims};
-  task.metric.kind = request.kind;
-  task.metric.p = request.kind == Kind::lp ? 3 : 2;
-  task.metric.is_hamming = request.is_hamming;
-  if (request.is_periodic) {
-    request.lengths.assign(request.dims, T(1.5));
+  const std::uint64_t before = example.is_hamming ? 0 : random() % 2;  // not where vectors begin
+  fill(request.points, before + example.points * example.dims);
+  task.points = {request.points.data() + before, example.points, example.dims};
+  task.metric.kind = example.kind;
+  task.metric.p = example.kind == Kind::lp ? 3 : 2;
+  task.metric.is_hamming = example.is_hamming;
+  if (example.is_periodic) {
+    request.lengths.assign(example.dims, T(1.5));
     request.lengths.back() = std::numeric_limits<T>::infinity();
     task.metric.lengths = request.lengths.data();
   }
-  std::uint64_t rows = request.queries;
-  if (request.is_self) {
-    task.queries.first = static_cast<std::uint32_t>(random() % (request.points - request.queries + 1));
-    task.queries.rows = task.points.rows + std::uint64_t{task.queries.first} * request.dims;
-    task.queries.row_stride = request.dims;
+  std::uint64_t rows = example.queries;
+  if (example.is_self) {
+    task.queries.first = static_cast<std::uint32_t>(random() % (example.points - example.queries + 1));
+    task.queries.rows = task.points.rows + std::uint64_t{task.queries.first} * example.dims;
+    task.queries.row_stride = example.dims;
     task.filter.exclude_self = true;
-    task.filter.earlier_only = request.is_filtered && random() % 2 == 0;
+    task.filter.earlier_only = example.is_filtered && random() % 2 == 0;
   } else {
-    const std::uint64_t stride = request.dims + random() % 3 * (request.is_hamming ? 2 : 1);
-    rows += request.is_chosen ? 7 : 0;
+    const std::uint64_t stride = example.dims + random() % 3 * (example.is_hamming ? 2 : 1);
+    rows += example.is_chosen ? 7 : 0;
     fill(request.queries, rows * stride);
     task.queries.rows = request.queries.data();
     task.queries.row_stride = stride;
   }
-  task.queries.count = request.queries;
-  if (request.is_chosen) {
+  task.queries.count = example.queries;
+  if (example.is_chosen) {
     request.chosen.resize(rows);
     std::iota(request.chosen.begin(), request.chosen.end(), 0u);
     std::shuffle(request.chosen.begin(), request.chosen.end(), random);
-    request.chosen_count = static_cast<std::uint32_t>(random() % (request.queries + 1));
+    request.chosen_count = static_cast<std::uint32_t>(random() % (example.queries + 1));
     task.queries.chosen = request.chosen.data();
     if (random() % 4 != 0) task.queries.chosen_count = &request.chosen_count;
   }
-  if (request.is_filtered) {
+  if (example.is_filtered) {
     request.below.resize(rows);
-    for (std::uint32_t& below : request.below) below = static_cast<std::uint32_t>(random() % (2 * request.points));
+    for (std::uint32_t& below : request.below) below = static_cast<std::uint32_t>(random() % (2 * example.points));
     task.filter.below = request.below.data();
-    request.allowed.resize((request.points + 63) / 64);
+    request.allowed.resize((example.points + 63) / 64);
     for (std::uint64_t& word : request.allowed) word = random() | random();
     task.filter.allowed = request.allowed.data();
   }
-  task.order.tiles = (request.points + cuda::kTilePoints - 1) / cuda::kTilePoints;
+  task.order.tiles = (example.points + cuda::kTilePoints - 1) / cuda::kTilePoints;
   do {
     task.order.stride = 1 + random() % task.order.tiles;
   } while (std::gcd(task.order.tiles, task.order.stride) != 1);
@@ -173,8 +173,8 @@ void ask(Request<T>& request, const EngineRequest& request, std::mt19937_64& ran
   task.end_tile = random() % 2 == 0 ? task.order.tiles : task.first_tile + 1;
   // A distance that some pair has, and by row others.
   const auto bound = [&] {
-    const std::uint64_t query = random() % request.queries;
-    return request.chain(query, random() % request.points);
+    const std::uint64_t query = random() % example.queries;
+    return request.chain(query, random() % example.points);
   };
   task.bound = random() % 3 == 0 ? std::numeric_limits<T>::infinity() : bound();
   if (random() % 2 == 0) {
@@ -289,22 +289,22 @@ void expect_counted_and_listed(const Request<T>& request, std::uint32_t processo
 }
 
 template <typename T>
-void expect_right(const EngineRequest& request, std::uint64_t seed) {
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request.points << " points, " << request.queries
-                                  << " queries, " << request.dims << " dims, metric " << static_cast<int>(request.kind)
+void expect_right(const Example& example, std::uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << example.points << " points, " << example.queries
+                                  << " queries, " << example.dims << " dims, metric " << static_cast<int>(example.kind)
                                   << (sizeof(T) == 4 ? ", f32" : ", f64"));
   std::mt19937_64 random(seed);
   Request<T> request;
-  ask(request, request, random);
+  ask(request, example, random);
   const auto processors = static_cast<std::uint32_t>(1 + random() % 3);
   ASSERT_NO_FATAL_FAILURE(expect_placed(request, processors));
   ASSERT_NO_FATAL_FAILURE(expect_offered(request, processors, random));
   ASSERT_NO_FATAL_FAILURE(expect_counted_and_listed(request, processors));
 }
 
-void expect_right_in_both(const EngineRequest& request, std::uint64_t seed) {
-  ASSERT_NO_FATAL_FAILURE(expect_right<float>(request, seed));
-  ASSERT_NO_FATAL_FAILURE(expect_right<double>(request, seed));
+void expect_right_in_both(const Example& example, std::uint64_t seed) {
+  ASSERT_NO_FATAL_FAILURE(expect_right<float>(example, seed));
+  ASSERT_NO_FATAL_FAILURE(expect_right<double>(example, seed));
 }
 
 TEST(ScanTiles, FindsThePairsOfManyQueriesInAnyDims) {
@@ -337,9 +337,9 @@ TEST(ScanTiles, TakesAnyMetric) {
   std::uint64_t seed = 200;
   for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::lp, Kind::canberra}) {
     for (const std::uint32_t dims : {1u, 3u, 9u}) {
-      const EngineRequest request{
+      const Example example{
           .points = 200, .queries = 11, .dims = dims, .kind = kind, .is_periodic = kind != Kind::canberra};
-      ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
+      ASSERT_NO_FATAL_FAILURE(expect_right_in_both(example, seed));
       ++seed;
     }
   }
@@ -347,25 +347,25 @@ TEST(ScanTiles, TakesAnyMetric) {
 
 TEST(ScanTiles, HeedsFiltersChosenRowsAndNumbersOfPoints) {
   for (std::uint64_t seed = 300; seed < 324; ++seed) {
-    EngineRequest request{.points = 129 + seed * 31 % 400, .dims = seed % 3 == 0 ? 7u : 3u};
-    request.queries = seed % 4 == 0 ? 1 + seed % 48 : 49 + seed % 90;
-    request.is_self = seed % 2 == 0;
-    request.is_filtered = seed % 5 != 0;
-    request.is_chosen = seed % 3 != 1;
-    request.is_periodic = seed % 7 == 0;
-    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
+    Example example{.points = 129 + seed * 31 % 400, .dims = seed % 3 == 0 ? 7u : 3u};
+    example.queries = seed % 4 == 0 ? 1 + seed % 48 : 49 + seed % 90;
+    example.is_self = seed % 2 == 0;
+    example.is_filtered = seed % 5 != 0;
+    example.is_chosen = seed % 3 != 1;
+    example.is_periodic = seed % 7 == 0;
+    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(example, seed));
   }
 }
 
 TEST(ScanTiles, TakesInnerProducts) {
   for (std::uint64_t seed = 350; seed < 374; ++seed) {
     constexpr std::uint32_t kDims[] = {1, 2, 3, 4, 5, 8, 17, 40};
-    EngineRequest request{.points = 129 + seed * 31 % 400, .dims = kDims[seed % 8], .kind = Kind::inner_product};
-    request.queries = seed % 3 == 0 ? 1 + seed % 48 : 49 + seed % 90;
-    request.is_self = seed % 2 == 0;
-    request.is_filtered = seed % 5 == 0;
-    request.is_chosen = seed % 7 == 1;
-    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
+    Example example{.points = 129 + seed * 31 % 400, .dims = kDims[seed % 8], .kind = Kind::inner_product};
+    example.queries = seed % 3 == 0 ? 1 + seed % 48 : 49 + seed % 90;
+    example.is_self = seed % 2 == 0;
+    example.is_filtered = seed % 5 == 0;
+    example.is_chosen = seed % 7 == 1;
+    ASSERT_NO_FATAL_FAILURE(expect_right_in_both(example, seed));
   }
 }
 
@@ -374,8 +374,8 @@ TEST(ScanTiles, TakesChainsThatOverflow) {
   for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::inner_product}) {
     for (const std::uint32_t dims : {3u, 18u}) {
       for (const std::uint64_t queries : {9u, 50u}) {
-        const EngineRequest request{.points = 200, .queries = queries, .dims = dims, .kind = kind, .is_huge = true};
-        ASSERT_NO_FATAL_FAILURE(expect_right_in_both(request, seed));
+        const Example example{.points = 200, .queries = queries, .dims = dims, .kind = kind, .is_huge = true};
+        ASSERT_NO_FATAL_FAILURE(expect_right_in_both(example, seed));
         ++seed;
       }
     }
@@ -394,11 +394,11 @@ TEST(ScanTiles, CountsTheDifferentBitsOfWords) {
   std::uint64_t seed = 600;
   for (const std::uint32_t words : {2u, 4u, 6u, 8u, 10u, 14u, 16u, 18u, 34u, 128u}) {
     for (const std::uint64_t queries : {1u, 2u, 13u, 32u, 33u, 129u, 140u}) {
-      EngineRequest request{.points = 100 + seed * 37 % 500, .queries = queries, .dims = words, .is_hamming = true};
-      request.is_self = seed % 3 == 0 && request.points >= request.queries;
-      request.is_filtered = seed % 4 == 1;
-      request.is_chosen = seed % 5 == 2;
-      ASSERT_NO_FATAL_FAILURE(expect_right<float>(request, seed));
+      Example example{.points = 100 + seed * 37 % 500, .queries = queries, .dims = words, .is_hamming = true};
+      example.is_self = seed % 3 == 0 && example.points >= example.queries;
+      example.is_filtered = seed % 4 == 1;
+      example.is_chosen = seed % 5 == 2;
+      ASSERT_NO_FATAL_FAILURE(expect_right<float>(example, seed));
       ++seed;
     }
   }
