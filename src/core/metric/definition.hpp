@@ -8,6 +8,7 @@
 //                         the gap. Otherwise it is the step to the nearest number of the interval
 //   kBoundsNeedSlack      rounding may make that step larger than the one to a number inside, by a few units in the
 //                         last place; otherwise steps are monotone as computed
+//   kIsCostly             a step takes so many instructions that kernels call it instead of holding it inline
 //   exponent              reduced distances grow by this power when reported ones grow
 //   reported, bound_of    from reduced distances to what users see, and back for radii
 //
@@ -29,6 +30,7 @@ namespace kith::core {
 struct PlainMetric {
   static constexpr bool kIsOfDifferences = true;
   static constexpr bool kBoundsNeedSlack = false;
+  static constexpr bool kIsCostly = false;
   static constexpr bool kIsReportedAsIs = true;
   static constexpr auto kEnd = formula::sum;
 

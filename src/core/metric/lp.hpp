@@ -8,6 +8,7 @@ namespace kith::core {
 
 struct Lp : PlainMetric {
   static constexpr bool kIsReportedAsIs = false;
+  static constexpr bool kIsCostly = true;
   using Reduction = Lp;
   static constexpr MetricInfo kInfo = {.kind = Metric::Kind::lp,
                                        .name = "lp",

@@ -62,16 +62,29 @@ class Measure<T, 0> {
   }
   __device__ T to_box(const T* lower) const {
     return core::visit_kind<core::KdTreeReductions>(metric_.kind, metric_.p, [&](const auto& each) {
-      if constexpr (std::remove_cvref_t<decltype(each)>::kInfo.wraps) {
-        if (metric_.lengths != nullptr) {
-          return core::periodic_chain_to_box(each, query_, lower, lower + dims_, metric_.lengths, dims_);
-        }
+      if constexpr (std::remove_cvref_t<decltype(each)>::kIsCostly) {
+        return called_chain_to_box(each, metric_.lengths, query_, lower, dims_);
+      } else {
+        return chain_to_box(each, metric_.lengths, query_, lower, dims_);
       }
-      return core::chain_to_box(each, query_, lower, lower + dims_, dims_);
     });
   }
 
  private:
+  template <typename M>
+  __device__ static T chain_to_box(const M& metric, const T* lengths, const T* query, const T* lower,
+                                   std::uint32_t dims) {
+    if constexpr (M::kInfo.wraps) {
+      if (lengths != nullptr) return core::periodic_chain_to_box(metric, query, lower, lower + dims, lengths, dims);
+    }
+    return core::chain_to_box(metric, query, lower, lower + dims, dims);
+  }
+  template <typename M>
+  __device__ KITH_NOINLINE static T called_chain_to_box(const M& metric, const T* lengths, const T* query,
+                                                        const T* lower, std::uint32_t dims) {
+    return chain_to_box(metric, lengths, query, lower, dims);
+  }
+
   SearchMetric<T> metric_;
   std::uint32_t dims_;
   const T* query_ = nullptr;
