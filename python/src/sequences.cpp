@@ -146,8 +146,8 @@ nb::tuple read_sequences(const std::string& path, const std::string& format, con
   options.progress = watch.callback();
   const io::SequenceFile file = watch.run([&] { return io::read_sequences(path, options); });
   const nb::list strings = file.strings ? python_objects(file.strings->view()) : nb::list();
-  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)), with_arguments(file.notes),
-                        strings);
+  return nb::make_tuple(python_objects(file.view()), file.names, std::string(io::name_of(file.format)),
+                        with_arguments(file.notes), strings);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace kith::apps {
 
 /// The value that neighbours are compared by: the squared distance for L2, and for cosine and angular (of normalised
-/// vectors), the sum of powers for lp, the negative inner product for ip, the distance itself for L1 and Linf. All in
+/// vectors), the sum of powers for lp, the negative inner product for ip, the distance itself for others. All in
 /// the type of the data, in the order of the dimensions. `lengths` are those of periodic axes, 0 for one that does not
 /// wrap, or null.
 template <typename T>

@@ -3,9 +3,8 @@
 //   kInfo                 its names and what can be done with it
 //   Reduction             the metric that is searched by: itself, or L2 of rows that are prepared for it
 //   kStep, kEnd           the formula of one coordinate, and what becomes of the sum of all
-//   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is that
-//   of
-//                         the gap. Otherwise it is the step to the nearest number of the interval
+//   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is the
+//                         step of the gap. Otherwise it is the step to the nearest number of the interval
 //   kBoundsNeedSlack      rounding may make that step larger than the one to a number inside, by a few units in the
 //                         last place; otherwise steps are monotone as computed
 //   kIsCostly             a step takes so many instructions that kernels call it instead of holding it inline

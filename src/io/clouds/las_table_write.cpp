@@ -91,7 +91,8 @@ class LasTable {
       *column = rounded(*column, ColumnType::f64);
       for (const double value : column->values<double>()) {
         if (!std::isfinite(value)) {
-          throw BadData(fmt::format("LAS has no {} such as {}; leave such rows out (`skip_nonfinite=true`)", name, value));
+          throw BadData(
+              fmt::format("LAS has no {} such as {}; leave such rows out (`skip_nonfinite=true`)", name, value));
         }
       }
     }
@@ -132,7 +133,8 @@ class LasTable {
     }
     if (extra_description_.size() > std::numeric_limits<std::uint16_t>::max() ||
         layout_.record_bytes > kMostRecordBytes) {
-      throw UsageError(fmt::format("{} columns are more than LAS describes; choose some (`columns=`)", columns_.size()));
+      throw UsageError(
+          fmt::format("{} columns are more than LAS describes; choose some (`columns=`)", columns_.size()));
     }
   }
 

@@ -70,10 +70,10 @@ double LineCursor::value(std::string_view word, std::string_view what) const {
   word = without_blanks(word);
   if (word.empty()) {
     if (missing_as_nan_) return std::numeric_limits<double>::quiet_NaN();
-    throw BadData(
-        fmt::format("{}: line {}: the value of \"{}\" is missing; leave such rows out (`missing_as_nan=true`) or choose "
-                    "other columns (`columns=`)",
-                    file_.name(), number_, what));
+    throw BadData(fmt::format(
+        "{}: line {}: the value of \"{}\" is missing; leave such rows out (`missing_as_nan=true`) or choose "
+        "other columns (`columns=`)",
+        file_.name(), number_, what));
   }
   double value = 0;
   const char* const begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-');

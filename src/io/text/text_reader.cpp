@@ -176,10 +176,10 @@ class TextReader {
         break;
     }
     const std::uint64_t missing = sum_of(&BlockResult::missing);
-    throw BadData(
-        fmt::format("{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (`missing_as_nan=true`) "
-                    "or choose other columns (`columns=`)",
-                    file_.name(), error.where, error.what, missing, missing == 1 ? "" : "s"));
+    throw BadData(fmt::format(
+        "{}: {}: {} ({} missing value{} in the file); fill it in, leave such rows out (`missing_as_nan=true`) "
+        "or choose other columns (`columns=`)",
+        file_.name(), error.where, error.what, missing, missing == 1 ? "" : "s"));
   }
 
   /// Blocks numbered their labels on their own; the order of the file is the order of the blocks.

@@ -77,8 +77,7 @@ TEST(ForeignFile, IsNamedWithACommand) {
       {"OFF\n3 1 0\n", "an OFF mesh", "meshio convert"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 1\n", "a Matrix Market file", "mmread"},
       {"@relation iris\n@attribute x numeric\n@data\n1\n", "an ARFF table", "sed"},
-      {fortran_record(std::string(256, '\0')) + fortran_record("abcd"), "a GADGET snapshot",
-       "`layout=fortran skip=1"},
+      {fortran_record(std::string(256, '\0')) + fortran_record("abcd"), "a GADGET snapshot", "`layout=fortran skip=1"},
       {fortran_record("HEAD\x08\x01\0\0"s) + "....", "a GADGET snapshot (format 2)", "`layout=fortran skip=3"},
       {fortran_record("\0\0\0\0\0\0\x10\x40"s), "a file of Fortran records", "`layout=fortran f64"},
       {"\x7F"
