@@ -170,7 +170,7 @@ class RadiusNeighborsClassifier(RadiusNeighborsSearch, originals.RadiusNeighbors
     radius : float, default=1.0
         Points at exactly this distance vote too.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`, like the attributes.
+        As in `KNeighborsClassifier`; so are the attributes.
     outlier_label : label, list of labels, "most_frequent" or None
         The label of queries without neighbours; None raises ValueError if there are any.
 
