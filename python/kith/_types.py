@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, Union
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = [
     "Indices",
     "KnnKeywords",
     "Metric",
+    "Point",
+    "Points",
     "RadiusKeywords",
     "Split",
 ]
@@ -35,6 +38,10 @@ Builder = Literal["batch", "lists"]
 
 Distances = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.int64]
+
+#: One and several, as lists. Of an array only its shape tells.
+Point = Sequence[float]
+Points = Sequence[Sequence[float]]
 
 
 class CoverTreeCountKeywords(TypedDict, total=False):
