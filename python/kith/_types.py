@@ -68,14 +68,11 @@ class CountKeywords(CoverTreeCountKeywords, total=False):
     skip_nonfinite: bool
 
 
-class RadiusKeywords(CountKeywords, total=False):
-    max_neighbors: int
+class RadiusKeywords(CountKeywords, CoverTreeRadiusKeywords, total=False):
     squared: bool
 
 
-class KnnKeywords(CountKeywords, total=False):
-    max_distance: float
-    eps: float
+class KnnKeywords(CountKeywords, CoverTreeKnnKeywords, total=False):
     max_leaves: int
     squared: bool
 
