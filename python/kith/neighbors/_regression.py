@@ -22,7 +22,7 @@ class KNeighborsRegressor(KNeighborsSearch, originals.KNeighborsRegressor):
     n_neighbors : int, default=5
         How many neighbours count.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsR
     radius : float, default=1.0
         Points at exactly this distance count too.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------

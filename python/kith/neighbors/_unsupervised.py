@@ -17,7 +17,7 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
     radius : float, default=1.0
         The radius of `radius_neighbors`.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
     n_neighbors : int, default=5
         How many neighbours; "distance" takes one more, because a point is its own.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighbor
     radius : float, default=1.0
         Points at exactly this distance are neighbours.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
     novelty : bool, default=False
         Whether `predict`, `decision_function` and `score_samples` are for new points.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`; so are the attributes, except for `classes_` and `outputs_2d_`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Attributes
     ----------
