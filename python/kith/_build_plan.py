@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_count, as_period, as_text, as_threads
-from ._arrays import library_name
+from ._float_types import as_library_name
 from ._types import Builder, Engine, EngineInUse, Metric, Split
 
 __all__ = ["BuildPlan", "build_options", "plan"]
@@ -25,13 +25,7 @@ class BuildPlan(NamedTuple):
 
 
 def build_options(
-    engine: str,
-    metric: str,
-    leaf_size: int,
-    split: str,
-    builder: str,
-    period: Any,
-    dims: int,
+    engine: str, metric: str, leaf_size: int, split: str, builder: str, period: Any, dims: int,
     expected_queries: int,
 ) -> dict[str, Any]:
     """What a build and a plan of one share, checked."""
@@ -47,19 +41,9 @@ def build_options(
 
 
 def plan(
-    rows: int,
-    dims: int,
-    dtype: Any = np.float32,
-    *,
-    engine: Engine = "auto",
-    device: str = "auto",
-    metric: Metric = "l2",
-    leaf_size: int = 0,
-    split: Split = "widest",
-    builder: Builder = "batch",
-    period: Any = None,
-    expected_queries: int = 0,
-    threads: int = 0,
+    rows: int, dims: int, dtype: Any = np.float32, *, engine: Engine = "auto",
+    device: str = "auto", metric: Metric = "l2", leaf_size: int = 0, split: Split = "widest",
+    builder: Builder = "batch", period: Any = None, expected_queries: int = 0, threads: int = 0,
 ) -> BuildPlan:
     """What building an index of so many points would take, before it begins.
 
@@ -83,13 +67,11 @@ def plan(
     >>> kith.plan(1_000_000, 3, device="cpu").engine
     'kdtree'
     """
-    wanted = np.dtype(dtype)
-    if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TypeError(f"dtype must be float32 or float64, not {wanted}")
+    name = as_library_name(dtype)
     found = _kith.plan(
         as_count(rows, "rows"),
         as_count(dims, "dims"),
-        library_name(wanted),
+        name,
         device=as_text(device, "device"),
         threads=as_threads(threads),
         **build_options(engine, metric, leaf_size, split, builder, period, dims, expected_queries),

@@ -31,13 +31,7 @@ class CoverTreeFiles:
         return self
 
     def save(self, path: Any, *, threads: int = 0, progress: Progress = False) -> None:
-        """Write the tree to a file, whole or not at all. Not for a metric of your own.
-
-        Parameters
-        ----------
-        path : str or path-like
-            On any error an old file of that name is untouched.
-        """
+        """Write the tree to a file as `Index.save` does. Not for a metric of your own."""
         if isinstance(self._searcher, MetricSearcher):
             raise TypeError("a function cannot be saved to an index file; pickle the tree instead")
         self._searcher.save(path, threads=threads, progress=progress)
@@ -50,10 +44,8 @@ class CoverTreeFiles:
 
         Parameters
         ----------
-        path : str or path-like
-            ValueError is raised if the file is damaged.
-        device : {"auto", "cpu", "cuda", "cuda:N"}
-            Where to search it.
+        path, device
+            As in `Index.load`.
 
         Examples
         --------

@@ -28,43 +28,23 @@ class CoverTreeSearches:
 
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: Literal[False] = False,
-        **options: Unpack[CoverTreeKnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: Literal[False] = False, **options: Unpack[CoverTreeKnnKeywords],
     ) -> tuple[Any, Any]: ...
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: Literal[True],
-        **options: Unpack[CoverTreeKnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: Literal[True], **options: Unpack[CoverTreeKnnKeywords],
     ) -> tuple[Any, Any, Any]: ...
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: bool,
-        **options: Unpack[CoverTreeKnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: bool, **options: Unpack[CoverTreeKnnKeywords],
     ) -> Any: ...
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        exclude_self: bool = False,
-        max_distance: float = math.inf,
-        eps: float = 0.0,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        return_exact: bool = False,
-        threads: int = 0,
+        self, queries: Any = None, k: int = 8, *, exclude_self: bool = False,
+        max_distance: float = math.inf, eps: float = 0.0, allowed: Any = None,
+        earlier_only: bool = False, return_exact: bool = False, threads: int = 0,
         progress: Progress = False,
     ) -> Any:
         """The k nearest objects of each query, by distance, then by number.
@@ -76,23 +56,10 @@ class CoverTreeSearches:
             array, are queries, and anything else is a single one.
         k : int
             How many neighbours.
-        exclude_self : bool
-            With ``queries=None``: an object is not its own neighbour. Its duplicates still are.
-        max_distance : float
-            Neighbours farther than this are missing.
-        eps : float
-            Each distance may be up to (1 + eps) times the true one.
-        allowed : array_like of bool, shape (n,), optional
-            Find only these objects. Not for a metric of your own.
-        earlier_only : bool
-            With ``queries=None``: object i finds only objects before i. Not for a metric of your
-            own.
-        return_exact : bool
-            Also return for each query whether its answer is certainly exact.
-        threads : int
-            At most this many CPU threads; 0 means all cores. Small jobs use fewer.
-        progress : bool or callable
-            True shows a bar; a function is called with (stage, done, total).
+        exclude_self, max_distance, eps, return_exact, threads, progress
+            As in `Index.knn`.
+        allowed, earlier_only
+            As in `Index.knn`; not for a metric of your own.
 
         Returns
         -------
@@ -113,16 +80,9 @@ class CoverTreeSearches:
         array([1., 1., 3.], dtype=float32)
         """
         return self._searcher.knn(
-            queries,
-            k,
-            exclude_self=exclude_self,
-            max_distance=max_distance,
-            eps=eps,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            return_exact=return_exact,
-            threads=threads,
-            progress=progress,
+            queries, k, exclude_self=exclude_self, max_distance=max_distance, eps=eps,
+            allowed=allowed, earlier_only=earlier_only, return_exact=return_exact,
+            threads=threads, progress=progress,
         )
 
     @overload
@@ -138,15 +98,8 @@ class CoverTreeSearches:
         self, queries: Any, radius: Any, **options: Unpack[CoverTreeRadiusKeywords]
     ) -> Any: ...
     def radius(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        max_neighbors: int = 0,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        threads: int = 0,
+        self, queries: Any, radius: Any, *, exclude_self: bool = False, max_neighbors: int = 0,
+        allowed: Any = None, earlier_only: bool = False, threads: int = 0,
         progress: Progress = False,
     ) -> Any:
         """All objects within a radius of each query, by distance, then by number.
@@ -177,26 +130,13 @@ class CoverTreeSearches:
         array([0, 1])
         """
         return self._searcher.radius(
-            queries,
-            radius,
-            exclude_self=exclude_self,
-            max_neighbors=max_neighbors,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            threads=threads,
-            progress=progress,
+            queries, radius, exclude_self=exclude_self, max_neighbors=max_neighbors,
+            allowed=allowed, earlier_only=earlier_only, threads=threads, progress=progress,
         )
 
     def count(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
+        self, queries: Any, radius: Any, *, exclude_self: bool = False, allowed: Any = None,
+        earlier_only: bool = False, threads: int = 0, progress: Progress = False,
     ) -> Any:
         """How many objects lie within a radius of each query; arguments as in `radius`.
 
@@ -212,11 +152,6 @@ class CoverTreeSearches:
         array([1, 1])
         """
         return self._searcher.count(
-            queries,
-            radius,
-            exclude_self=exclude_self,
-            allowed=allowed,
-            earlier_only=earlier_only,
-            threads=threads,
-            progress=progress,
+            queries, radius, exclude_self=exclude_self, allowed=allowed,
+            earlier_only=earlier_only, threads=threads, progress=progress,
         )

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_count, as_text, as_threads
-from ._arrays import as_rows, library_name
+from ._arrays import as_rows
+from ._float_types import as_library_name
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
 from ._table_rows import column_names
@@ -52,15 +53,6 @@ class PointFile:
         rows, dims = self.points.shape
         kind = self.points.dtype
         return f"kith.PointFile({rows} points, {dims} dims, {kind}, format={self.format!r})"
-
-
-def _dtype_name(dtype: Any) -> str | None:
-    if dtype is None:
-        return None
-    wanted = np.dtype(dtype)
-    if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TypeError(f"dtype must be float32 or float64, not {wanted}")
-    return library_name(wanted)
 
 
 def _names(columns: Any) -> list[str]:
@@ -141,7 +133,7 @@ def read_points(
         found = _kith.read_points(
             existing_path(path),
             format=as_text(format, "format"),
-            dtype=_dtype_name(dtype),
+            dtype=None if dtype is None else as_library_name(dtype),
             columns=_names(columns),
             label="" if label is None else str(label),
             extras=_names(extras),
@@ -266,7 +258,7 @@ def generate(
             as_count(points, "points"),
             as_count(dims, "dims"),
             seed=as_count(seed, "seed", bits=64),
-            dtype=_dtype_name(dtype),
+            dtype=None if dtype is None else as_library_name(dtype),
             classes=as_count(classes, "classes"),
             threads=as_threads(threads),
             progress=report,

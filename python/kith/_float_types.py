@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["F32", "F64", "float_type", "library_name", "numpy_dtype"]
+__all__ = ["F32", "F64", "as_library_name", "float_type", "library_name", "numpy_dtype"]
 
 F32 = np.dtype(np.float32)
 F64 = np.dtype(np.float64)
@@ -13,6 +15,14 @@ F64 = np.dtype(np.float64)
 def library_name(dtype: np.dtype) -> str:
     """The library's name of float32 or float64."""
     return "f32" if dtype == F32 else "f64"
+
+
+def as_library_name(dtype: Any) -> str:
+    """The same of an argument `dtype`."""
+    wanted = np.dtype(dtype)
+    if wanted not in (F32, F64):
+        raise TypeError(f"dtype must be float32 or float64, not {wanted}")
+    return library_name(wanted)
 
 
 def numpy_dtype(name: str) -> np.dtype:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ._arrays import unchanged
 from ._device_arrays import framework_of
 from ._index_facts import IndexFacts
-from ._lists import PointLists, from_numpy
+from ._lists import PointLists, counts_as_asked, lists_as_asked
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import BoxKeywords, Indices
+    from ._types import BoxKeywords, Indices, Point, Points
 
 __all__ = ["IndexBoxes"]
 
@@ -23,33 +21,15 @@ __all__ = ["IndexBoxes"]
 class IndexBoxes(IndexFacts):
     """`box` and `box_count`."""
 
-    # Of Index:
-    _host_queries: Any
-    _device_searcher: Any
-
     @overload
-    def box(
-        self, lower: Sequence[float], upper: Sequence[float], **options: Unpack[BoxKeywords]
-    ) -> Indices: ...
+    def box(self, lower: Point, upper: Point, **options: Unpack[BoxKeywords]) -> Indices: ...
     @overload
-    def box(
-        self,
-        lower: Sequence[Sequence[float]],
-        upper: Sequence[Sequence[float]],
-        **options: Unpack[BoxKeywords],
-    ) -> PointLists: ...
+    def box(self, lower: Points, upper: Points, **options: Unpack[BoxKeywords]) -> PointLists: ...
     @overload
     def box(self, lower: Any, upper: Any, **options: Unpack[BoxKeywords]) -> Any: ...
     def box(
-        self,
-        lower: Any,
-        upper: Any,
-        *,
-        allowed: Any = None,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
+        self, lower: Any, upper: Any, *, allowed: Any = None, index_below: Any = None,
+        skip_nonfinite: bool = False, threads: int = 0, progress: Progress = False,
     ) -> Any:
         """The points inside boxes, faces included, by ascending number.
 
@@ -77,28 +57,16 @@ class IndexBoxes(IndexFacts):
         return self._in_boxes(lower, upper, rest, counted=False)
 
     @overload
-    def box_count(
-        self, lower: Sequence[float], upper: Sequence[float], **options: Unpack[BoxKeywords]
-    ) -> int: ...
+    def box_count(self, lower: Point, upper: Point, **options: Unpack[BoxKeywords]) -> int: ...
     @overload
     def box_count(
-        self,
-        lower: Sequence[Sequence[float]],
-        upper: Sequence[Sequence[float]],
-        **options: Unpack[BoxKeywords],
+        self, lower: Points, upper: Points, **options: Unpack[BoxKeywords]
     ) -> Indices: ...
     @overload
     def box_count(self, lower: Any, upper: Any, **options: Unpack[BoxKeywords]) -> Any: ...
     def box_count(
-        self,
-        lower: Any,
-        upper: Any,
-        *,
-        allowed: Any = None,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
+        self, lower: Any, upper: Any, *, allowed: Any = None, index_below: Any = None,
+        skip_nonfinite: bool = False, threads: int = 0, progress: Progress = False,
     ) -> Any:
         """How many points lie inside boxes; arguments as in `box`.
 
@@ -131,8 +99,7 @@ class IndexBoxes(IndexFacts):
             if searcher is not None:
                 if counted:
                     return searcher.box_count()
-                lists = searcher.box()
-                return lists[0] if searcher.lead == () else lists
+                return lists_as_asked(searcher.box(), searcher.lead)
         low, lead, convert = self._host_queries(lower, framework, "lower")
         high, high_lead, _ = self._host_queries(upper, framework, "upper")
         if lead != high_lead:
@@ -141,13 +108,9 @@ class IndexBoxes(IndexFacts):
             )
         options: dict[str, Any] = {}
         rest.add_to(options, len(self), lead)
+        search = self._low.box_count if counted else self._low.box
         with reporting(rest.progress) as report:
-            if counted:
-                counts = self._low.box_count(low, high, progress=report, **options)
-                if lead == () and framework is None:
-                    return int(counts[0])
-                return convert(counts.reshape(lead))
-            found = PointLists(*self._low.box(low, high, progress=report, **options))
-        if convert is not unchanged:
-            found = from_numpy(found, convert)
-        return found[0] if lead == () else found
+            found = search(low, high, progress=report, **options)
+        if counted:
+            return counts_as_asked(found, lead, convert, framework)
+        return lists_as_asked(PointLists(*found), lead, convert)

@@ -21,6 +21,12 @@ class IndexFacts:
     _dims: int
     _dtype: np.dtype
 
+    # Of Index, for its searches:
+    _framework_for: Any
+    _host_queries: Any
+    _device_searcher: Any
+    _is_plain_query: Any
+
     def __len__(self) -> int:
         return self._low.size
 

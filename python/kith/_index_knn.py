@@ -25,75 +25,38 @@ __all__ = ["IndexKnn"]
 class IndexKnn(IndexFacts):
     """`knn`."""
 
-    # Of Index:
-    _framework_for: Any
-    _host_queries: Any
-    _device_searcher: Any
-    _is_plain_query: Any
-
     # Queries of NumPy and lists give arrays of NumPy, those of others arrays of theirs.
     @overload
     def knn(
-        self,
-        queries: npt.NDArray[Any] | Sequence[Any],
-        k: int = 8,
-        *,
-        return_exact: Literal[False] = False,
-        **options: Unpack[KnnKeywords],
+        self, queries: npt.NDArray[Any] | Sequence[Any], k: int = 8, *,
+        return_exact: Literal[False] = False, **options: Unpack[KnnKeywords],
     ) -> tuple[Distances, Indices]: ...
     @overload
     def knn(
-        self,
-        queries: npt.NDArray[Any] | Sequence[Any],
-        k: int = 8,
-        *,
-        return_exact: Literal[True],
-        **options: Unpack[KnnKeywords],
+        self, queries: npt.NDArray[Any] | Sequence[Any], k: int = 8, *,
+        return_exact: Literal[True], **options: Unpack[KnnKeywords],
     ) -> tuple[Distances, Indices, npt.NDArray[np.bool_]]: ...
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: Literal[False] = False,
-        **options: Unpack[KnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: Literal[False] = False, **options: Unpack[KnnKeywords],
     ) -> tuple[Any, Any]: ...
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: Literal[True],
-        **options: Unpack[KnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: Literal[True], **options: Unpack[KnnKeywords],
     ) -> tuple[Any, Any, Any]: ...
     @overload
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        return_exact: bool,
-        **options: Unpack[KnnKeywords],
+        self, queries: Any = None, k: int = 8, *,
+        return_exact: bool, **options: Unpack[KnnKeywords],
     ) -> Any: ...
     def knn(
-        self,
-        queries: Any = None,
-        k: int = 8,
-        *,
-        exclude_self: bool = False,
-        max_distance: float = math.inf,
-        eps: float = 0.0,
-        max_leaves: int = 0,
-        squared: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        return_exact: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
+        self, queries: Any = None, k: int = 8, *, exclude_self: bool = False,
+        max_distance: float = math.inf, eps: float = 0.0, max_leaves: int = 0,
+        squared: bool = False, allowed: Any = None, earlier_only: bool = False,
+        index_below: Any = None, skip_nonfinite: bool = False, return_exact: bool = False,
+        threads: int = 0, progress: Progress = False,
     ) -> Any:
         """The k nearest points of each query, by distance, then by number.
 
@@ -159,9 +122,7 @@ class IndexKnn(IndexFacts):
             options["max_leaves"] = as_count(max_leaves, "max_leaves")
         # One query after another: as little as possible lies between the caller and the library.
         if (
-            self._is_plain_query(queries)
-            and allowed is None
-            and index_below is None
+            self._is_plain_query(queries) and allowed is None and index_below is None
             and not (exclude_self or earlier_only or skip_nonfinite or return_exact)
         ):
             if threads != 0:
@@ -169,20 +130,13 @@ class IndexKnn(IndexFacts):
             return self._low.knn_one(queries, as_count(k, "k"), **options)
         if exclude_self:
             options["exclude_self"] = True
-        return self._nearest(
-            queries,
-            as_count(k, "k"),
-            options,
-            return_exact,
-            SharedArguments(allowed, earlier_only, index_below, skip_nonfinite, threads, progress),
+        rest = SharedArguments(
+            allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )
+        return self._nearest(queries, as_count(k, "k"), options, return_exact, rest)
 
     def _nearest(
-        self,
-        queries: Any,
-        k: int,
-        options: dict[str, Any],
-        return_exact: bool,
+        self, queries: Any, k: int, options: dict[str, Any], return_exact: bool,
         rest: SharedArguments,
     ) -> Any:
         framework = self._framework_for(queries)

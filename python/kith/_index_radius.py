@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ._arguments import as_count, as_radii
-from ._arrays import unchanged
 from ._index_facts import IndexFacts
-from ._lists import NeighborLists, from_numpy
+from ._lists import NeighborLists, counts_as_asked, lists_as_asked
 from ._progress import Progress, reporting
 from ._shared_arguments import SharedArguments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import CountKeywords, Distances, Indices, RadiusKeywords
+    from ._types import CountKeywords, Distances, Indices, Point, Points, RadiusKeywords
 
 __all__ = ["IndexRadius"]
 
@@ -25,40 +23,24 @@ __all__ = ["IndexRadius"]
 class IndexRadius(IndexFacts):
     """`radius` and `count`."""
 
-    # Of Index:
-    _framework_for: Any
-    _host_queries: Any
-    _device_searcher: Any
-    _is_plain_query: Any
-
-    # Of arrays only the shape tells whether they are one query.
     @overload
     def radius(
         self, queries: None, radius: Any, **options: Unpack[RadiusKeywords]
     ) -> NeighborLists: ...
     @overload
     def radius(
-        self, queries: Sequence[float], radius: float, **options: Unpack[RadiusKeywords]
+        self, queries: Point, radius: float, **options: Unpack[RadiusKeywords]
     ) -> tuple[Distances, Indices]: ...
     @overload
     def radius(
-        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[RadiusKeywords]
+        self, queries: Points, radius: Any, **options: Unpack[RadiusKeywords]
     ) -> NeighborLists: ...
     @overload
     def radius(self, queries: Any, radius: Any, **options: Unpack[RadiusKeywords]) -> Any: ...
     def radius(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        max_neighbors: int = 0,
-        squared: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        threads: int = 0,
+        self, queries: Any, radius: Any, *, exclude_self: bool = False, max_neighbors: int = 0,
+        squared: bool = False, allowed: Any = None, earlier_only: bool = False,
+        index_below: Any = None, skip_nonfinite: bool = False, threads: int = 0,
         progress: Progress = False,
     ) -> Any:
         """All points within a radius of each query, by distance, then by number.
@@ -100,57 +82,26 @@ class IndexRadius(IndexFacts):
         if max_neighbors != 0:
             options["max_neighbors"] = as_count(max_neighbors, "max_neighbors")
         if (
-            self._is_plain_query(queries)
-            and isinstance(radius, (float, int))
-            and allowed is None
-            and index_below is None
+            self._is_plain_query(queries) and isinstance(radius, (float, int))
+            and allowed is None and index_below is None
             and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
         ):
             return self._low.radius_one(queries, radius, **options)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )
-        framework = self._framework_for(queries)
-        if framework is not None and np.ndim(radius) == 0:
-            searcher = self._device_searcher(framework, queries, options, rest)
-            if searcher is not None:
-                lists = searcher.radius(float(radius))
-                return lists[0] if searcher.lead == () else lists
-        rows, lead, convert = self._host_queries(queries, framework)
-        rest.add_to(options, len(self), lead)
-        with reporting(progress) as report:
-            found = self._low.radius(rows, as_radii(radius, lead), progress=report, **options)
-        lists = NeighborLists(*found)
-        if convert is not unchanged:
-            lists = from_numpy(lists, convert)
-        return lists[0] if lead == () else lists
+        return self._within(queries, radius, options, rest, counted=False)
 
     @overload
-    def count(
-        self, queries: None, radius: Any, **options: Unpack[CountKeywords]
-    ) -> Any: ...
+    def count(self, queries: Point, radius: float, **options: Unpack[CountKeywords]) -> int: ...
     @overload
-    def count(
-        self, queries: Sequence[float], radius: float, **options: Unpack[CountKeywords]
-    ) -> int: ...
-    @overload
-    def count(
-        self, queries: Sequence[Sequence[float]], radius: Any, **options: Unpack[CountKeywords]
-    ) -> Indices: ...
+    def count(self, queries: Points, radius: Any, **options: Unpack[CountKeywords]) -> Indices: ...
     @overload
     def count(self, queries: Any, radius: Any, **options: Unpack[CountKeywords]) -> Any: ...
     def count(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool = False,
-        allowed: Any = None,
-        earlier_only: bool = False,
-        index_below: Any = None,
-        skip_nonfinite: bool = False,
-        threads: int = 0,
-        progress: Progress = False,
+        self, queries: Any, radius: Any, *, exclude_self: bool = False, allowed: Any = None,
+        earlier_only: bool = False, index_below: Any = None, skip_nonfinite: bool = False,
+        threads: int = 0, progress: Progress = False,
     ) -> Any:
         """How many points lie within a radius of each query.
 
@@ -176,25 +127,32 @@ class IndexRadius(IndexFacts):
         if exclude_self:
             options["exclude_self"] = True
         if (
-            self._is_plain_query(queries)
-            and isinstance(radius, (float, int))
-            and allowed is None
-            and index_below is None
+            self._is_plain_query(queries) and isinstance(radius, (float, int))
+            and allowed is None and index_below is None
             and not (exclude_self or earlier_only or skip_nonfinite or progress or threads != 0)
         ):
             return self._low.count_one(queries, radius)
         rest = SharedArguments(
             allowed, earlier_only, index_below, skip_nonfinite, threads, progress
         )
+        return self._within(queries, radius, options, rest, counted=True)
+
+    def _within(
+        self, queries: Any, radius: Any, options: dict[str, Any], rest: SharedArguments,
+        counted: bool,
+    ) -> Any:
         framework = self._framework_for(queries)
         if framework is not None and np.ndim(radius) == 0:
             searcher = self._device_searcher(framework, queries, options, rest)
             if searcher is not None:
-                return searcher.count(float(radius))
+                if counted:
+                    return searcher.count(float(radius))
+                return lists_as_asked(searcher.radius(float(radius)), searcher.lead)
         rows, lead, convert = self._host_queries(queries, framework)
         rest.add_to(options, len(self), lead)
-        with reporting(progress) as report:
-            counts = self._low.count(rows, as_radii(radius, lead), progress=report, **options)
-        if lead == () and framework is None:
-            return int(counts[0])
-        return convert(counts.reshape(lead))
+        search = self._low.count if counted else self._low.radius
+        with reporting(rest.progress) as report:
+            found = search(rows, as_radii(radius, lead), progress=report, **options)
+        if counted:
+            return counts_as_asked(found, lead, convert, framework)
+        return lists_as_asked(NeighborLists(*found), lead, convert)

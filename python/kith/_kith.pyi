@@ -50,21 +50,12 @@ class _AnyIndex:
 
     @classmethod
     def load(
-        cls,
-        path: str,
-        *,
-        device: str = "auto",
-        threads: int = 0,
-        map: bool = False,
+        cls, path: str, *, device: str = "auto", threads: int = 0, map: bool = False,
         progress: _Progress = None,
     ) -> Self: ...
     @classmethod
     def from_bytes(
-        cls,
-        content: bytes | memoryview,
-        *,
-        device: str = "auto",
-        threads: int = 0,
+        cls, content: bytes | memoryview, *, device: str = "auto", threads: int = 0,
         progress: _Progress = None,
     ) -> Self: ...
     def save(self, path: str, *, threads: int = 0, progress: _Progress = None) -> None: ...
@@ -145,19 +136,9 @@ class Index(_AnyIndex):
     def skipped(self) -> int: ...
 
 def plan(
-    rows: int,
-    dims: int,
-    dtype: str,
-    *,
-    engine: str = "auto",
-    device: str = "auto",
-    metric: str = "l2",
-    leaf_size: int = 0,
-    split: str = "widest",
-    builder: str = "batch",
-    period: Sequence[float] = [],
-    expected_queries: int = 0,
-    threads: int = 0,
+    rows: int, dims: int, dtype: str, *, engine: str = "auto", device: str = "auto",
+    metric: str = "l2", leaf_size: int = 0, split: str = "widest", builder: str = "batch",
+    period: Sequence[float] = [], expected_queries: int = 0, threads: int = 0,
 ) -> tuple[_Engine, str, int, int, str]:
     """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
 
@@ -299,19 +280,9 @@ def classify(
     rounds and explanation."""
 
 def classify_sequential(
-    points: _Rows,
-    codes: npt.NDArray[np.uint32],
-    classes: int,
-    queries: _Rows,
-    *,
-    k: int = 5,
-    weights: str = "uniform",
-    metric: str = "l2",
-    engine: str = "auto",
-    device: str = "auto",
-    shares: bool = False,
-    threads: int = 0,
-    progress: _Progress = None,
+    points: _Rows, codes: npt.NDArray[np.uint32], classes: int, queries: _Rows, *, k: int = 5,
+    weights: str = "uniform", metric: str = "l2", engine: str = "auto", device: str = "auto",
+    shares: bool = False, threads: int = 0, progress: _Progress = None,
 ) -> dict[str, Any]:
     """The same, but a query, once labelled, is a point for those after it."""
 
@@ -363,15 +334,9 @@ class BitIndex(_AnyIndex):
 class SequenceIndex(_AnyIndex):
     @staticmethod
     def build(
-        sequences: Sequences,
-        metric: str,  # edit, hamming, jaccard
-        *,
-        engine: str = "auto",
-        device: str = "auto",
-        leaf_size: int = 0,
-        expected_queries: int = 0,
-        threads: int = 0,
-        progress: _Progress = None,
+        sequences: Sequences, metric: str,  # edit, hamming, jaccard
+        *, engine: str = "auto", device: str = "auto", leaf_size: int = 0,
+        expected_queries: int = 0, threads: int = 0, progress: _Progress = None,
     ) -> SequenceIndex: ...
     def objects(self) -> list[Any]: ...
     @property

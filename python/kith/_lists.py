@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from ._arrays import unchanged
+
 __all__ = ["NeighborLists", "PointLists"]
 
 _UNPACK_SEQUENCE = dis.opmap["UNPACK_SEQUENCE"]
@@ -133,10 +135,17 @@ def _place(offsets: Any, which: int) -> slice:
     return slice(int(offsets[which]), int(offsets[which + 1]))
 
 
-def from_numpy(lists: NeighborLists | PointLists, convert: Any) -> Any:
-    """The same lists with each array converted."""
-    if isinstance(lists, NeighborLists):
-        return NeighborLists(
-            convert(lists.distances), convert(lists.indices), convert(lists.offsets)
-        )
-    return PointLists(convert(lists.indices), convert(lists.offsets))
+def lists_as_asked(
+    lists: NeighborLists | PointLists, lead: tuple[int, ...], convert: Any = unchanged
+) -> Any:
+    """The lists with each array converted; for a single query what is in its list."""
+    if convert is not unchanged:
+        lists = type(lists)(*map(convert, vars(lists).values()))
+    return lists[0] if lead == () else lists
+
+
+def counts_as_asked(counts: Any, lead: tuple[int, ...], convert: Any, framework: Any) -> Any:
+    """The lengths of lists in the shape of the queries; for a single one of the host an int."""
+    if lead == () and framework is None:
+        return int(counts[0])
+    return convert(counts.reshape(lead))

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_count, as_number, as_radii, as_threads
-from ._lists import NeighborLists
+from ._lists import NeighborLists, lists_as_asked
 from ._objects import as_list
 from ._progress import Progress, reporting
 from ._types import EngineInUse
@@ -67,15 +67,8 @@ class MetricSearcher:
         return (queries,), (), None
 
     def knn(
-        self,
-        queries: Any,
-        k: int,
-        *,
-        exclude_self: bool,
-        max_distance: float,
-        eps: float,
-        return_exact: bool,
-        **options: Any,
+        self, queries: Any, k: int, *, exclude_self: bool, max_distance: float, eps: float,
+        return_exact: bool, **options: Any,
     ) -> Any:
         asked, lead, but = self._asked(queries, exclude_self, options)
         k = as_count(k, "k")
@@ -85,18 +78,12 @@ class MetricSearcher:
         return (*found, np.full(lead, eps == 0)) if return_exact else found
 
     def radius(
-        self,
-        queries: Any,
-        radius: Any,
-        *,
-        exclude_self: bool,
-        max_neighbors: int,
-        **options: Any,
+        self, queries: Any, radius: Any, *, exclude_self: bool, max_neighbors: int, **options: Any
     ) -> Any:
         asked, lead, but = self._asked(queries, exclude_self, options)
         most = as_count(max_neighbors, "max_neighbors")
         lists = NeighborLists(*self.low.radius(asked, _radii(radius, lead), most, but))
-        return lists[0] if lead == () else lists
+        return lists_as_asked(lists, lead)
 
     def count(self, queries: Any, radius: Any, *, exclude_self: bool, **options: Any) -> Any:
         asked, lead, but = self._asked(queries, exclude_self, options)

@@ -17,20 +17,11 @@ class SharedArguments:
     __slots__ = ("allowed", "earlier_only", "index_below", "progress", "skip_nonfinite", "threads")
 
     def __init__(
-        self,
-        allowed: Any,
-        earlier_only: bool,
-        index_below: Any,
-        skip_nonfinite: bool,
-        threads: int,
-        progress: Progress,
+        self, allowed: Any, earlier_only: bool, index_below: Any, skip_nonfinite: bool,
+        threads: int, progress: Progress,
     ) -> None:
-        self.allowed = allowed
-        self.earlier_only = earlier_only
-        self.index_below = index_below
-        self.skip_nonfinite = skip_nonfinite
-        self.threads = threads
-        self.progress = progress
+        self.allowed, self.earlier_only, self.index_below = allowed, earlier_only, index_below
+        self.skip_nonfinite, self.threads, self.progress = skip_nonfinite, threads, progress
 
     def add_to(self, options: dict[str, Any], points: int, lead: tuple[int, ...]) -> None:
         """For searches of the host."""

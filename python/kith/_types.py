@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, Union
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = [
     "Indices",
     "KnnKeywords",
     "Metric",
+    "Point",
+    "Points",
     "RadiusKeywords",
     "Split",
 ]
@@ -35,6 +38,10 @@ Builder = Literal["batch", "lists"]
 
 Distances = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.int64]
+
+#: One and several, as lists. Of an array only its shape tells.
+Point = Sequence[float]
+Points = Sequence[Sequence[float]]
 
 
 class CoverTreeCountKeywords(TypedDict, total=False):
@@ -61,14 +68,11 @@ class CountKeywords(CoverTreeCountKeywords, total=False):
     skip_nonfinite: bool
 
 
-class RadiusKeywords(CountKeywords, total=False):
-    max_neighbors: int
+class RadiusKeywords(CountKeywords, CoverTreeRadiusKeywords, total=False):
     squared: bool
 
 
-class KnnKeywords(CountKeywords, total=False):
-    max_distance: float
-    eps: float
+class KnnKeywords(CountKeywords, CoverTreeKnnKeywords, total=False):
     max_leaves: int
     squared: bool
 

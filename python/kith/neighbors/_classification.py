@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _kith
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import CONSTRAINTS, threads_for
+from ._parameters import constraints_of, threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 _NO_WEIGHT = (
@@ -87,37 +87,13 @@ n_samples_fit_, outputs_2d_
     array([[0.67, 0.33]])
     """
 
-    _parameter_constraints = {
-        **originals.KNeighborsClassifier._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.KNeighborsClassifier)
 
     def __init__(
-        self,
-        n_neighbors=5,
-        *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
+        metric="minkowski", metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            weights=weights,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            p=p,
-            metric=metric,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each query.
@@ -158,8 +134,8 @@ n_samples_fit_, outputs_2d_
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or None
-            None takes the fitted points; then a point has no vote on its own label.
+        X
+            As in `predict`.
 
         Returns
         -------
@@ -194,18 +170,13 @@ class RadiusNeighborsClassifier(RadiusNeighborsSearch, originals.RadiusNeighbors
     radius : float, default=1.0
         Points at exactly this distance vote too.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
+        As in `KNeighborsClassifier`; so are the attributes.
     outlier_label : label, list of labels, "most_frequent" or None
         The label of queries without neighbours; None raises ValueError if there are any.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,), or a list of such arrays
-        The labels.
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, \
-n_samples_fit_, outlier_label_, outputs_2d_
+    outlier_label_
         As in scikit-learn.
 
     Examples
@@ -216,52 +187,16 @@ n_samples_fit_, outlier_label_, outputs_2d_
     array([0])
     """
 
-    _parameter_constraints = {
-        **originals.RadiusNeighborsClassifier._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.RadiusNeighborsClassifier)
 
     def __init__(
-        self,
-        radius=1.0,
-        *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        outlier_label=None,
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
+        metric="minkowski", outlier_label=None, metric_params=None, n_jobs=None,
+        engine="auto", device="auto",
     ):
-        super().__init__(
-            radius=radius,
-            weights=weights,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            p=p,
-            metric=metric,
-            outlier_label=outlier_label,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of the weight that each class has among the neighbours of a query.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features) or None
-            None takes the fitted points; then a point has no vote on its own label.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes), or a list of such arrays
-        """
         check_is_fitted(self)
         if self.index_ is None or callable(self.weights):
             return super().predict_proba(X)
@@ -285,6 +220,8 @@ n_samples_fit_, outlier_label_, outputs_2d_
             total[total == 0.0] = 1.0
             shares.append(share / total)
         return shares if self.outputs_2d_ else shares[0]
+
+    predict_proba.__doc__ = KNeighborsClassifier.predict_proba.__doc__
 
     @staticmethod
     def _label_outliers(

@@ -15,15 +15,8 @@ from ._unsupervised import NearestNeighbors
     originals.kneighbors_graph._skl_parameter_constraints, prefer_skip_nested_validation=False
 )
 def kneighbors_graph(
-    X,
-    n_neighbors,
-    *,
-    mode="connectivity",
-    metric="minkowski",
-    p=2,
-    metric_params=None,
-    include_self=False,
-    n_jobs=None,
+    X, n_neighbors, *, mode="connectivity", metric="minkowski", p=2, metric_params=None,
+    include_self=False, n_jobs=None,
 ) -> Any:
     """The graph of the k nearest neighbours of points among themselves.
 
@@ -64,28 +57,17 @@ def kneighbors_graph(
     originals.radius_neighbors_graph._skl_parameter_constraints, prefer_skip_nested_validation=False
 )
 def radius_neighbors_graph(
-    X,
-    radius,
-    *,
-    mode="connectivity",
-    metric="minkowski",
-    p=2,
-    metric_params=None,
-    include_self=False,
-    n_jobs=None,
+    X, radius, *, mode="connectivity", metric="minkowski", p=2, metric_params=None,
+    include_self=False, n_jobs=None,
 ) -> Any:
     """The graph of the neighbours within a radius of points among themselves.
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features), or a fitted estimator
-        The points.
     radius : float
         Points at exactly this distance are neighbours.
-    mode, include_self
+    X, mode, include_self, metric, p, metric_params, n_jobs
         As in `kneighbors_graph`.
-    metric, p, metric_params, n_jobs
-        As in `KNeighborsClassifier`.
 
     Returns
     -------

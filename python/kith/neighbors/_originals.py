@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from sklearn.neighbors import (
-    BallTree,
-    KDTree,
-    KNeighborsClassifier,
-    KNeighborsRegressor,
-    KNeighborsTransformer,
-    LocalOutlierFactor,
-    NearestNeighbors,
-    RadiusNeighborsClassifier,
-    RadiusNeighborsRegressor,
-    RadiusNeighborsTransformer,
-    kneighbors_graph,
-    radius_neighbors_graph,
-)
+from sklearn.neighbors import BallTree, KDTree, LocalOutlierFactor, NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer
+from sklearn.neighbors import RadiusNeighborsClassifier, RadiusNeighborsRegressor
+from sklearn.neighbors import RadiusNeighborsTransformer, kneighbors_graph, radius_neighbors_graph
 
 __all__ = [
-    "BallTree",
-    "KDTree",
-    "KNeighborsClassifier",
-    "KNeighborsRegressor",
-    "KNeighborsTransformer",
-    "LocalOutlierFactor",
-    "NearestNeighbors",
-    "RadiusNeighborsClassifier",
-    "RadiusNeighborsRegressor",
-    "RadiusNeighborsTransformer",
-    "kneighbors_graph",
-    "radius_neighbors_graph",
+    "BallTree", "KDTree", "LocalOutlierFactor", "NearestNeighbors",
+    "KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer",
+    "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "RadiusNeighborsTransformer",
+    "kneighbors_graph", "radius_neighbors_graph",
 ]

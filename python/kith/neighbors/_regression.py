@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import CONSTRAINTS
+from ._parameters import constraints_of
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
@@ -22,14 +22,7 @@ class KNeighborsRegressor(KNeighborsSearch, originals.KNeighborsRegressor):
     n_neighbors : int, default=5
         How many neighbours count.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
-        As in scikit-learn.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -39,37 +32,13 @@ class KNeighborsRegressor(KNeighborsSearch, originals.KNeighborsRegressor):
     array([0.5])
     """
 
-    _parameter_constraints = {
-        **originals.KNeighborsRegressor._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.KNeighborsRegressor)
 
     def __init__(
-        self,
-        n_neighbors=5,
-        *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
+        metric="minkowski", metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            weights=weights,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            p=p,
-            metric=metric,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
 
 class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsRegressor):
@@ -80,14 +49,7 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsR
     radius : float, default=1.0
         Points at exactly this distance count too.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
-        As in scikit-learn.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -97,45 +59,21 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsR
     array([0.5])
     """
 
-    _parameter_constraints = {
-        **originals.RadiusNeighborsRegressor._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.RadiusNeighborsRegressor)
 
     def __init__(
-        self,
-        radius=1.0,
-        *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
+        metric="minkowski", metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            radius=radius,
-            weights=weights,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            p=p,
-            metric=metric,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
     def predict(self, X: Any) -> np.ndarray:
         """The value of each query.
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or None
-            None takes the fitted points; then a point does not count for its own value.
+        X
+            As in `KNeighborsClassifier.predict`.
 
         Returns
         -------

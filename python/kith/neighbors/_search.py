@@ -41,6 +41,12 @@ class SearchedByKith:
 
     index_: Index | None
 
+    def _keep(self: Any, parameters: dict[str, Any]) -> None:
+        """Stores the parameters of a constructor, its ``locals()``; all but ours by scikit-learn's."""
+        self.engine, self.device = parameters.pop("engine"), parameters.pop("device")
+        del parameters["self"]
+        cast(Any, super()).__init__(**parameters)
+
     def _fit(self: Any, X: Any, y: Any = None) -> Any:
         if isinstance(X, NeighborsBase):
             cast(Any, super())._fit(X, y)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-
 from . import _originals as originals
-from ._parameters import CONSTRAINTS
+from ._parameters import constraints_of
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
@@ -18,14 +17,7 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
     radius : float, default=1.0
         The radius of `radius_neighbors`.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
-        As in scikit-learn.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -35,37 +27,13 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
     array([[2, 0]])
     """
 
-    _parameter_constraints = {
-        **originals.NearestNeighbors._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.NearestNeighbors)
 
     def __init__(
-        self,
-        *,
-        n_neighbors=5,
-        radius=1.0,
-        algorithm="auto",
-        leaf_size=30,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, *, n_neighbors=5, radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
+        metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            radius=radius,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            metric=metric,
-            p=p,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
 
 class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
@@ -78,14 +46,7 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
     n_neighbors : int, default=5
         How many neighbours; "distance" takes one more, because a point is its own.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
-        As in scikit-learn.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -96,37 +57,13 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
            [0., 2., 0.]])
     """
 
-    _parameter_constraints = {
-        **originals.KNeighborsTransformer._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.KNeighborsTransformer)
 
     def __init__(
-        self,
-        *,
-        mode="distance",
-        n_neighbors=5,
-        algorithm="auto",
-        leaf_size=30,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, *, mode="distance", n_neighbors=5, algorithm="auto", leaf_size=30, metric="minkowski",
+        p=2, metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            mode=mode,
-            n_neighbors=n_neighbors,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            metric=metric,
-            p=p,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
 
 class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighborsTransformer):
@@ -139,14 +76,7 @@ class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighbor
     radius : float, default=1.0
         Points at exactly this distance are neighbours.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_, n_samples_fit_
-        As in scikit-learn.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Examples
     --------
@@ -157,37 +87,13 @@ class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighbor
            [0., 0., 0.]])
     """
 
-    _parameter_constraints = {
-        **originals.RadiusNeighborsTransformer._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.RadiusNeighborsTransformer)
 
     def __init__(
-        self,
-        *,
-        mode="distance",
-        radius=1.0,
-        algorithm="auto",
-        leaf_size=30,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        n_jobs=None,
-        engine="auto",
-        device="auto",
+        self, *, mode="distance", radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski",
+        p=2, metric_params=None, n_jobs=None, engine="auto", device="auto",
     ):
-        super().__init__(
-            mode=mode,
-            radius=radius,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            metric=metric,
-            p=p,
-            metric_params=metric_params,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())
 
 
 class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
@@ -202,14 +108,11 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
     novelty : bool, default=False
         Whether `predict`, `decision_function` and `score_samples` are for new points.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
-        As in `KNeighborsClassifier`.
+        As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
     Attributes
     ----------
-    index_ : kith.Index or None
-        What is searched; None if scikit-learn's own code searches.
-    negative_outlier_factor_, n_neighbors_, offset_, effective_metric_, effective_metric_params_, \
-n_features_in_, feature_names_in_, n_samples_fit_
+    negative_outlier_factor_, n_neighbors_, offset_
         As in scikit-learn.
 
     Examples
@@ -219,36 +122,11 @@ n_features_in_, feature_names_in_, n_samples_fit_
     array([ 1,  1, -1,  1])
     """
 
-    _parameter_constraints = {
-        **originals.LocalOutlierFactor._parameter_constraints,
-        **CONSTRAINTS,
-    }
+    _parameter_constraints = constraints_of(originals.LocalOutlierFactor)
 
     def __init__(
-        self,
-        n_neighbors=20,
-        *,
-        algorithm="auto",
-        leaf_size=30,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        contamination="auto",
-        novelty=False,
-        n_jobs=None,
-        engine="auto",
+        self, n_neighbors=20, *, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
+        metric_params=None, contamination="auto", novelty=False, n_jobs=None, engine="auto",
         device="auto",
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            algorithm=algorithm,
-            leaf_size=leaf_size,
-            metric=metric,
-            p=p,
-            metric_params=metric_params,
-            contamination=contamination,
-            novelty=novelty,
-            n_jobs=n_jobs,
-        )
-        self.engine = engine
-        self.device = device
+        self._keep(locals())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -93,6 +91,7 @@ class KDTree(cKDTree):
     node = _nodes.node
     leafnode = _nodes.leafnode
     innernode = _nodes.innernode
+    _number_type = np.intp
 
     def __init__(
         self,
@@ -111,17 +110,3 @@ class KDTree(cKDTree):
         if not hasattr(self, "_tree"):
             self._tree = _nodes.node._create(super().tree)
         return self._tree
-
-    def query(
-        self,
-        x: npt.ArrayLike,
-        k: Any = 1,
-        eps: float = 0.0,
-        p: float = 2.0,
-        distance_upper_bound: float = np.inf,
-        workers: int | None = 1,
-    ) -> tuple[Any, Any]:
-        distances, numbers = super().query(x, k, eps, p, distance_upper_bound, workers)
-        return distances, np.intp(numbers) if isinstance(numbers, int) else numbers
-
-    query.__doc__ = cKDTree.query.__doc__

@@ -68,12 +68,8 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        r : float
-            The distance.
-        p : float
-            The norm: 1 <= p <= inf.
-        eps : float
-            Allows SciPy to be less exact; the answer here is exact in any case.
+        r, p, eps
+            As in `query_ball_tree`.
         output_type : {"set", "ndarray"}
             What to return.
 

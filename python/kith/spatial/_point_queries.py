@@ -35,6 +35,8 @@ _BYTES_PER_NEIGHBOR = 24  # its distance, its number, and the number as the libr
 class PointQueries(Tree):
     """`query` and `query_ball_point`."""
 
+    _number_type: type = int  # of the nearest point of a single query
+
     def query(
         self,
         x: npt.ArrayLike,
@@ -102,7 +104,7 @@ class PointQueries(Tree):
             numbers = np.full(distances.shape, self.n, dtype=np.intp)
         is_nearest = isinstance(ranks, int) and ranks == 1
         if is_nearest and points.ndim == 1:
-            return distances.item(), numbers.item()
+            return distances.item(), self._number_type(numbers.item())
         shape = points.shape[:-1] + (() if is_nearest else (width,))
         return distances.reshape(shape), numbers.reshape(shape)
 
