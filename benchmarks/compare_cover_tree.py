@@ -22,7 +22,7 @@ from machine import ROOT, machine
 
 K = 5
 PEERS = ["BallTree", "scikit-learn brute"]
-LONG_MS = 4000  # who takes longer is not asked again
+LONG_MS = 4000  # slower programs are not run again
 
 
 def clusters(count, dims, seed):

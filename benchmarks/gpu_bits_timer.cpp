@@ -1,7 +1,7 @@
 // Times kNN by the Hamming distance on the GPU: gpu_bits_timer RESULTS.json
 //
 // Per case: the median of several searches by CUDA events, rows, queries and answers in GPU memory; pairs of words per
-// nanosecond; how many queries were asked again; and whether a sample of the answers has the bytes of the CPU's. All
+// nanosecond; how many queries were retried; and whether a sample of the answers has the bytes of the CPU's. All
 // bits are random, so many rows are equally far.
 #include "gpu_timing.hpp"
 

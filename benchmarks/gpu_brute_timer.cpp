@@ -1,7 +1,7 @@
 // Times brute force on the GPU, and where a k-d tree is faster: gpu_brute_timer RESULTS.json [quick|NUMBER]
 //
 // Per case: the median of 9 searches after 3 by CUDA events, points, queries and answers in GPU memory; how many
-// queries were asked again; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query
+// queries were retried; and whether a sample of the answers has the bytes of the CPU's. The row "one" is a query
 // from host memory and back, by the clock. Then both engines over dims and points, each with queries among its points.
 // `quick` leaves the second part out, a number all but that case of the first part.
 #include "gpu_timing.hpp"

@@ -14,7 +14,7 @@ bool interrupted();
 void stop_if_interrupted();
 
 /// While one of these lives, a signal ends the process at once with 130. For writing to standard output: a write to a
-/// pipe that nobody reads would wait for ever, and there is no temporary file to remove.
+/// pipe without a reader would wait for ever, and there is no temporary file to remove.
 class ExitOnInterrupt {
  public:
   explicit ExitOnInterrupt(bool active);

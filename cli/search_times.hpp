@@ -20,7 +20,7 @@ struct SearchTimes {
 
   /// "read 1.20 ms, build 0.50 ms, search 3.00 ms, write 0.10 ms"
   std::string text() const;
-  /// How many distances were measured; empty if nobody counted.
+  /// How many distances were measured; empty if they were not counted.
   std::string evaluations_text(std::uint64_t queries) const;
   /// query_ms and write_ms, and the parts and the distances measured if there are any.
   void add_to(nlohmann::ordered_json& report) const;

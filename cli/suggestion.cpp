@@ -32,7 +32,8 @@ std::size_t slips_between(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string did_you_mean(const std::string& typed, const std::vector<std::string>& words) {
-  constexpr std::size_t kLongestWord = 40;  // the table grows with the square; nobody mistypes a longer one by a letter
+  constexpr std::size_t kLongestWord =
+      40;  // the table grows with the square; longer words are not mistyped by one letter
   if (typed.size() > kLongestWord) return "";
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::string best;

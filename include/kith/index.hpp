@@ -112,7 +112,7 @@ struct LoadOptions {
   Device device = Device::cpu();
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
-  /// Search the file where it lies instead of reading and checking it: for files that you trust and that nobody changes
+  /// Search the file where it lies instead of reading and checking it: for files that you trust and that no one changes
   /// while they are in use. Header and table are checked, contents are not; a file that was made to deceive can then
   /// crash the process.
   bool map = false;

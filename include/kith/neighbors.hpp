@@ -79,7 +79,7 @@ class Neighbors {
   /// queries x k, row-major.
   std::span<const std::uint32_t> indices() const { return indices_; }
   const Distances& distances() const& { return distances_; }
-  /// Takes them out of a result that nobody needs any more.
+  /// Takes them out of a result that is no longer needed.
   Distances distances() && { return std::move(distances_); }
 
   friend bool operator==(const Neighbors&, const Neighbors&) = default;
@@ -116,7 +116,7 @@ class NeighborLists {
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }
   const Distances& distances() const& { return distances_; }
-  /// Takes them out of a result that nobody needs any more.
+  /// Takes them out of a result that is no longer needed.
   Distances distances() && { return std::move(distances_); }
 
   friend bool operator==(const NeighborLists&, const NeighborLists&) = default;

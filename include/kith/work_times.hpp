@@ -13,7 +13,7 @@ struct WorkTimes {
   double copy_in_ms = 0;   ///< points or queries to the GPU
   double device_ms = 0;    ///< waiting for the GPU to build or search
   double copy_out_ms = 0;  ///< answers to the host
-  /// Queries of kNN by brute force on a GPU that were asked again, without the filter by tensor cores or by a scan that
+  /// Queries of kNN by brute force on a GPU that were retried, without the filter by tensor cores or by a scan that
   /// needs no room for candidates: where the filter cannot prove enough, or points are in an order made for it.
   std::uint64_t asked_again = 0;
   /// How many distances were measured: by cover trees, their builds and searches; 0 for other engines.

@@ -69,7 +69,7 @@ class IndexFiles:
         device : {"auto", "cpu", "cuda", "cuda:N"}
             Where to search it.
         map : bool
-            Search the file where it lies, unchecked: for files that you trust and that nobody
+            Search the file where it lies, unchecked: for files that you trust and that no one
             changes.
 
         Examples

@@ -20,7 +20,7 @@ Index build_index(PointView points, std::uint64_t queries, const NeighborOptions
   build.engine = options.engine;
   build.device = options.device;
   build.metric = options.metric;
-  build.expected_queries = std::max<std::uint64_t>(queries, 1);  // 0 would mean that nobody knows
+  build.expected_queries = std::max<std::uint64_t>(queries, 1);  // 0 would mean unknown
   build.threads = options.threads;
   build.progress = options.progress;
   Index index = Index::build(points, build);

@@ -62,7 +62,7 @@ void require_view_here(const IndexState& state, PointView view, std::string_view
   }
 }
 
-/// The options in the words of the host's searches, for the same checks. Spans have the right lengths: nobody reads
+/// The options in the words of the host's searches, for the same checks. Spans have the right lengths: no one reads
 /// them.
 void require_options(const IndexState& state, SearchKind kind, bool is_self, std::uint64_t queries,
                      const DeviceSearchOptions& options) {

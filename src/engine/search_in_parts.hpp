@@ -86,7 +86,7 @@ class SearchInParts final : public Searcher<T> {
   }
 
   /// The queries of a search among the points [first, end), which are numbered from 0 there. A point is found by
-  /// itself: whoever does not want that asks for one more.
+  /// itself: callers that do not want that request one more.
   QueryBatch<T> for_part(const QueryBatch<T>& queries, std::uint64_t first, std::uint64_t end,
                          std::vector<std::uint32_t>& below) const {
     QueryBatch<T> part = queries;

@@ -29,7 +29,7 @@ constexpr std::size_t kManyZeros = std::size_t{16} << 20;
 
 std::string reason() { return std::strerror(errno); }
 
-/// Makes room for more bytes of a file whose size nobody knows before its end.
+/// Makes space for more bytes of a file whose size is not known before its end.
 void grow(std::vector<char>& memory, std::size_t used, const std::string& name) {
   if (memory.size() >= used + kReadStep) return;
   const std::size_t wanted = std::max(used + kReadStep, memory.size() * 2);

@@ -9,7 +9,7 @@
 namespace kith::runtime {
 
 /// Maps all of a file that is not empty, read only, until the last copy of the pointer is gone. A file that shrinks
-/// while it is mapped ends the process with a signal, so this is for files that nobody else changes. Throws IoError.
+/// while it is mapped ends the process with a signal, so this is for files that no one else changes. Throws IoError.
 std::shared_ptr<const std::byte> map_file(const RegularFile& file);
 
 }  // namespace kith::runtime

@@ -12,11 +12,11 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenReports{20};
 
 thread_local Watched* watched = nullptr;
-thread_local const Watched* asked = nullptr;  ///< not to be asked again: its callback runs
+thread_local const Watched* asked = nullptr;  ///< not to be called again: its callback runs
 thread_local const std::atomic<bool>* loop_stop = nullptr;
 thread_local std::uint64_t looks = 0;
 
-/// Calls the callback. Whoever watches this thread is not asked meanwhile, so a callback may itself do work that looks
+/// Calls the callback. The watcher of this thread is not called meanwhile, so a callback may itself do work that looks
 /// for stops.
 bool goes_on(const ProgressCallback& callback, const Progress& progress) {
   struct Asking {

@@ -35,7 +35,7 @@ class Watched {
 
 /// To be called now and then by everything that may take longer than some milliseconds, on any thread: throws
 /// Interrupted if the callback that watches this thread says stop, and leaves the task of a parallel loop that has
-/// stopped. A branch or two if nobody watches, else at most a look at the clock.
+/// stopped. A branch or two without a watcher, else at most a look at the clock.
 void look_for_stop();
 
 /// How often this thread has looked for a stop or reported: what tests count instead of time.

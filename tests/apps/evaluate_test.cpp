@@ -34,7 +34,7 @@ TEST(Evaluate, LabelsByHand) {
   EXPECT_EQ(score.classes[2].precision(), 1.0);
   EXPECT_EQ(score.classes[2].recall(), 1.0 / 3);
   EXPECT_EQ(score.classes[2].f1(), 0.5);
-  // Nobody is of the last class, and nobody was said to be.
+  // No row is of the last class, and none was predicted to be.
   EXPECT_EQ(score.classes[3].precision(), 0.0);
   EXPECT_EQ(score.classes[3].recall(), 0.0);
   EXPECT_EQ(score.classes[3].f1(), 0.0);

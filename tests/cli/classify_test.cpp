@@ -152,7 +152,7 @@ TEST_F(ClassifyCommand, BadClassFilesAreNamedAndLeaveNothing) {
 
 TEST_F(ClassifyCommand, TablesGoTogetherByName) {
   write("train.csv", "x,y,kind\n0,0,ant\n0,1,ant\n9,9,bee\n9,8,bee\n");
-  // Another order, a column of text more, and a class that nobody knows.
+  // Another order, a column of text more, and an unknown class.
   write("test.csv", "id,kind,y,x\n\"first, one\",ant,0.50,1\nsecond,bee,7,+8\nthird,wasp,9,9\nfourth,,1,0\n");
   const Outcome told = classify(tables("train.csv", "test.csv", {"--label", "kind", "-k", "3", "--check"}));
   EXPECT_EQ(told.code, 0) << told;

@@ -194,7 +194,7 @@ TEST_F(DedupeCommand, IsTheSameForEveryNumberOfThreads) {
     EXPECT_EQ(content(path("1.npy")), content(path(threads + ".npy")));
     EXPECT_EQ(content(path("1.npz")), content(path(threads + ".npz")));
   }
-  // Nothing is left to remove, and nobody is within the tolerance of another.
+  // Nothing is left to remove, and no point is within the tolerance of another.
   EXPECT_PRED2(has, dedupe("1.npy", {"--tolerance", "0.3", "--out", path("again.npy")}).err, ", 0 removed");
   EXPECT_EQ(content(path("again.npy")), content(path("1.npy")));
 }

@@ -101,7 +101,7 @@ void expect_exact_bounds() {
   EXPECT_EQ(std::numeric_limits<T>::infinity(),
             chain_bound_of_radius<T>(metric, std::numeric_limits<double>::infinity()));
   EXPECT_EQ(std::numeric_limits<T>::infinity(),
-            reported_distance(metric, false, std::numeric_limits<T>::infinity()));  // nobody there
+            reported_distance(metric, false, std::numeric_limits<T>::infinity()));  // no neighbour
 }
 
 TEST(Angle, RadiiBecomeTheLastChordWithin) {

@@ -12,7 +12,7 @@ namespace {
 using test::holds;
 using test::thrown_message;
 
-/// The arrays are the host's, but nobody gets as far as to read them.
+/// The arrays are the host's, but they are never read.
 struct Arrays {
   float points[6] = {0, 1, 2, 3, 4, 5};
   std::uint32_t codes[3] = {0, 1, 1};

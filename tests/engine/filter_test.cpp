@@ -39,7 +39,7 @@ std::vector<bool> spoil(PointSet& points, std::mt19937_64& random) {
   return points.dtype() == DType::f32 ? spoil<float>(points, random) : spoil<double>(points, random);
 }
 
-/// What the oracle is asked: nobody finds a spoiled point, and a spoiled query finds nothing.
+/// What the oracle is asked: no query finds a spoiled point, and a spoiled query finds nothing.
 Request without(const SearchCase& whole, const std::vector<bool>& bad_points, const std::vector<bool>& bad_queries) {
   Request request = whole.request();
   if (request.allowed.empty()) request.allowed.assign(bad_points.size(), true);

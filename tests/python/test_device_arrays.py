@@ -243,7 +243,7 @@ def test_knn(both):
         device.knn(FakeArray(points), 2, index_below=below)[1],
         host.knn(points, 2, index_below=below)[1],
     )
-    assert FakeCupy.calls == []  # nobody waited, nothing went through the host
+    assert FakeCupy.calls == []  # no wait, and nothing went through the host
 
 
 def test_shapes_and_layouts(both):

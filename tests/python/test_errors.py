@@ -29,7 +29,7 @@ class FakeDlpackArray:
         return (2, 0)
 
     def __dlpack__(self, **options):
-        raise AssertionError("nobody should ask for the memory")
+        raise AssertionError("the memory must not be requested")
 
 
 @pytest.mark.parametrize(

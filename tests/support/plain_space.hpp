@@ -12,7 +12,7 @@
 
 namespace kith::test {
 
-/// A space over a function (i, j) -> Value of two objects' numbers; nobody asks from outside.
+/// A space over a function (i, j) -> Value of two objects' numbers; queries from outside do not occur.
 template <typename V>
 class PlainSpace {
  public:

@@ -1,7 +1,7 @@
 // A node is emptied before it goes: its children and twins find other places, or all stay where they were.
 //
-// Children are placed by descending level. Whoever is placed sees all nodes of a higher level, because those not yet
-// placed, and all below them, are not higher; so the place that `locate` finds is right for the whole tree, and the
+// Children are placed by descending level. A node that is placed sees all nodes of a higher level, because those not
+// yet placed, and all below them, are not higher; so the place that `locate` finds is right for the whole tree, and the
 // level it gives is not below the old one.
 #pragma once
 

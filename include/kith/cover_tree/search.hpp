@@ -42,12 +42,12 @@ class NearestObjects {
     if (heap_.size() == k_) limit_ = heap_.front().distance / stretch_;
     return true;
   }
-  /// Whether nobody is wanted who is at least `bound` away and not numbered below `lowest`.
+  /// Whether no object is wanted that is at least `bound` away and not numbered below `lowest`.
   bool dismiss(double bound, Id lowest) const {
     if (bound > limit_) return true;
     return heap_.size() == k_ && bound >= heap_.front().distance && lowest > heap_.front().id;
   }
-  /// Whether nobody is wanted who is at least `bound` away.
+  /// Whether no object is wanted that is at least `bound` away.
   bool dismiss(double bound) const { return bound > limit_; }
 
   std::vector<NearObject> sorted() && {

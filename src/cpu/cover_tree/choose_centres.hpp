@@ -146,7 +146,7 @@ class CentreChoice {
       const std::uint32_t at = centres[c].position;
       owners[at] = static_cast<std::uint32_t>(c);
       state_.values[at] = 0;
-      limits_[at] = -1;  // nobody is nearer
+      limits_[at] = -1;  // nothing is nearer
     }
   }
 

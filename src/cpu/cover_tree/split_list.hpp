@@ -102,7 +102,7 @@ class ListSplit {
     }
   }
 
-  /// The objects that nobody has taken side by side.
+  /// The objects that no child has taken, side by side.
   void arrange() {
     arranged_.clear();
     std::vector<std::uint32_t> numbers;
@@ -180,7 +180,7 @@ class ListSplit {
   typename S::Query query_;
   std::vector<Value> values_;
   std::vector<ListedObject> far_;
-  std::vector<std::uint32_t> child_of_;  ///< by place in `far_`; kNone: nobody's yet
+  std::vector<std::uint32_t> child_of_;  ///< by place in `far_`; kNone: not taken yet
   std::vector<std::uint32_t> arranged_;  ///< places in `far_`, as the rows lie
   typename S::Rows rows_ = space_.arrange({}, 1);
 };

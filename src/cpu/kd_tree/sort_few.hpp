@@ -25,7 +25,7 @@ inline void sort_keys(double* keys, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     own[i] = keys[i];
     halves[i] = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(keys[i]) >> 32);
-    keys[i] = 0;  // a place that nobody takes stays zero
+    keys[i] = 0;  // a place that is not taken stays zero
   }
   for (std::size_t i = count; i % kBlock != 0; ++i) halves[i] = std::numeric_limits<std::int32_t>::max();
   for (std::size_t first = 0; first < count; first += kBlock) {

@@ -55,7 +55,7 @@ class BitEngine final : public AskedEngine<float> {
   void list(const RadiusRequest<float>& request, const Stream& stream) const override {
     scan_list(scanned_, of_bits(request), stream);
   }
-  // There are no boxes of bits, and nobody asks for them.
+  // There are no boxes of bits, and no request for them.
   void count_in_boxes(const BoxRequest<float>&, const Stream&) const override {}
   void list_in_boxes(const BoxRequest<float>&, const Stream&) const override {}
   bool wants_order() const override { return false; }

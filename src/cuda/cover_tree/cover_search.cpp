@@ -93,7 +93,7 @@ class CoverSearch final : public PointSearch<T> {
   }
 
  private:
-  /// Nobody asks for it: rows and tree are copied each by itself.
+  /// It is never requested: rows and tree are copied each by itself.
   std::unique_ptr<engine::Searcher<T>> make_on_host(const RunOptions&) const override { return nullptr; }
 
   std::shared_ptr<const CoverParts<T>> parts_;

@@ -17,8 +17,8 @@ struct NeighborRows {
   std::uint32_t missing = 0;
 };
 
-/// A label that was found, and how long the longest chain of new points is that led to it, in one word: whoever sees
-/// one of the two sees the other.
+/// A label that was found, and how long the longest chain of new points is that led to it, in one word: a thread that
+/// sees one of the two sees the other.
 struct FoundLabel {
   static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
 

@@ -3,8 +3,8 @@
 // New points may be neighbours of later ones. Warps draw tickets: the next 32 queries in the order of their numbers. A
 // query waits for queries of lower numbers only, and those belong to warps that drew before, so that are running, or to
 // lanes of its own warp. So that no lane waits for one beside it that cannot go on, the lanes look, all together, at
-// one neighbour each, again and again, and whoever has seen all of its own votes meanwhile. Labels within the warp are
-// handed over in registers: a chain of queries, each a neighbour of the next, costs little more than the votes.
+// one neighbour each, again and again, and a lane that has seen all of its own votes meanwhile. Labels within the warp
+// are handed over in registers: a chain of queries, each a neighbour of the next, costs little more than the votes.
 #pragma once
 
 #include "cuda/labels/neighbor_row.cuh"

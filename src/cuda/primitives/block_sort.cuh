@@ -44,7 +44,7 @@ __device__ __forceinline__ void exchange_by_strides(Entry<T>* list, std::uint32_
   }
 }
 
-/// Ascending. The block has met before.
+/// Ascending. The block is synchronised before.
 template <typename T>
 __device__ void sort_by_block(Entry<T>* list, std::uint32_t count) {
   for (std::uint32_t size = 2; size / 2 < count; size *= 2) {

@@ -50,13 +50,13 @@ __device__ __forceinline__ V* at_shared(std::uint32_t address) {
 // --- barriers; each also orders memory among those who wait ---
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 __device__ __forceinline__ void sync_warp() { __syncwarp(); }
-/// The block meets, and learns whether any thread votes for it.
+/// Synchronises the block and tells whether any thread votes for it.
 __device__ __forceinline__ bool any_thread(bool vote) { return __syncthreads_or(vote) != 0; }
 /// For `threads` threads, whole warps of one block; `barrier` is 1 to 15, one for each set of warps in flight.
 __device__ __forceinline__ void sync_part(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-/// What this thread wrote is seen by whoever sees what it writes next.
+/// What this thread wrote is visible to every thread that sees what it writes next.
 __device__ __forceinline__ void fence_device() { __threadfence(); }
 
 /// One thread waits until `*counter` reaches `target`, which others raise by atomic_add.

@@ -7,7 +7,7 @@
 
 namespace kith::cuda {
 
-/// Put into the stream; nobody waits. Throws DeviceError.
+/// Enqueued in the stream without waiting. Throws DeviceError.
 template <typename T>
 void prepare_queries(const PrepareTask<T>& task, const Stream& stream);
 template <typename T>

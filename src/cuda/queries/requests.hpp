@@ -72,7 +72,7 @@ struct KnnRequest {
   T bound = 0;                ///< no chain value above it is reported
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
   KnnAnswer<T> answer = {};
-  std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow way; null: nobody counts them
+  std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow path; null: not counted
   std::uint64_t* evaluations = nullptr;  ///< the same for distances measured, by engines that count them
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }

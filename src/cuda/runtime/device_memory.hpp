@@ -26,7 +26,7 @@ void* allocate_on_device(std::uint64_t bytes, const Stream& stream);
 /// Gives memory back to the pool once the work that is in the stream now is done. Null is fine.
 void free_on_device(void* memory, const Stream& stream) noexcept;
 
-/// Gives all memory that the pool of a device keeps, and nobody uses, back to the device.
+/// Gives all memory that the pool of a device keeps unused back to the device.
 void trim_device_memory(int ordinal);
 
 }  // namespace kith::cuda

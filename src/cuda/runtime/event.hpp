@@ -5,7 +5,8 @@
 
 namespace kith::cuda {
 
-/// Owns an event of the device that was current when it was made. Before it is recorded nobody waits for it.
+/// Owns an event of the device that was current when it was made. Before it is recorded, waiting for it returns at
+/// once.
 class Event {
  public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }

@@ -19,7 +19,7 @@ class IndexFile {
   /// Reads all of the file and checks lengths, table, checksums and padding. The largest allocation is the size of the
   /// file. Throws IoError, CorruptFile, OutOfMemory, Interrupted.
   static IndexFile read(const std::string& path, const RunOptions& run);
-  /// Maps the file and checks its front matter only: for files that are trusted and that nobody changes meanwhile.
+  /// Maps the file and checks its front matter only: for files that are trusted and that no one changes meanwhile.
   static IndexFile map(const std::string& path);
   /// The same checks as `read` on bytes in memory, which are copied. `name` stands in messages.
   static IndexFile copy_of(std::span<const std::byte> bytes, const std::string& name, const RunOptions& run);

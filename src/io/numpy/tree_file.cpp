@@ -124,7 +124,7 @@ bool is_tree_file(const std::string& path) {
     const ArrayReader arrays(file);
     return is_table(arrays) || is_in_order(arrays);
   } catch (const CorruptFile&) {
-    return false;  // whoever reads it as something else says what is wrong
+    return false;  // readers of other formats say what is wrong
   }
 }
 

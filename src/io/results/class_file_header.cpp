@@ -59,7 +59,7 @@ std::vector<std::string> first_two_lines(const std::string& path) {
   constexpr std::size_t kStep = std::size_t{16} << 10;
   constexpr std::size_t kMost = std::size_t{1} << 20;
   struct stat status {};
-  // Reading ahead in a pipe would take the bytes from whoever reads it then.
+  // Reading ahead in a pipe would take the bytes from its next reader.
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) return {};

@@ -26,7 +26,7 @@ struct TextLayout {
   std::uint64_t first_line = 1;    ///< number of that line; the first of a file is 1
   std::uint64_t model_line = 1;    ///< number of the line that says how many fields there are
   bool has_header = false;         ///< that line is a header
-  bool header_is_guessed = false;  ///< nobody said whether it is one
+  bool header_is_guessed = false;  ///< the caller did not say whether it is one
   std::uint64_t names_line = 0;    ///< number of the header, or of the comment that names the columns; 0: no names
   std::uint64_t comments = 0;      ///< lines with comments above the first row
   std::uint32_t fields = 0;        ///< per row

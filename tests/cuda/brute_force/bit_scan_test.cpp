@@ -58,7 +58,7 @@ int differences(const WordRows& a, std::uint64_t i, const WordRows& b, std::uint
   return differ;
 }
 
-/// Searches and compares; returns how many queries were asked again.
+/// Searches and compares; returns how many queries were retried.
 std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std::uint32_t k, float bound) {
   const std::uint64_t count = queries.count();
   std::vector<std::uint32_t> indices(count * k, 0xdeadbeef);
@@ -114,7 +114,7 @@ TEST(EmulatedBitSearch, FindsWhatSortingFinds) {
   }
 }
 
-/// Points that come the nearer the later they are scanned: lists overflow, and the queries are asked again. One query
+/// Points that come the nearer the later they are scanned: lists overflow, and the queries are retried. One query
 /// is longer than shared memory.
 TEST(EmulatedBitSearch, ListsThatOverflowAreMadeAgain) {
   for (const std::uint32_t words : {6u, 13000u}) {

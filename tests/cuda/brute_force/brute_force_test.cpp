@@ -60,7 +60,7 @@ struct Scanned {
   }
 };
 
-/// Searches and compares; returns how many queries were asked again.
+/// Searches and compares; returns how many queries were retried.
 template <typename T>
 std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, std::uint32_t k, T bound,
                            Metric metric = Metric::l2()) {
@@ -177,7 +177,7 @@ TEST(EmulatedBruteForce, OverflowingListsOfInnerProductsAreMadeAgain) {
   look(0.0);
 }
 
-/// Points that come the nearer the later they are scanned: lists overflow, and the queries are asked again.
+/// Points that come the nearer the later they are scanned: lists overflow, and the queries are retried.
 TEST(EmulatedBruteForce, ListsThatOverflowAreMadeAgain) {
   for (const bool filters : {false, true}) {
     constexpr std::uint64_t kPoints = 6000;

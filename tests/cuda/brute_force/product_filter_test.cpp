@@ -323,7 +323,7 @@ TEST(ProductFilter, PassesFewMoreThanNeeded) {
   std::mt19937_64 random(6);
   for (const Shape shape : {Shape::uniform, Shape::outliers}) {
     Request request(shape, 1000, 100, 64, random);
-    request.queries = some_rows(Shape::uniform, 100, 64, random);  // whoever is far from all is near to all alike
+    request.queries = some_rows(Shape::uniform, 100, 64, random);  // a query far from all is equally near to all
     request.set_limits(20, false);
     const std::uint64_t offered = expect_all_below_limits(request);
     EXPECT_GE(offered, 20u * 100);

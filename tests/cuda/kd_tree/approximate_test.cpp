@@ -140,7 +140,7 @@ TYPED_TEST(EmulatedApproximation, EveryBudgetEqualsTheCpuOnAGrid) {
   EXPECT_EQ(before, 64u);
 }
 
-/// A part of the points asks, by numbers; how many they are only the device knows, and nobody asks for certificates.
+/// A part of the points asks, by numbers; how many they are only the device knows, and certificates are not requested.
 TYPED_TEST(EmulatedApproximation, PartsOfASelfSearchEqualTheWhole) {
   std::mt19937_64 random(7);
   SearchRequest<TypeParam> request;

@@ -264,7 +264,7 @@ TYPED_TEST(EmulatedLabels, MeansEqualThePlainLoop) {
   }
 }
 
-/// What a query without neighbours gets does not matter, but it must be told of, and nobody may wait for it.
+/// What a query without neighbours gets does not matter, but it must be told of, and nothing may wait for it.
 TYPED_TEST(EmulatedLabels, TheFirstEmptyListIsNamed) {
   using T = TypeParam;
   std::mt19937_64 random(8);

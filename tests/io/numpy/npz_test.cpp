@@ -101,7 +101,7 @@ TEST(Npz, WhatIsWrittenReadsBackBitForBit) {
 }
 
 TEST(Npz, AFalseShapeIsNoticedBeforeInflating) {
-  // Damaged behind the header, so whoever inflates all of it says something else.
+  // Damaged behind the header, so a reader that inflates all of it says something else.
   const std::string data(1 << 20, '\0');
   for (const std::string shape : {"(1, 2)", "(262144, 2)", "(99999999999, 2)"}) {
     std::string bytes = zip({{"points.npy", npy("<f4", shape, data), 8, 0, false, 1}});

@@ -218,7 +218,7 @@ TEST(NeighborsFile, ArraysThatDoNotFitTogether) {
   const Neighbors products =  // by inner product they may be negative
       std::get<Neighbors>(read_archive({indices, {"distances.npy", npy("<f8", "(1, 2)", f8({-1, -INFINITY}))}}));
   EXPECT_EQ(products.distance(0, 0), -1);
-  EXPECT_EQ(products.missing(), 4u) << "minus infinity marks nobody";
+  EXPECT_EQ(products.missing(), 4u) << "minus infinity marks a missing neighbour";
   expect_refused({indices, {"distances.npy", npy("<i8", "(1, 2)", i8({0, 1}))}}, "not f32 or f64");
   expect_refused({{"indices.npy", npy("<f8", "(1, 2)", f8({0, 1}))}, distances}, "not integers");
   expect_refused({{"indices.npy", npy("<i8", "(1, 2)", i8({0, -1}))}, distances}, "out of range");

@@ -38,7 +38,7 @@
 //
 // A squared length of 2^116 or more, or none at all, makes a term of minus infinity and a row of zeros: all pairs of
 // that row pass. Below it scales are at most 2^60 and nothing overflows. Comparisons are written so that NaN passes: a
-// limit that is nobody is NaN.
+// limit that is the sentinel is NaN.
 #pragma once
 
 #include "core/arithmetic.hpp"

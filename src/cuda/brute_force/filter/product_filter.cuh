@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(kProductThreads, 1)
     std::uint32_t at = 0;
     for (std::uint32_t slab = 0; slab < slabs; ++slab) {
       wait_for_copies_but<kProductStages - 2>();
-      sync_part(1 + team, Shape::kTeamThreads);  // the slab is there, and nobody needs the one before any more
+      sync_part(1 + team, Shape::kTeamThreads);  // the slab is complete, and the one before is no longer needed
       copies.start(task, (stage + kProductStages - 1) % kProductStages);
       at = stages + stage * Shape::kStageBytes;
       const std::uint32_t parts_left = task.points.padded_dims / kProductDims - slab * (kSlabDims / kProductDims);

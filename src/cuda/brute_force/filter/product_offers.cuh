@@ -1,6 +1,6 @@
 // Pairs that the filter by products has not dismissed: a thread notes its own in shared memory, a few instructions
 // each, and the warp offers what its threads have noted when the room of one is full. To offer a pair takes an atomic
-// in global memory, for which nobody has time between two tiles; many at a time wait for theirs together.
+// in global memory, for which there is no time between two tiles; many at a time wait for theirs together.
 #pragma once
 
 #include "cuda/brute_force/filter/product_copies.cuh"

@@ -92,7 +92,7 @@ __device__ FourFloats load_centred(const PackTask& task, const float* row, std::
   return four;
 }
 
-/// All rows, and those that fill up the last block: zeros that nobody is to find.
+/// All rows, and those that fill up the last block: zeros, which must not be found.
 template <bool kAligned>
 __global__ void __launch_bounds__(kPackThreads) pack_rows(PackTask task) {
   const std::uint64_t count = task.chosen_count == nullptr ? task.count : *task.chosen_count;

@@ -1,5 +1,5 @@
 // Gives candidates that a filter has offered their exact chains (L2, in the contract's order). Those that are not below
-// the limit of their query become nobody.
+// the limit of their query are replaced by the sentinel.
 //
 // A warp takes a query, or a part of its candidates if there are few queries; a lane takes a candidate. Rows come
 // through shared memory, 128 bytes of 32 candidates at a time and some of these ahead, so each line of a row is read
@@ -34,7 +34,7 @@ struct CandidateRange {
 };
 
 /// Walks over candidates, 32 of them and 32 dims at a time, and copies these parts of their rows. Piece c of 16 bytes
-/// of row r is at place c ^ (r % 8), so that neither copies nor lanes that read their rows meet in a bank.
+/// of row r is at place c ^ (r % 8), so that neither copies nor lanes that read their rows conflict in a bank.
 class CandidateCopies {
  public:
   __device__ CandidateCopies(const ScanPoints<float>& points, const CandidateRange& range, std::uint32_t stages)
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kRerankWarps* kWarp)
     const CandidateRange range{entries, kept[q] + static_cast<std::uint32_t>(unit % parts) * kWarp,
                                count < scan.lists.capacity ? count : scan.lists.capacity, parts * kWarp};
     if (range.first >= range.end) continue;
-    sync_warp();  // nobody reads the last query any more
+    sync_warp();  // the last query is no longer read
     const float* row = scan.queries.rows + scan.queries.row_of(q) * scan.queries.row_stride;
     for (std::uint32_t d = lane_number(); d < scan.points.dims; d += kWarp) query[d] = row[d];
     sync_warp();

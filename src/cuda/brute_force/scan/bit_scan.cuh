@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
 #pragma unroll 1
     for (std::uint32_t first_word = 0; first_word < words; first_word += Room::kSlab, buffer ^= 1) {
       wait_for_copies();
-      sync_block();  // this slab is there, and nobody reads the one before any more
+      sync_block();  // this slab is complete, and the one before is no longer read
       const bool is_last = first_word + Room::kSlab >= words;
       if (!is_last || i_tile + 1 < part.end_tile) {
         stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_word + Room::kSlab, !is_one_slab);

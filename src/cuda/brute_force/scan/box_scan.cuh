@@ -35,7 +35,7 @@ struct BoxScanRoom {
   std::uint32_t taken[2][kWarp];
 };
 
-/// A lower face that is NaN or above the upper one lets nobody in.
+/// A lower face that is NaN or above the upper one admits no point.
 template <typename T>
 __device__ bool is_in_box(const BoxScanTask<T>& task, std::uint64_t box, std::uint32_t end, std::uint64_t point) {
   if (point >= end) return false;

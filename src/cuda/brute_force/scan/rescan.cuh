@@ -19,7 +19,7 @@ struct RescanTask {
   ScanPoints<T> points = {};
   SearchMetric<T> metric = {};
   SearchFilter filter = {};
-  ScanQueries<T> queries = {};  ///< all rows: nobody is chosen
+  ScanQueries<T> queries = {};  ///< all rows: none is chosen
   T bound = 0;
   const T* bounds = nullptr;              ///< by row; null: `bound` for all
   std::uint32_t k = 0;                    ///< not above the capacity of the lists
@@ -86,7 +86,7 @@ __device__ __forceinline__ void for_each_entry(const RescanTask<T>& task, const 
   }
 }
 
-/// The bin that holds the entry of a rank among those counted. The block meets.
+/// The bin that holds the entry of a rank among those counted. Synchronises the block.
 __device__ __forceinline__ void find_rescan_bin(RescanShared& shared, std::uint32_t rank) {
   constexpr std::uint32_t kEach = kRescanBins / kRescanThreads;
   std::uint32_t own = 0, total = 0;
@@ -131,7 +131,7 @@ __device__ __forceinline__ Entry<T> last_of_nearest(const RescanTask<T>& task, c
       find_rescan_bin(shared, rank);
       if (shared.bin == kRescanBins) return entry_of({kAll, kAll}, Entry<T>{});
       rank -= shared.below;
-      const bool are_all_in = rank + 1 == shared.inside;  // then nobody of the bin lies beyond
+      const bool are_all_in = rank + 1 == shared.inside;  // then no entry of the bin lies beyond
       words[word] |= std::uint64_t{shared.bin} << shift;
       known += bits;
       sync_block();  // all have read what was found

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kFewThreads) scan_few(const __grid_constant__ 
 #pragma unroll 1
     for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += slab, buffer ^= 1) {
       wait_for_copies();
-      sync_block();  // these points are there, and nobody reads the ones before any more
+      sync_block();  // these points are complete, and those before are no longer read
       last_buffer = buffer;
       if (first_dim + slab < dims) {
         stage(buffer ^ 1, tile, tiles, first_dim + slab, true);

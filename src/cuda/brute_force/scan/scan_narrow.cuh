@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
   const ScanPart part = scan_part(task, Shape::kQueries);
   if (part.queries == 0) return;
   const std::uint32_t dims = task.points.dims;
-  if (dims < kDims) {  // nobody writes there again
+  if (dims < kDims) {  // it is not written again
     T* all = &room.points[0][0][0];
     for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
   std::uint32_t buffer = 0;
   for (std::uint32_t first = part.first_tile; first < part.end_tile; first += kNarrowTiles, buffer ^= 1) {
     wait_for_copies();
-    sync_block();  // these points are there, and nobody reads the ones before any more
+    sync_block();  // these points are complete, and those before are no longer read
     stage(buffer ^ 1);
     const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
     const T* from = &room.points[buffer][0][first_point * kDims];

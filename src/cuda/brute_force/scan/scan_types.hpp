@@ -3,7 +3,7 @@
 // A search for the k nearest is a few rounds over more and more points. A scan of tiles of points offers candidates to
 // each query, those that lie below its limit; then the k first of them are selected, and the last of these is the new
 // limit. Points are scanned in an order that is spread over all of them, so that later rounds offer few, even if the
-// caller's points are sorted. A list that overflows is known by its count: such queries are asked again, by rounds that
+// caller's points are sorted. A list that overflows is known by its count: such queries are retried, by rounds that
 // have room for all.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Entry<float> {
       : word(core::packed_pair(core::ordered_bits(chain), number)) {}
   KITH_HOST_DEVICE float chain() const { return core::distance_of_bits(core::distance_bits_of(word)); }
   KITH_HOST_DEVICE std::uint32_t number() const { return core::index_of(word); }
-  /// Nobody: behind all others. Its chain is NaN.
+  /// The sentinel: behind all others. Its chain is NaN.
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return word == ~std::uint64_t{0}; }
   /// As a limit: nothing is less.

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 #pragma unroll 1
     for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += Room::kSlab, buffer ^= 1) {
       wait_for_copies();
-      sync_block();  // this slab is there, and nobody reads the one before any more
+      sync_block();  // this slab is complete, and the one before is no longer read
       const bool is_last = first_dim + Room::kSlab >= dims;
       if (!is_last || i_tile + 1 < part.end_tile) {
         stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_dim + Room::kSlab, !is_one_slab);

@@ -26,7 +26,7 @@ struct BlockSum {
   std::uint32_t before, all;
 };
 
-/// Over the threads before this one, and all. The block meets.
+/// Over the threads before this one, and all. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ BlockSum sum_in_block(BlockRoom<T>& room, std::uint32_t value) {
   const std::uint32_t up_to = sum_up_to_lane(value);
@@ -39,7 +39,7 @@ __device__ __forceinline__ BlockSum sum_in_block(BlockRoom<T>& room, std::uint32
   return {warps_before + up_to - value, all};
 }
 
-/// The least of the keys of all threads, or the greatest. The block meets.
+/// The least of the keys of all threads, or the greatest. Synchronises the block.
 template <bool kLeast, typename T>
 __device__ __forceinline__ EntryKey<T> extreme_in_block(BlockRoom<T>& room, EntryKey<T> key) {
   const auto reduce = [&] {
@@ -92,7 +92,7 @@ __device__ __forceinline__ std::uint32_t move_to_front(BlockRoom<T>& room, Entry
         if (last < keys[i]) last = keys[i];
       }
     }
-    // All have read before anybody writes, and nobody writes behind what was read.
+    // All have read before any thread writes, and none writes behind what was read.
     const BlockSum sum = sum_in_block(room, own);
     Entry<T>* at = list + kept + sum.before;
 #pragma unroll
@@ -117,7 +117,8 @@ __device__ __forceinline__ void answer_by_block(const SelectTask<T>& task, const
   }
 }
 
-/// Sorts the first `count` entries of a row, and returns where they lie then. The block has met, and meets again.
+/// Sorts the first `count` entries of a row, and returns where they lie then. The block is synchronised before and
+/// after.
 template <typename T>
 __device__ __forceinline__ Entry<T>* sort_front(BlockRoom<T>& room, Entry<T>* list, std::uint32_t count) {
   if (count > BlockRoom<T>::kEntries) {

@@ -34,7 +34,7 @@ void CoverEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>
 
 template <typename T>
 void CoverEngine<T>::look_in_boxes(const BoxRequest<T>& request, bool lists, const Stream& stream) const {
-  if (box_rows_ == nullptr) return;  // nobody asks for boxes of other things
+  if (box_rows_ == nullptr) return;  // boxes of other things are never requested
   ScannedPoints<T> scanned;
   scanned.points = {box_rows_, points(), dims_};
   scanned.order = spread_order(tiles_of(points()));

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kSearchThreads)
       const bool is_exact = !(bound >= 0) || walk.is_exact();
       if (lane_number() == 0) task.exact[row] = is_exact ? 1 : 0;
     }
-    sync_warp();  // nobody prepares the next query while this one is still read
+    sync_warp();  // the next query is not prepared while this one is still read
   }
   report_evaluations(task.request.evaluations, walk.evaluations());
 }

@@ -117,7 +117,7 @@ class CoverObjects : public CoverLimit<Space, Collector> {
   }
 
   /// The objects of all lanes' ranges, 32 at a time. `distance`: from the query to the centre of the leaf; below 0:
-  /// nobody knows.
+  /// unknown.
   __device__ __forceinline__ void look_at_objects(std::uint32_t begin, std::uint32_t end, Distance distance) {
     // Of long ranges all but the last objects, or all, one range after the other.
     for (std::uint32_t ranges = ballot(end - begin >= kWarp); ranges != 0; ranges &= ranges - 1) {

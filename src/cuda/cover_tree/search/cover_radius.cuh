@@ -57,7 +57,7 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
       walk.ask(query.asking, collector, T(1));
       walk.run();
     });
-    sync_warp();  // nobody prepares the next query while this one is still read
+    sync_warp();  // the next query is not prepared while this one is still read
   }
   report_evaluations(task.request.evaluations, walk.evaluations());
 }

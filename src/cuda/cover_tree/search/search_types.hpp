@@ -47,7 +47,7 @@ struct CoverNodes {
 struct CoverSearchTree {
   CoverNodes nodes;
   const std::uint32_t* order = nullptr;
-  const double* distances = nullptr;  ///< null: nobody knows how far objects are from the centres of their leaves
+  const double* distances = nullptr;  ///< null: the distances to the centres of their leaves are unknown
   ArrangedRows objects;               ///< by position
   ArrangedRows centres;               ///< by node
   CoverHead* object_heads = nullptr;  ///< by position; null: for spaces that need none

@@ -38,7 +38,7 @@ DeviceCoverTree build_cover_tree_of(const AnySpace& space, const std::uint32_t* 
 template <typename T>
 struct CoverLeave {
   T shrink = 1;                   ///< as engine::KnnRules says
-  std::uint8_t* exact = nullptr;  ///< per row of the answer; null: nobody asks
+  std::uint8_t* exact = nullptr;  ///< per row of the answer; null: not requested
 };
 
 /// See search/search.hpp. T is the type of the space's values.

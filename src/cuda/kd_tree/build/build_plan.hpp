@@ -29,7 +29,7 @@ struct GpuLimits {
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
 /// blocks must be there at the same time.
 inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t processors) {
-  constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to meet as they save
+  constexpr std::uint32_t kLeast = 4, kMost = 128;  // fewer than four take as long to synchronise as they save
   const std::uint32_t each = processors / parents;
   return each < kLeast ? 1 : each < kMost ? each : kMost;
 }
@@ -51,7 +51,7 @@ inline std::uint64_t cell_stride(const TreeShape& shape) { return (shape.geometr
 inline std::uint64_t other_cells_of(const TreeShape& shape) {
   return shape.dims > 2 ? cell_stride(shape) * (shape.dims - 2) : 0;
 }
-/// Whether they lie where the boxes of the tree will be, which nobody writes before the finish.
+/// Whether they lie where the boxes of the tree will be, which are not written before the finish.
 template <typename T>
 bool cells_fit_into_boxes(const TreeShape& shape) {
   return other_cells_of(shape) * sizeof(std::uint16_t) <= shape.geometry.nodes() * 2 * shape.dims * sizeof(T);

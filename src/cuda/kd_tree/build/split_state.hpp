@@ -120,7 +120,7 @@ struct GroupParameters {
   /// Boxes have dims + 1 sides: the last is the range of the numbers of the points.
   const T* segment_boxes = nullptr;    ///< [segment][lower, upper][dims + 1]: cut, at the root root_range
   T* root_range = nullptr;             ///< pass 0 notes here how far a sample of all points reaches; root only
-  const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: nobody knows
+  const T* segment_windows = nullptr;  ///< the same: about where the medians lie; null: unknown
   T* child_boxes = nullptr;            ///< [segment << levels][lower, upper][child_sides]
   T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
   std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows

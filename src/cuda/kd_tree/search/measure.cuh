@@ -52,7 +52,7 @@ class Measure<T, 0> {
 
   /// The warp copies the query to `room`.
   __device__ void set_query(const T* query, std::uint64_t stride, T* room) {
-    sync_warp();  // nobody reads the last one any more
+    sync_warp();  // the last one is no longer read
     for (std::uint32_t d = lane_number(); d < dims_; d += kWarp) room[d] = query[d * stride];
     sync_warp();
     query_ = room;

@@ -123,7 +123,7 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
       return;
   }
   if constexpr (can_collect(kDims)) {
-    constexpr std::uint32_t kBlocksPerProcessor = 16;  // nobody knows yet how many there are
+    constexpr std::uint32_t kBlocksPerProcessor = 16;  // their number is not known yet
     launch_collecting<T, kDims>(task_of_tied(task), launch, limits.processors * kBlocksPerProcessor);
   }
 }

@@ -45,8 +45,8 @@ struct FinishParameters {
   const T* cut_boxes = nullptr;
   TreeArrays<T> tree;  ///< written: blocks; splits of levels top_level and below; boxes and smallest of all nodes
   std::uint32_t* arrivals = nullptr;  ///< [2^top_level], zero: subtrees that are done below each node above
-  /// [number of a subtree >> tied_levels]: not 0 if a good part of its points may share coordinates; null: nobody
-  /// knows.
+  /// [number of a subtree >> tied_levels]: not 0 if a good part of its points may share coordinates; null:
+  /// unknown.
   const std::uint32_t* tied = nullptr;
   std::uint32_t tied_levels = 0;
   std::uint32_t* refused = nullptr;  ///< not 0: an earlier step found bad points, nothing is done

@@ -25,7 +25,7 @@ __device__ __forceinline__ std::uint32_t coded_part(T x, T low, T scale) {
 }
 
 /// Notes the parts of a thread's points, one after the other in a word for each, and which value each part has: one of
-/// them, if it has several. The team has to meet.
+/// them, if it has several. The team must synchronise afterwards.
 template <typename T, std::uint32_t kRows>
 __device__ __forceinline__ void note_parts(const Subtree<T, true>& subtree, const OwnSlots<kRows>& slots,
                                            std::uint32_t d, std::uint32_t (&parts)[kRows]) {
@@ -60,7 +60,7 @@ __device__ __forceinline__ bool has_other_values(const Subtree<T, true>& subtree
   return has_other;
 }
 
-/// Puts the values of all dimensions in order, without gaps. The block has to meet.
+/// Puts the values of all dimensions in order, without gaps. The block must synchronise afterwards.
 template <typename T>
 __device__ __forceinline__ void close_ranks(const Subtree<T, true>& subtree) {
   SubtreeCodes<T>& codes = subtree.codes();
@@ -111,7 +111,7 @@ __device__ __forceinline__ void write_codes(const Subtree<T, true>& subtree, con
 }
 
 /// Replaces the coordinates of all points by codes; false, and nothing is done, if values are many or irregular, or if
-/// all points are equal. All threads of the block, which has met and meets.
+/// all points are equal. All threads of the block, which is synchronised before and after.
 template <std::uint32_t kRows, typename T>
 __device__ __forceinline__ bool write_codes_of_subtree(const Subtree<T, true>& subtree) {
   const Team team(0);
@@ -132,7 +132,7 @@ __device__ __forceinline__ bool write_codes_of_subtree(const Subtree<T, true>& s
     }
   }
   if (is_point) {
-    sync_block();  // nobody looks for a range any more
+    sync_block();  // ranges are no longer read
     return false;
   }
   OrderedKey<T> keys[kRows];
@@ -153,7 +153,8 @@ __device__ __forceinline__ bool write_codes_of_subtree(const Subtree<T, true>& s
   return true;
 }
 
-/// Makes coordinates of codes again. All threads of the block, which has met and has to meet.
+/// Makes coordinates of codes again. All threads of the block, which is synchronised before and must synchronise
+/// afterwards.
 template <typename T>
 __device__ __forceinline__ void restore_coordinates(const Subtree<T, true>& subtree) {
 #pragma unroll 1

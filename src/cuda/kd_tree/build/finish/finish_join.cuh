@@ -27,7 +27,8 @@ struct JoinCrew {
   __device__ __forceinline__ std::uint32_t count(std::uint32_t depth) const { return 1u << (depth - top); }
 };
 
-/// Writes what is known of the leaves to the tree. The crew has met since it was found, and must meet before it joins.
+/// Writes what is known of the leaves to the tree. The crew has synchronised since it was found, and must synchronise
+/// before it joins.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void write_leaf_boxes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew) {
   const NodeRoom<T, kStaged> room(subtree);
@@ -43,7 +44,7 @@ __device__ __forceinline__ void write_leaf_boxes(const Subtree<T, kStaged>& subt
 }
 
 /// Joins the nodes of the crew, from those above depth `bottom` up to its own. `kShared`: what NodeRoom says; then all
-/// of it is also written to the tree. The crew has met before and meets after each depth.
+/// of it is also written to the tree. The crew is synchronised before, and after each depth.
 template <bool kShared, typename T, bool kStaged>
 __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew,
                                            std::uint32_t bottom) {
@@ -122,7 +123,8 @@ __device__ __forceinline__ void join_by_warps(const Subtree<T, kStaged>& subtree
   }
 }
 
-/// All threads of the block. What is known of the root is written by the first warp, or before the block has met.
+/// All threads of the block. What is known of the root is written by the first warp, or before the block is
+/// synchronised.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree) {
   if constexpr (!kStaged) {  // boxes may have very many values
@@ -141,7 +143,7 @@ __device__ __forceinline__ T load_fresh_value(const T* from) {
   return std::bit_cast<T>(load_fresh(reinterpret_cast<const OrderedKey<T>*>(from)));
 }
 
-/// Goes on above the subtree, as far as it is the last to arrive. One warp; the block has met.
+/// Goes on above the subtree, as far as it is the last to arrive. One warp; the block is synchronised.
 template <typename T>
 __device__ __forceinline__ void join_above(const FinishParameters<T>& given) {
   const std::uint32_t values = 2 * given.shape.dims;

@@ -53,8 +53,8 @@ struct WarpLeaves {
   }
 };
 
-/// The boxes of the leaves. All threads of the block; they have met since the last split. Also sorts the leaves if they
-/// fit in registers.
+/// The boxes of the leaves. All threads of the block; they have synchronised since the last split. Also sorts the
+/// leaves if they fit in registers.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtree) {
   const NodeRoom<T, kStaged> room(subtree);
@@ -178,7 +178,7 @@ class LeafWriter {
 };
 
 /// All threads of the block; they have found the leaves' boxes. A warp that reads what is known of a leaf has written
-/// it, or the block must meet before.
+/// it, or the block must synchronise before.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree) {
   std::uint32_t width = 1;
@@ -186,7 +186,7 @@ __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree)
   const LeafWriter<T, kStaged> writer(subtree);
   const WarpLeaves own(subtree.levels);
   if (width > kWarp) {
-    sync_block();  // nobody looks for boxes in what is sorted now
+    sync_block();  // boxes are no longer read from what is sorted now
     sort_leaves(subtree, width);
     sync_after_teams();
 #pragma unroll 1

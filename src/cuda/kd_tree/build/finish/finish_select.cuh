@@ -56,8 +56,8 @@ __device__ __forceinline__ void decide_by_counters(const std::uint32_t (&counter
   selection.take(choice);
 }
 
-/// Counts the ordered keys of the undecided points: those of the first component in which they differ. The team meets
-/// before the next counter is chosen.
+/// Counts the ordered keys of the undecided points: those of the first component in which they differ. The team
+/// synchronises before the next counter is chosen.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void count_components(const Subtree<T, kStaged>& subtree, const Team& team,
                                                  const OwnSlots<kRows>& slots, std::uint32_t dim, Selection& selection,
@@ -86,7 +86,7 @@ __device__ __forceinline__ void count_components(const Subtree<T, kStaged>& subt
 }
 
 /// Moves the decided points to their halves and puts the undecided ones, few by now, down as candidates. Points of a
-/// half lie in any order. The team has met since its slots were loaded.
+/// half lie in any order. The team has synchronised since its slots were loaded.
 template <typename T, bool kStaged, std::uint32_t kRows>
 __device__ __forceinline__ void resolve(const Subtree<T, kStaged>& subtree, const Team& team, const FinishNode& node,
                                         const OwnSlots<kRows>& slots, std::uint32_t dim, const Selection& selection) {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void resolve(const Subtree<T, kStaged>& subtree, cons
 }
 
 /// Decides the candidates by comparing all pairs and moves them. Returns the slot of the point at the rank; any slot if
-/// there is no candidate. One warp; the team has met since they were put down.
+/// there is no candidate. One warp; the team has synchronised since they were put down.
 template <typename T, bool kStaged>
 __device__ __forceinline__ std::uint32_t decide_candidates(const Subtree<T, kStaged>& subtree, const Team& team,
                                                            const FinishNode& node, std::uint32_t dim,

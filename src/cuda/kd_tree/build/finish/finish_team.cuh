@@ -34,8 +34,9 @@ struct Team {
   }
 };
 
-/// The block meets, and teams have met before, some more often than others: racecheck of compute-sanitizer then takes
-/// what one warp wrote before a barrier of the block and another one reads after it for a race, unless there are two.
+/// The block synchronises, and teams have before, some more often than others: racecheck of compute-sanitizer then
+/// takes what one warp wrote before a barrier of the block and another one reads after it for a race, unless there are
+/// two.
 __device__ __forceinline__ void sync_after_teams() {
   sync_block();
   sync_block();
@@ -91,13 +92,14 @@ struct alignas(16) FourCounters {
   std::uint32_t a, b, c, d;
 };
 
-/// All threads of the block; nobody counts or looks.
+/// All threads of the block, between counting and reading.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void clear_counters(const Subtree<T, kStaged>& subtree) {
   reinterpret_cast<FourCounters*>(subtree.counters)[thread_number()] = {0, 0, 0, 0};
 }
 
-/// Finds the counter into which `rank`, less than their sum, falls. The team has met since the last one counted.
+/// Finds the counter into which `rank`, less than their sum, falls. The team has synchronised since the last one
+/// counted.
 template <typename T, bool kStaged>
 __device__ __forceinline__ Choice choose_counter(const Subtree<T, kStaged>& subtree, const Team& team,
                                                  std::uint32_t rank) {

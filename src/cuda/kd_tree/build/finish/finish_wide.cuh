@@ -56,8 +56,8 @@ __device__ __forceinline__ SplitSide<T> counted_side(const Subtree<T, kStaged>& 
   return {side.dim, value_of_key<T>(range.low), value_of_key<T>(range.high)};
 }
 
-/// The counters are zero before and after. The team meets three times, unless many points are undecided after the first
-/// round.
+/// The counters are zero before and after. The team synchronises three times, unless many points are undecided after
+/// the first round.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void split_with_team(const Subtree<T, kStaged>& subtree, std::uint32_t depth) {
   const Team team(depth);

@@ -1,8 +1,8 @@
 // The steps between two passes: kernels that find the exact splits of one level, then the bins of the medians of their
 // halves. One block for each node, several if its list of candidates is long.
 //
-// A step is nearly all waiting, so everything is fetched at once, whatever of it may be needed, and the block meets as
-// rarely as can be.
+// A step is nearly all waiting, so everything is fetched at once, whatever of it may be needed, and the block
+// synchronises as rarely as can be.
 #pragma once
 
 #include "cuda/kd_tree/build/passes/loaded_points.cuh"
@@ -58,7 +58,7 @@ __device__ __forceinline__ void clear_counters(std::uint32_t* all, std::uint32_t
 }
 
 /// Whether a bin of pass 0 holds so much more than its share that halves of halves may have most points in one bin. The
-/// block meets.
+/// block synchronises.
 template <typename T>
 __device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const std::uint32_t* rows,
                                              std::uint32_t bins) {
@@ -72,7 +72,7 @@ __device__ __forceinline__ bool has_full_bin(const GroupParameters<T>& p, const 
 }
 
 /// A segment with a coordinate that is not finite: its points go on as if they were all equal, which they may be for
-/// all that follows, and nobody need ask before the end. The work of one warp.
+/// all that follows, and no check is needed before the end. The work of one warp.
 template <typename T>
 KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T* known) {
   const std::uint32_t dims = p.shape.dims;
@@ -84,7 +84,7 @@ KITH_NOINLINE __device__ void forget_box(const GroupParameters<T>& p, T* box, T*
   sync_warp();
 }
 
-/// Where cells refine ties, ranks the halves of a segment in its histogram. The block meets.
+/// Where cells refine ties, ranks the halves of a segment in its histogram. Synchronises the block.
 template <typename T>
 KITH_NOINLINE __device__ void rank_halves_of_root(const GroupParameters<T>& p, std::uint32_t segment,
                                                   const std::uint32_t* row, std::uint32_t bins) {
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kStepThreads, 1) find_root_medians(const __gri
     const bool is_refused = any_lane(is_bad);
     if (is_refused) forget_box(p, box, known);
     std::uint32_t dim = working_dim(p, box, 0);
-    // All equal, but not by the ranges: nobody counted numbers, so that all points are candidates, unless the cells
+    // All equal, but not by the ranges: numbers were not counted, so that all points are candidates, unless the cells
     // that the tree will note refine ties.
     const bool is_uncounted = dim == dims && (is_refused || (any_lane(is_wide) && !are_tied));
     if (dim == dims && are_tied && !is_refused) dim = noted_dim(p, 0, dims);
@@ -271,7 +271,7 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
 }
 
 /// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
-/// dimensions by which the halves are counted, and the scales become those of cells. The block meets.
+/// dimensions by which the halves are counted, and the scales become those of cells. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask& task,
                                                      const StepNode<T>& known) {
@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
-  const bool are_tied = is_tied(p, task.segment);  // asked for after all that is fetched: nobody waits for the answer
+  const bool are_tied = is_tied(p, task.segment);  // asked for after all that is fetched: the answer is not waited for
   if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
   if (are_tied) [[unlikely]] {
     stage_ties(p, task.segment, StepLayout<T>(p.shape.dims, 4 * bins, p.sample_shift > 0, threads_per_block()).ties);

@@ -46,7 +46,7 @@ struct NodeHistogram {
 };
 
 /// Finds the bins of the halves of `nodes` nodes of a level, where cells refine ties: a warp for each rank that is
-/// asked for, the first two warps last. The block has to meet.
+/// asked for, the first two warps last. The block must synchronise afterwards.
 template <typename T, typename Histogram>
 __device__ __forceinline__ void rank_halves(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                             std::uint32_t nodes, const Histogram& histogram_of) {

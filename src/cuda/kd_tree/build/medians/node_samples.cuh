@@ -67,7 +67,7 @@ struct NodeSamples {
 };
 
 /// Gathers samples of `nodes` nodes from `first_heap` on, which lie `level` levels below their segment: of all that
-/// there are not more than are needed. The block has to meet.
+/// there are not more than are needed. The block must synchronise afterwards.
 template <typename T>
 KITH_NOINLINE __device__ void gather_samples(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                              std::uint32_t first_heap, std::uint32_t nodes) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ bool is_uneven(const GroupParameters<T>& p, std::uint
   return p.sample_shift > 0 && p.uneven[segment] != 0;
 }
 
-/// No node has samples yet. The block meets, if it is to gather some.
+/// No node has samples yet. The block synchronises if it is to gather some.
 template <typename T>
 __device__ __forceinline__ void begin_samples(const GroupParameters<T>& p) {
   if (thread_number() < 2) step_shared().samples[thread_number()] = 0;

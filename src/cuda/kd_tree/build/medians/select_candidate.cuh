@@ -125,7 +125,7 @@ __device__ __forceinline__ void note_if_ranked(std::uint64_t key, std::uint32_t 
 }
 
 /// Calls note(entry, key, less, equal) for each of `count` keys, `key_at(entry)`: how many others precede it, and how
-/// many, itself included, are equal to it. The block has to meet.
+/// many, itself included, are equal to it. The block must synchronise afterwards.
 template <typename KeyAt, typename Note>
 __device__ __forceinline__ void compare_all_pairs(std::uint32_t count, const KeyAt& key_at, const Note& note) {
   // Four threads for each of them; whole warps, so that the four can add up.
@@ -147,7 +147,8 @@ __device__ __forceinline__ void compare_all_pairs(std::uint32_t count, const Key
   }
 }
 
-/// Finds the key that `rank` others precede, and its place, unless others are equal to it. The block has to meet.
+/// Finds the key that `rank` others precede, and its place, unless others are equal to it. The block must synchronise
+/// afterwards.
 template <typename Key>
 __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint32_t* places, std::uint32_t count,
                                                std::uint32_t rank, std::uint32_t stage) {
@@ -159,7 +160,7 @@ __device__ __forceinline__ void rank_all_pairs(const Key* keys, const std::uint3
 }
 
 /// Which of the equal ones has the rank: they are ranked by one component after the other, until one is alone. The keys
-/// of the others are lost. The block meets.
+/// of the others are lost. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uint32_t dims, std::uint32_t dim,
                                           OrderedKey<T>* keys, const std::uint32_t* places, std::uint32_t count) {

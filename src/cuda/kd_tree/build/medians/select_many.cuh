@@ -1,7 +1,7 @@
 // The split of a node with more candidates than threads, or with some that are equal to it: rounds of a histogram over
 // the ordered keys leave a few. Candidates that are equal in one component of the super-key go on with the next one, so
-// that ties cost at most dims + 1 times the rounds. A long list may be worked on by several blocks, which then meet
-// after each look at the list.
+// that ties cost at most dims + 1 times the rounds. A long list may be worked on by several blocks, which then
+// synchronise after each look at the list.
 #pragma once
 
 #include "cuda/kd_tree/build/medians/select_candidate.cuh"
@@ -51,9 +51,9 @@ class CandidateSelection {
  private:
   __device__ __forceinline__ bool is_shared() const { return blocks_ > 1; }
 
-  /// The blocks meet, and their cells of the barrier before become those of the one after the next: nobody looks at
+  /// The blocks synchronise, and their cells of the barrier before become those of the one after the next: none reads
   /// them now.
-  __device__ __forceinline__ void meet() {
+  __device__ __forceinline__ void synchronise() {
     wait_for_blocks(&shared_->arrived, blocks_, barriers_);
     if (block_ != 0) return;
     const std::uint32_t round = (barriers_ + 1) % 3;
@@ -82,7 +82,7 @@ class CandidateSelection {
     sync_warp();
   }
 
-  /// Notes the least and the greatest key of a warp, for join_extremes. The block has to meet.
+  /// Notes the least and the greatest key of a warp, for join_extremes. The block must synchronise afterwards.
   __device__ __forceinline__ void note_extremes(Key least, Key greatest) {
     StepShared& cells = step_shared();
     least = min_of_warp(least);
@@ -101,7 +101,7 @@ class CandidateSelection {
     greatest = max_of_warp(is_used ? static_cast<Key>(cells.greatest[lane_number()]) : Key{0});
   }
 
-  /// Those of all blocks: before they meet, and afterwards.
+  /// Those of all blocks: before they synchronise, and afterwards.
   __device__ __forceinline__ void share_extremes(std::uint32_t round) {
     Key least, greatest;
     join_extremes(least, greatest);
@@ -150,7 +150,7 @@ class CandidateSelection {
     if (is_shared()) {
       const std::uint32_t round = barriers_ % 3;
       if (warp_number() == 0) share_extremes(round);
-      meet();
+      synchronise();
       load_extremes(round, low, high);
     } else {
       join_extremes(low, high);
@@ -228,7 +228,7 @@ class CandidateSelection {
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       if (histogram[b] != 0) atomic_add(&shared_->histogram[round][b], histogram[b]);
     }
-    meet();
+    synchronise();
     for (std::uint32_t b = thread_number(); b < kSelectBins; b += threads_per_block()) {
       histogram[b] = load_fresh(&shared_->histogram[round][b]);
     }
@@ -249,7 +249,7 @@ class CandidateSelection {
       keys[entry] = key;
     });
     if (is_shared()) {
-      meet();
+      synchronise();
       for (std::uint32_t i = thread_number(); i < kFew; i += threads_per_block()) {
         cells.few_places[i] = load_fresh(&places[i]);
         own_keys[i] = load_fresh(&keys[i]);

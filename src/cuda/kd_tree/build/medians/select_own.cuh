@@ -1,8 +1,8 @@
 // Which candidate is the split, if there is a thread for each of them but there are too many to compare all pairs: a
 // histogram over the cells of the median, which notes the first few candidates of each bin, leaves those of one bin.
 //
-// The list is not looked at again, and the block meets twice. Where so many are in that bin that some are not noted, or
-// equal, the split is found another way.
+// The list is not looked at again, and the block synchronises twice. Where so many are in that bin that some are not
+// noted, or equal, the split is found another way.
 #pragma once
 
 #include "cuda/kd_tree/build/medians/select_candidate.cuh"
@@ -16,7 +16,7 @@ __device__ __forceinline__ bool is_binned_at_once(const StepTask& task) {
          (step_shared().is_tied == 0 || step_node<T>().are_equal());
 }
 
-/// For rank_own_bins. The block has to meet.
+/// For rank_own_bins. The block must synchronise afterwards.
 __device__ __forceinline__ void clear_own_bins() {
 #pragma unroll 1
   for (std::uint32_t b = thread_number(); b < kOwnBins; b += threads_per_block()) step_shared().own_bins.counts[b] = 0;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void rank_bin_of_split(const GroupParameters<T>& p, s
   if (is_there) note_if_ranked(key, less, equal, needed - found.below, stage, place);
 }
 
-/// Finds the split, each thread with the key of its own candidate. The block meets.
+/// Finds the split, each thread with the key of its own candidate. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ void rank_own_bins(const GroupParameters<T>& p, const StepTask& task, OrderedKey<T> key) {
   OwnBins& bins = step_shared().own_bins;

@@ -8,7 +8,7 @@
 
 namespace kith::cuda {
 
-/// What a step can do before the kernel before has ended. The block has to meet.
+/// What a step can do before the kernel before has ended. The block must synchronise afterwards.
 template <typename T>
 __device__ __forceinline__ void begin_step(const GroupParameters<T>& p) {
   clear_own_bins();
@@ -97,8 +97,8 @@ __device__ __forceinline__ void store_candidate(const GroupParameters<T>& p, con
   stored.places[thread_number()] = own.place;
 }
 
-/// Finds the split of a node with no more candidates than there are threads, if no others are equal to it. The block
-/// meets.
+/// Finds the split of a node with no more candidates than there are threads, if no others are equal to it. Synchronises
+/// the block.
 template <typename T>
 __device__ __forceinline__ bool find_clear_split(const GroupParameters<T>& p, const StepTask& task,
                                                  const OwnCandidate<T>& own) {

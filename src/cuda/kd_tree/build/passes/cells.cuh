@@ -53,7 +53,7 @@ KITH_NOINLINE __device__ CellScale<T> distant_scale(const GroupParameters<T>& p,
   return cell_scale(p, segment, d);
 }
 
-/// The scales of a segment in shared memory, if its dims are few. The block has to meet.
+/// The scales of a segment in shared memory, if its dims are few. The block must synchronise afterwards.
 template <typename T>
 __device__ __forceinline__ void stage_scales(const GroupParameters<T>& p, std::uint32_t segment) {
   const std::uint32_t dims = p.shape.dims, d = threads_per_block() - 1 - thread_number();

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      // What is not counted here is counted where nobody looks: that is faster than to part.
+      // What is not counted here is counted in a bin that is not read: that is faster than a branch.
       const std::uint32_t half = halves >> (8 * k) & 0xff;
       const bool is_counted = is_inside(k) && (candidates >> (8 * k) & 1) == 0;
       atomic_add(counters + (is_counted ? 2 * half * bins + child[k].bin_of(cells[k]) : kCounters + lane_number()), 1u);

@@ -16,7 +16,8 @@
 namespace kith::cuda {
 
 /// About how far all points reach, by a sample: joined to the box of those that the block has seen, for they are points
-/// too. All blocks take the same ones. Twins among those of a warp tell of dimensions with few values. The block meets.
+/// too. All blocks take the same ones. Twins among those of a warp tell of dimensions with few values. Synchronises the
+/// block.
 template <typename T>
 __device__ __forceinline__ void join_sampled_range(const GroupParameters<T>& p, std::uint32_t dims,
                                                    OrderedKey<T>* tight, TieShared<T>& ties) {
@@ -68,7 +69,8 @@ __device__ __forceinline__ T side_beyond_samples(OrderedKey<T> low_key, OrderedK
 }
 
 /// The range of a segment, which is cut into cells: the box that the group above has cut, or at the root a sample's,
-/// which is noted for the steps and passes that follow. And what is known of ties. The block has to meet.
+/// which is noted for the steps and passes that follow. And what is known of ties. The block must synchronise
+/// afterwards.
 template <typename T>
 __device__ __forceinline__ void load_range(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t dims,
                                            OrderedKey<T>* tight, T* range, TieShared<T>& ties) {

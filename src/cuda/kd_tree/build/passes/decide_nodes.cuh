@@ -7,8 +7,8 @@
 
 namespace kith::cuda {
 
-/// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children. The block meets.
-/// True if a node tells its points apart by their numbers.
+/// Fills the tables for pass `level`; level 1 has no exact splits above, the last one no children. Synchronises the
+/// block. True if a node tells its points apart by their numbers.
 template <typename T>
 __device__ __forceinline__ bool load_tables(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level) {
   constexpr std::uint32_t kMost = NodeTables<T>::kMost;

@@ -67,8 +67,8 @@ __device__ __forceinline__ void cut_child_boxes(const GroupParameters<T>& p, con
   }
 }
 
-/// Where the medians of the halves lie, by their samples: the next group counts there. The block has met since the
-/// windows were written.
+/// Where the medians of the halves lie, by their samples: the next group counts there. The block has synchronised since
+/// the windows were written.
 template <typename T>
 __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p, const StepTask& task,
                                                     const Selected<T>& split) {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const Ste
   }
 }
 
-/// Notes a split that is found, and makes known what the next group asks of its halves. The block may meet.
+/// Notes a split that is found, and makes known what the next group asks of its halves. The block may synchronise.
 template <typename T>
 __device__ __forceinline__ void note_last_split(const GroupParameters<T>& p, const StepTask& task,
                                                 const StepNode<T>& known, const Selected<T>& split, bool guesses) {

@@ -3,7 +3,7 @@
 // A tile of points is ranked by node in shared memory, room is reserved once per tile and node, and each coordinate is
 // staged so that neighbouring lanes write neighbouring words. Points in a median's cells wait for its exact split:
 // place_candidates.cuh moves them. Where cells refine ties, points are compared with what the cells of the median say,
-// tied_bounds.cuh, and nobody looks for their own.
+// tied_bounds.cuh, and their own are not computed.
 #pragma once
 
 #include "cuda/kd_tree/build/passes/decide_nodes.cuh"
@@ -83,7 +83,7 @@ __device__ __forceinline__ TiesInTile<T, kDims>& ties_in_tile() {
   return *reinterpret_cast<TiesInTile<T, kDims>*>(shared_memory() + kScatterTies<T, kDims>);
 }
 
-/// The block has to meet.
+/// The block must synchronise afterwards.
 template <std::uint32_t kDims, typename T>
 __device__ __forceinline__ void load_ties(const GroupParameters<T>& p, std::uint32_t segment) {
   constexpr std::uint32_t kNodes = TiedBounds<T>::kNodes;

@@ -80,7 +80,7 @@ __device__ __forceinline__ void set_tied_bins(const GroupParameters<T>& p, const
 }
 
 /// Whether the cells of a segment refine ties, and how, with bins over them; asked if there are tables or, at the root,
-/// twins. The counters are 0 before and afterwards. The block meets.
+/// twins. The counters are 0 before and afterwards. Synchronises the block.
 template <typename T>
 KITH_NOINLINE __device__ bool prepare_ties(const GroupParameters<T>& p, std::uint32_t segment) {
   const std::uint32_t dims = p.shape.dims, d = thread_number();

@@ -96,8 +96,8 @@ __device__ __forceinline__ std::uint32_t part_of(const TiedParts& parts, std::ui
   return part;
 }
 
-/// Finds the rank of the split, in split_key, and how many are equal to it. False if too many are left. The block
-/// meets.
+/// Finds the rank of the split, in split_key, and how many are equal to it. False if too many are left. Synchronises
+/// the block.
 template <typename T>
 __device__ __forceinline__ bool find_rank_of_split(const GroupParameters<T>& p, const StepTask& task,
                                                    std::uint64_t rank) {
@@ -150,7 +150,7 @@ __device__ __forceinline__ bool has_own_ranks(const GroupParameters<T>& p, const
 }
 
 /// Finds the split of a node so, if it can be: those with a rank of less than split_key are on its left. `number`: of
-/// the candidate of this thread. The block meets.
+/// the candidate of this thread. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ bool find_tied_split(const GroupParameters<T>& p, const StepTask& task,
                                                 const OwnCandidate<T>& own, std::uint32_t number, TiedOwn<T>& tied) {
@@ -176,7 +176,7 @@ __device__ __forceinline__ bool find_tied_split(const GroupParameters<T>& p, con
   return true;
 }
 
-/// Finds the split of a node whose cells refine ties if find_tied_split does not. The block meets.
+/// Finds the split of a node whose cells refine ties if find_tied_split does not. Synchronises the block.
 template <bool kHasValues, typename T>
 __device__ __forceinline__ void select_of_tied(const GroupParameters<T>& p, const StepTask& task,
                                                const OwnCandidate<T>& own, const T* box) {

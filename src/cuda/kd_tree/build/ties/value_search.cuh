@@ -21,7 +21,7 @@ __device__ __forceinline__ std::uint32_t part_of(const ValueParts<T>& parts, T x
 }
 
 /// Which values of the tables lie in the range of the segment, and their parts. False if no dimension has two of them.
-/// The block meets.
+/// Synchronises the block.
 template <typename T>
 __device__ __forceinline__ bool find_values_in_range(std::uint32_t dims, const T* range, TieShared<T>& shared) {
   using Key = OrderedKey<T>;
@@ -64,7 +64,8 @@ __device__ __forceinline__ bool find_values_in_range(std::uint32_t dims, const T
   return any_thread(has_two);
 }
 
-/// Notes for each part how many values lie before. The block has met since it knows its values, and has to meet.
+/// Notes for each part how many values lie before. The block has synchronised since it knows its values, and must again
+/// afterwards.
 template <typename T>
 __device__ __forceinline__ void note_values_below(const TieMap<T>& map, TieShared<T>& shared) {
 #pragma unroll 1

@@ -57,8 +57,8 @@ __device__ __forceinline__ bool is_first_of_lanes(Key key) {
   return first == lane_number() || other != key;  // keys that differ may be folded to one word
 }
 
-/// Gathers the distinct values of all dimensions with twins, in any order. The sets are empty before. The block has to
-/// meet.
+/// Gathers the distinct values of all dimensions with twins, in any order. The sets are empty before. The block must
+/// synchronise afterwards.
 template <typename T>
 __device__ __forceinline__ void gather_values(const GroupParameters<T>& p, OrderedKey<T>* sets, TieShared<T>& shared) {
   constexpr std::uint32_t kAtOnce = 4;  // dimensions that are on their way together
@@ -111,7 +111,8 @@ __device__ __forceinline__ std::uint32_t count_less(const T* list, std::uint32_t
   return less;
 }
 
-/// Puts the values of all tables in order, and notes how many there are: none if they are too many. The block meets.
+/// Puts the values of all tables in order, and notes how many there are: none if they are too many. Synchronises the
+/// block.
 template <typename T>
 __device__ __forceinline__ void rank_values(std::uint32_t dims, TieShared<T>& shared) {
   constexpr std::uint32_t kRounds = kTabledDims * kTableValues / kPassThreads;
@@ -136,7 +137,7 @@ __device__ __forceinline__ void rank_values(std::uint32_t dims, TieShared<T>& sh
   sync_block();
 }
 
-/// Empties the sets. The block has to meet.
+/// Empties the sets. The block must synchronise afterwards.
 template <typename Key>
 __device__ __forceinline__ void empty_sets(std::uint32_t dims, Key* sets) {
   constexpr std::uint32_t kEach = 16 / sizeof(Key);
@@ -146,7 +147,7 @@ __device__ __forceinline__ void empty_sets(std::uint32_t dims, Key* sets) {
   }
 }
 
-/// Makes the tables at the root, or loads them. Counters that are 0 before are 0 afterwards. The block meets.
+/// Makes the tables at the root, or loads them. Counters that are 0 before are 0 afterwards. Synchronises the block.
 template <typename T>
 __device__ __forceinline__ void find_tables(const GroupParameters<T>& p, std::uint32_t* counters,
                                             TieShared<T>& shared) {

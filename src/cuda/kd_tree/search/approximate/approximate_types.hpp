@@ -14,7 +14,7 @@ struct ApproximateTask {
   KnnTask<T> knn;
   T shrink = 1;
   std::uint32_t max_leaves = 0;   ///< 0: no budget
-  std::uint8_t* exact = nullptr;  ///< per row of the answer: 1 if it is certainly exact; null: nobody asks
+  std::uint8_t* exact = nullptr;  ///< per row of the answer: 1 if it is certainly exact; null: not requested
 };
 
 /// Neighbours that a thread keeps at most, and nodes in its queue.

@@ -14,7 +14,7 @@ class ChainHistogram {
  public:
   static constexpr std::uint32_t kBinsPerLane = 8, kBins = kBinsPerLane * kWarp;
 
-  /// `bins` has kBins words; no lane uses them before the warp has met.
+  /// `bins` has kBins words; no lane uses them before the warp is synchronised.
   __device__ ChainHistogram(std::uint32_t* bins, float limit) : bins_(bins) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(limit);
     base_ = bits > (kBins << kStep) ? bits - (kBins << kStep) : 0;
@@ -29,7 +29,7 @@ class ChainHistogram {
     atomic_add(&bins_[bin < kBins ? bin : kBins - 1], 1u);
   }
 
-  /// Sums up; by all lanes together, after they have met.
+  /// Sums up; by all lanes together, after they are synchronised.
   __device__ void finish() {
 #pragma unroll
     for (std::uint32_t i = 0; i < kBinsPerLane; ++i) own_ += bins_[lane_number() * kBinsPerLane + i];

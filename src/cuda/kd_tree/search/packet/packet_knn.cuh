@@ -4,7 +4,8 @@
 //    points around it.
 // 2. The tree is walked once for all, from the packet's own bottom node outward: a lane looks at a node. Each query is
 //    then compared with each leaf that the packet reaches; what is near enough becomes a pair.
-// 3. Pairs are shared out to the lanes, whosever they are: a lane takes a leaf and a query and writes the points within
+// 3. Pairs are distributed across lanes, regardless of which query owns them: a lane takes a leaf and a query and
+// writes the points within
 //    the query's radius into the query's buffer, as 32-bit keys: the leading bits of the distance, then which point. So
 //    no lane waits for the query that has the most leaves.
 // 4. Buffers are merged into the query's sorted list of keys, which may shrink its radius.
