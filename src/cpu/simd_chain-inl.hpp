@@ -10,6 +10,7 @@
 
 #include "core/dispatch.hpp"
 #include "core/metric/chain.hpp"
+#include "cpu/simd_power-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -95,26 +96,34 @@ struct OnVectors {
     }
     return hn::IfThenElseZero(hn::Gt(both, hn::Zero(lanes)), hn::Div(apart, both));
   }
-  /// core::Exponent::of on vectors; lane by lane where it needs logarithms.
   template <class A>
   HWY_INLINE V operator()(core::formula::Power<A>) const {
     const hn::DFromV<V> lanes;
-    if (metric.p.whole() != 0) {
-      V square = (*this)(A{});
-      V product = metric.p.has_root() ? hn::Sqrt(square) : hn::Set(lanes, 1);
-      for (std::uint32_t rest = metric.p.whole();; square = hn::Mul(square, square)) {
-        if ((rest & 1) != 0) product = hn::Mul(product, square);
-        rest >>= 1;
-        if (rest == 0) return product;
-      }
-    }
     using T = hn::TFromD<decltype(lanes)>;
+    V power[] = {(*this)(A{})};
+    if (HWY_LIKELY(metric.p.whole() != 0)) {
+      multiply_out(lanes, metric.p, power);
+      return power[0];
+    }
     HWY_ALIGN T values[HWY_MAX_BYTES / sizeof(T)];
-    hn::Store((*this)(A{}), lanes, values);
-    for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) values[i] = metric.power(values[i]);
+    hn::Store(power[0], lanes, values);
+    powers_of(values, hn::Lanes(lanes), metric.p);
     return hn::Load(lanes, values);
   }
 };
+
+/// What a step `sum + power(…)` takes powers of: many at once are faster than one by one.
+template <class Step>
+struct PowerTerm {
+  static constexpr bool kIsThere = false;
+};
+template <class A>
+struct PowerTerm<core::formula::Plus<core::formula::Sum, core::formula::Power<A>>> {
+  static constexpr bool kIsThere = true;
+  using Base = A;
+};
+template <class M>
+using PowerTermOf = PowerTerm<std::remove_const_t<decltype(M::kStep)>>;
 
 /// core::step_of_pair on vectors, axes aside.
 template <class M, class V>
@@ -196,6 +205,14 @@ HWY_INLINE V step_of_pair(const M& metric, const Axes& axes, std::uint32_t d, V 
   } else {
     return step_of_values(metric, sum, query, point);
   }
+}
+
+/// What such a step of a metric of differences takes the power of.
+template <class M, class Axes, class V>
+HWY_INLINE V base_of_power(const M& metric, const Axes& axes, std::uint32_t d, V query, V point) {
+  const hn::DFromV<V> lanes;
+  const V zero = hn::Zero(lanes), apart = axes.apart(lanes, d, query, point);
+  return OnVectors<M, V>{metric, zero, apart, zero}(typename PowerTermOf<M>::Base{});
 }
 
 /// core::step_to_interval on vectors.

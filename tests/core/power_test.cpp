@@ -59,6 +59,25 @@ TEST(AnyPower, NeverFalls) {
   }
 }
 
+TEST(AnyPower, NoPieceOfTheLogarithmEndsAboveTheNext) {
+  for (int piece = 1; piece <= 128; ++piece) {
+    const double c = 1 + piece / 128.0;
+    EXPECT_LE(binary_logarithm(std::nextafter(c, 0.0)), binary_logarithm(c)) << c;
+  }
+}
+
+TEST(Exponent, KnowsWherePowersAreNormal) {
+  for (const double p : {0.01, 0.7, 1.01, 2.7, 33.3, 999.9, 5000.0}) {
+    const Exponent exponent(p);
+    const double least = std::nextafter(exponent.least_plain(), kInfinity);
+    const double most = std::nextafter(exponent.most_plain(), 0.0);
+    EXPECT_GE(any_power(least, p), std::numeric_limits<double>::min()) << p;
+    EXPECT_LE(any_power(most, p), std::numeric_limits<double>::max()) << p;
+    EXPECT_LT(least, 1.5);
+    EXPECT_GT(most, 0.5);
+  }
+}
+
 TEST(AnyPower, HasTheEndsOfItsRange) {
   for (const double p : {0.3, 1.7, 33.3}) {
     EXPECT_EQ(any_power(0, p), 0);

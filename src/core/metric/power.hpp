@@ -51,6 +51,19 @@ constexpr PowerTables make_power_tables() {
   return tables;
 }
 
+/// In a function, because a GPU reaches no arrays outside of functions.
+KITH_HOST_DEVICE inline const PowerTables& power_tables() {
+  static constexpr PowerTables kTables = make_power_tables();
+  return kTables;
+}
+
+// 2 / ln 2, and the same over 3 and 5.
+inline constexpr double kLog1 = 0x1.71547652b82fep+1, kLog3 = 0x1.ec709dc3a03fdp-1, kLog5 = 0x1.2776c50ef9bfep-1;
+// (ln 2 / 128)^n / n!
+inline constexpr double kPower1 = 0x1.62e42fefa39efp-8, kPower2 = 0x1.ebfbdff82c58fp-17,
+                        kPower3 = 0x1.c6b08d704a0c0p-26, kPower4 = 0x1.3b2ab6fba4e77p-35,
+                        kPower5 = 0x1.5d87fe78a6731p-45, kPower6 = 0x1.430912f86c787p-55;
+
 /// log2 of a positive finite number, off by at most 1.3 * 2^-53 + |log2 x| * 2^-53.
 ///
 /// x = 2^k m with m in [c, c + 1/128), c one of 128 numbers from 1 to 2, and log2 m = log2 c + 2/ln 2 atanh(s) with
@@ -59,42 +72,35 @@ constexpr PowerTables make_power_tables() {
 ///
 /// Monotone: as m goes to the next double, m - c grows by a factor of at least 1 + 128 * 2^-52 and m + c, as rounded,
 /// by at most 1 + 2^-52, so the quotient does not fall; the series has positive terms only, and each rounding keeps the
-/// order; no value is above log2 of the next c, or k + 1.
+/// order; the value of the last m before each of the 128 next c is not above the one of that c.
 KITH_HOST_DEVICE inline double binary_logarithm(double x) {
-  static constexpr PowerTables kTables = make_power_tables();
-  constexpr double kLeastNormal = std::numeric_limits<double>::min();
-  const bool is_tiny = x < kLeastNormal;
+  const bool is_tiny = x < std::numeric_limits<double>::min();
   const auto bits = std::bit_cast<std::uint64_t>(is_tiny ? x * 0x1p54 : x);
   const int exponent = static_cast<int>(bits >> 52) - (is_tiny ? 1023 + 54 : 1023);
-  const auto segment = static_cast<std::uint32_t>(bits >> 45) & 127;
-  const double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000);
-  const double c = 1 + segment * 0x1p-7;
+  const std::uint64_t fraction = (bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000;
+  const double m = std::bit_cast<double>(fraction), c = std::bit_cast<double>(fraction & ~0x1FFFFFFFFFFF);
   const double s = (m - c) / (m + c), square = s * s;
-  // 2 / ln 2 (1 + s^2 / 3 + s^4 / 5)
-  const double sum = 0x1.71547652b82fep+1 + square * (0x1.ec709dc3a03fdp-1 + square * 0x1.2776c50ef9bfep-1);
-  const double fraction = kTables.logs[segment] + s * sum, most = kTables.logs[segment + 1];
-  return exponent + (fraction < most ? fraction : most);
+  return exponent + (power_tables().logs[bits >> 45 & 127] + s * (kLog1 + square * (kLog3 + square * kLog5)));
+}
+
+/// 2^n for n from -1022 to 1023.
+KITH_HOST_DEVICE inline double power_of_two(int n) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52);
 }
 
 /// 2^t, off by a relative 2.2 * 2^-53, or by half of the smallest number.
 ///
-/// t = i / 128 + r with r in [0, 1/128): 2^t = 2^(i/128) (1 + r ln 2 + …), a series of positive terms of which those
+/// 128 t = i + r with r in [0, 1]: 2^t = 2^(i/128) (1 + r ln 2 / 128 + …), a series of positive terms of which those
 /// left out are below 1e-19. Monotone like the logarithm: no value is above that of the next i.
 KITH_HOST_DEVICE inline double binary_power(double t) {
-  static constexpr PowerTables kTables = make_power_tables();
   const double scaled = 128 * (t < 1100 ? t > -1100 ? t : -1100.0 : 1100.0);
   int i = static_cast<int>(scaled);
   if (scaled < i) --i;
-  const double r = (scaled - i) * 0x1p-7, square = r * r;  // exact, but for the square
-  // (ln 2)^n / n! r^(n - 1) for n = 1 to 6
-  const double first = 0x1.62e42fefa39efp-1 + 0x1.ebfbdff82c58fp-3 * r;
-  const double second = 0x1.c6b08d704a0c0p-5 + 0x1.3b2ab6fba4e77p-7 * r;
-  const double third = 0x1.5d87fe78a6731p-10 + 0x1.430912f86c787p-13 * r;
-  const double sum = first + square * (second + square * third);
-  const double power = kTables.powers[i & 127], most = kTables.powers[(i & 127) + 1];
+  const double r = scaled - i, square = r * r;
+  const double sum = (kPower1 + kPower2 * r) + square * ((kPower3 + kPower4 * r) + square * (kPower5 + kPower6 * r));
+  const double power = power_tables().powers[i & 127], most = power_tables().powers[(i & 127) + 1];
   const double sought = power + power * (r * sum), value = sought < most ? sought : most;
   const int exponent = i >> 7;
-  const auto power_of_two = [](int n) { return std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52); };
   if (exponent >= -1022 && exponent <= 1023) return value * power_of_two(exponent);
   const int half = exponent / 2;  // in two steps, the first of them exact
   return value * power_of_two(half) * power_of_two(exponent - half);
@@ -117,7 +123,12 @@ class Exponent {
   Exponent() = default;
   KITH_HOST_DEVICE explicit Exponent(double p) : p_(p) {
     constexpr double kMostMultiplied = 64;
-    if (!(p >= 1 && p <= kMostMultiplied && 2 * p == static_cast<int>(2 * p))) return;
+    if (!(p >= 1 && p <= kMostMultiplied && 2 * p == static_cast<int>(2 * p))) {
+      const int most = p > 1 ? static_cast<int>(1000 / p) : 1000;
+      least_plain_ = power_of_two(-most);
+      most_plain_ = power_of_two(most);
+      return;
+    }
     whole_ = static_cast<std::uint32_t>(p);
     is_half_ = p != whole_;
   }
@@ -126,6 +137,10 @@ class Exponent {
   /// Multiplied out this often, after the square root if so; 0: by logarithms.
   KITH_HOST_DEVICE std::uint32_t whole() const { return whole_; }
   KITH_HOST_DEVICE bool has_root() const { return is_half_; }
+
+  /// Between these, both exclusive, x and x^p are normal numbers, unless the exponent is multiplied out.
+  KITH_HOST_DEVICE double least_plain() const { return least_plain_; }
+  KITH_HOST_DEVICE double most_plain() const { return most_plain_; }
 
   /// x^p for x >= 0.
   template <typename T>
@@ -140,7 +155,7 @@ class Exponent {
   }
 
  private:
-  double p_ = 1;
+  double p_ = 1, least_plain_ = 0, most_plain_ = 0;
   std::uint32_t whole_ = 0;
   bool is_half_ = false;
 };

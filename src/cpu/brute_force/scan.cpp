@@ -116,6 +116,24 @@ HWY_NOINLINE void recheck(const Scan<T>& scan, std::uint64_t panel, const Passed
   }
 }
 
+/// A dimension of `scan_group` under Lp: the powers of all pairs at once.
+template <class D, typename T, class M, class Axes>
+HWY_NOINLINE void add_powers(const M& metric, const Axes& axes, std::uint32_t d, const hn::Vec<D> (&queries)[kGroup],
+                             const T* points, hn::Vec<D> (&sums)[kGroup][kVectors]) {
+  const D lanes;
+  HWY_ALIGN T terms[kGroup][kVectors][hn::MaxLanes(D())];
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const auto point = hn::Load(lanes, points + v * hn::MaxLanes(D()));
+    for (std::size_t q = 0; q < kGroup; ++q) {
+      hn::Store(base_of_power(metric, axes, d, queries[q], point), lanes, terms[q][v]);
+    }
+  }
+  powers_of(terms[0][0], kGroup * kPart<D>, metric.p);
+  for (std::size_t q = 0; q < kGroup; ++q) {
+    for (std::size_t v = 0; v < kVectors; ++v) sums[q][v] = hn::Add(sums[q][v], hn::Load(lanes, terms[q][v]));
+  }
+}
+
 /// A group of queries against one part of a panel by the chain.
 template <class D, typename T, class M, class Axes, std::uint32_t kDims>
 HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axes, std::uint64_t panel,
@@ -133,6 +151,12 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axe
     const T* coordinates = queries + d * kGroup;
     const hn::Vec<D> query[kGroup] = {in_every_lane<0>(lanes, coordinates), in_every_lane<1>(lanes, coordinates),
                                       in_every_lane<2>(lanes, coordinates), in_every_lane<3>(lanes, coordinates)};
+    if constexpr (PowerTermOf<M>::kIsThere) {
+      if (!metric.p.has_root()) {
+        add_powers<D, T>(metric, axes, d, query, points + d * kPanel, sums);
+        continue;
+      }
+    }
     for (std::size_t v = 0; v < kVectors; ++v) {
       const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(metric, axes, d, sums[q][v], query[q], point);

@@ -12,6 +12,8 @@
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 
+#include <algorithm>
+
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
@@ -27,10 +29,19 @@ class Walk {
         metric_(metric),
         axes_(search.lengths),
         dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
-        first_leaf_(tree.geometry.leaves() - 1) {}
+        first_leaf_(tree.geometry.leaves() - 1),
+        reach_(metric.exponent(), dims_) {}
 
   void run() {
     span_group();
+    if constexpr (kIsLp) {
+      for (std::uint32_t query = 0; query < kGroupQueries; ++query) {
+        reach_.update(search_.limits[query]);
+        const bool is_used = search_.limits[query] >= 0;
+        largest_[query] = is_used ? reach_.largest : T(-1);
+        squares_[query] = is_used ? reach_.squares : T(-1);
+      }
+    }
     update_limit();
     std::uint64_t node = first_leaf_ + search_.start_leaf;
     visit_leaf(node);
@@ -75,7 +86,10 @@ class Walk {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
-    if constexpr (kIsLp) reach_ = LpReach<T>(metric_.exponent(), dims_, limit_.distance);
+    if constexpr (kIsLp) {
+      reach_.largest = *std::max_element(largest_, largest_ + kGroupQueries);
+      reach_.squares = *std::max_element(squares_, squares_ + kGroupQueries);
+    }
   }
 
   /// From the box of the group to the box of a node, by the same chain: never above the chain of a pair inside.
@@ -125,8 +139,8 @@ class Walk {
     }
   }
 
-  /// Which queries of the group may have a neighbour in the box of a leaf, one bit each. Under Lp by cheap sums and the
-  /// largest limit: powers are for the points.
+  /// Which queries of the group may have a neighbour in the box of a leaf, one bit each. Under Lp by cheap sums: powers
+  /// are for the points.
   HWY_INLINE std::uint32_t queries_near(std::uint64_t node) const {
     const Lanes<T> lanes;
     const T* low = tree_.lower(node);
@@ -134,11 +148,11 @@ class Walk {
     if constexpr (kIsLp) {
       hn::Mask<Lanes<T>> near[kVectors];
       for (std::uint32_t v = 0; v < kVectors; ++v) {
-        near[v] = within_reach(lanes, reach_, dims_, [&](std::uint32_t d) HWY_ATTR {
+        const auto largest = hn::LoadU(lanes, largest_ + v * kLanes), squares = hn::LoadU(lanes, squares_ + v * kLanes);
+        near[v] = within_reach(lanes, largest, squares, dims_, [&](std::uint32_t d) HWY_ATTR {
           const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
           return axes_.apart(lanes, d, query, hn::Set(lanes, low[d]), hn::Set(lanes, high[d]));
         });
-        near[v] = hn::And(near[v], hn::Ge(hn::LoadU(lanes, search_.limits + v * kLanes), hn::Zero(lanes)));
       }
       return static_cast<std::uint32_t>(bits_of(lanes, near));
     }
@@ -170,7 +184,16 @@ class Walk {
       core::Candidate<T> limit{search_.limits[query], search_.limit_indices[query]};
       const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
                               HWY_ATTR { return search_.on_hit(search_.context, query, hits, chains, indices); };
-      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, metric_, axes_, limit, report)) {
+      ReachOf<T, M> reach = reach_;
+      if constexpr (kIsLp) {
+        reach.largest = largest_[query];
+        reach.squares = squares_[query];
+      }
+      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, metric_, axes_, reach, limit, report)) {
+        if constexpr (kIsLp) {
+          largest_[query] = reach.largest;
+          squares_[query] = reach.squares;
+        }
         search_.limits[query] = limit.distance;
         search_.limit_indices[query] = limit.index;
         changed = true;
@@ -188,7 +211,8 @@ class Walk {
   T lower_[kBoxDims];
   T upper_[kBoxDims];
   core::Candidate<T> limit_{};
-  LpReach<T> reach_;  ///< under Lp, of the limit
+  ReachOf<T, M> reach_;                                ///< of the query that looks farthest
+  T largest_[kGroupQueries], squares_[kGroupQueries];  ///< under Lp, the reach of each query
   bool is_filtered_ = search_.filter.end != NodeFilter{}.end || search_.filter.alive != nullptr;
 };
 

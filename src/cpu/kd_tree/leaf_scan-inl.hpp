@@ -35,11 +35,16 @@ struct LeafPoints {
       : values(tree.block(leaf)), indices(tree.block_indices(leaf)), size(tree.leaf_count(leaf)) {}
 };
 
+/// What dismisses points before their chains are computed.
+template <typename T, class M>
+using ReachOf = std::conditional_t<std::is_same_v<M, core::Lp>, LpReach<T>, NoReach<T>>;
+
 /// The chains from a query to `kVectors` vectors of points of a leaf, from `first` on; one bit for each up to `limit`.
 /// `query` holds a coordinate every `kStride`. Vectors may run over the end of the leaf.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T, class M, class Axes>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const M& metric, const Axes& axes, T limit, T* chains) {
+                                        std::uint32_t dims, const M& metric, const Axes& axes, const ReachOf<T, M>&,
+                                        T limit, T* chains) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   const T* points = leaf.values + first;
@@ -62,8 +67,8 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
 }
 
 /// Which lanes cheap sums do not dismiss. `difference(d)` gives the differences in dimension d.
-template <class D, typename T, class Difference>
-HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint32_t dims,
+template <class D, class Difference>
+HWY_INLINE hn::Mask<D> within_reach(D lanes, hn::Vec<D> most, hn::Vec<D> most_squares, std::uint32_t dims,
                                     const Difference& difference) {
   auto largest = hn::Zero(lanes), squares = hn::Zero(lanes);
   for (std::uint32_t d = 0; d < dims; ++d) {
@@ -71,56 +76,72 @@ HWY_INLINE hn::Mask<D> within_reach(D lanes, const LpReach<T>& reach, std::uint3
     largest = hn::Max(largest, hn::Abs(e));
     squares = hn::Add(squares, hn::Mul(e, e));
   }
-  return hn::And(hn::Le(largest, hn::Set(lanes, reach.largest)), hn::Le(squares, hn::Set(lanes, reach.squares)));
+  return hn::And(hn::Le(largest, most), hn::Le(squares, most_squares));
 }
 
 /// `compare_points` under Lp, where powers take nearly all the time: only points that cheap sums do not dismiss get
-/// them.
+/// them, those of all of them at once.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
-                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&, T limit,
-                                        T* chains) {
+                                        std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&,
+                                        const LpReach<T>& reach, T limit, T* chains) {
   const Lanes<T> lanes;
-  constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
-  const LpReach<T> reach(metric.exponent(), dims, limit);
+  constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>()), kDimsAtOnce = 8;
   const T* points = leaf.values + first;
+  const auto most = hn::Set(lanes, reach.largest), most_squares = hn::Set(lanes, reach.squares);
   hn::Mask<Lanes<T>> within[kVectors];
   for (std::uint32_t v = 0; v < kVectors; ++v) {
-    within[v] = within_reach(lanes, reach, dims, [&](std::uint32_t d) HWY_ATTR {
+    within[v] = within_reach(lanes, most, most_squares, dims, [&](std::uint32_t d) HWY_ATTR {
       const auto point = hn::LoadU(lanes, points + std::uint64_t{d} * leaf.size + v * kLanes);
       return hn::Sub(hn::Set(lanes, query[std::size_t{d} * kStride]), point);
     });
   }
-  std::uint64_t hits = 0;
+  std::uint32_t places[kScanPoints], count = 0;
   for (std::uint64_t rest = bits_of(lanes, within); rest != 0; rest &= rest - 1) {
-    const auto i = static_cast<std::uint32_t>(__builtin_ctzll(rest));
-    T sum = 0;
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      sum = core::step_of_pair(metric, sum, query[std::size_t{d} * kStride], points[std::uint64_t{d} * leaf.size + i]);
-    }
-    chains[i] = sum;
-    if (sum <= limit) hits |= rest & -rest;
+    chains[places[count++] = static_cast<std::uint32_t>(__builtin_ctzll(rest))] = 0;
   }
+  HWY_ALIGN T terms[kDimsAtOnce * kScanPoints];
+  for (std::uint32_t d = 0; d < dims && count > 0; d += kDimsAtOnce) {
+    const std::uint32_t end = HWY_MIN(d + kDimsAtOnce, dims);
+    std::uint32_t size = 0;
+    for (std::uint32_t e = d; e < end; ++e) {
+      const T* row = points + std::uint64_t{e} * leaf.size;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const core::formula::OnNumbers<core::Lp, T> pair{metric, 0, query[std::size_t{e} * kStride], row[places[i]]};
+        terms[size++] = pair(PowerTermOf<core::Lp>::Base{});
+      }
+    }
+    while (size % kLanes != 0) terms[size++] = 1;
+    powers_of(terms, size, metric.p);
+    const T* term = terms;
+    for (std::uint32_t e = d; e < end; ++e) {
+      for (std::uint32_t i = 0; i < count; ++i) chains[places[i]] += *term++;
+    }
+  }
+  std::uint64_t hits = 0;
+  for (std::uint32_t i = 0; i < count; ++i) hits |= std::uint64_t{chains[places[i]] <= limit} << places[i];
   return hits;
 }
 
-/// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps the limit up to date. True if
-/// anything was reported. `report(hits, chains, indices)` returns the new limit.
+/// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps limit and reach up to date.
+/// True if anything was reported. `report(hits, chains, indices)` returns the new limit.
 template <std::uint32_t kStride, typename T, class M, class Axes, class Report>
 HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const M& metric,
-                          const Axes& axes, core::Candidate<T>& limit, const Report& report) {
+                          const Axes& axes, ReachOf<T, M>& reach, core::Candidate<T>& limit, const Report& report) {
   constexpr std::uint32_t kVectors = kScanPoints / hn::MaxLanes(Lanes<T>());
   bool any = false;
   for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
     const std::uint32_t rest = leaf.size - first;
     HWY_ALIGN T chains[kScanPoints];
-    std::uint64_t hits = rest > kScanPoints / 2 ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric,
-                                                                                    axes, limit.distance, chains)
-                                                : compare_points<(kVectors + 1) / 2, kStride>(
-                                                      leaf, first, query, dims, metric, axes, limit.distance, chains);
+    std::uint64_t hits =
+        rest > kScanPoints / 2
+            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance, chains)
+            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance,
+                                                          chains);
     if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
     if (hits == 0) continue;
     limit = report(hits, chains, leaf.indices + first);
+    reach.update(limit.distance);
     any = true;
   }
   return any;

@@ -15,20 +15,26 @@ namespace kith::cpu {
 
 /// A point beyond either is beyond the limit; the computed chain would say so, too.
 template <typename T>
-struct LpReach {
+class LpReach {
+ public:
   T largest = std::numeric_limits<T>::infinity();  ///< of |e|
   T squares = std::numeric_limits<T>::infinity();  ///< of the sum of e^2
 
   LpReach() = default;
-  LpReach(double p, std::uint32_t dims, T limit) {
+  /// Of no limit.
+  LpReach(double p, std::uint32_t dims)
+      : root_(1 / p),
+        slack_(1 + (4.0 * dims + 4096) * static_cast<double>(std::numeric_limits<T>::epsilon())),
+        spread_((p > 2 ? std::pow(dims, 1 - 2 / p) : 1.0) * slack_) {}
+
+  void update(T limit) {
     constexpr T kLeast =
         std::numeric_limits<T>::min() / (std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon());
+    largest = squares = std::numeric_limits<T>::infinity();
     if (!(limit >= kLeast && limit < std::numeric_limits<T>::max() / 2)) return;
-    const double slack = 1 + (4.0 * dims + 4096) * static_cast<double>(std::numeric_limits<T>::epsilon());
-    const double root = std::pow(static_cast<double>(limit), 1 / p) * slack;
-    const double square = root * root * (p > 2 ? std::pow(dims, 1 - 2 / p) : 1.0) * slack;
+    const double root = std::pow(static_cast<double>(limit), root_) * slack_;
     largest = usable(root);
-    squares = usable(square);
+    squares = usable(root * root * spread_);
   }
 
   bool is_beyond(T largest_difference, T sum_of_squares) const {
@@ -42,6 +48,15 @@ struct LpReach {
                            threshold < static_cast<double>(std::numeric_limits<T>::max()) / 4;
     return is_normal ? static_cast<T>(threshold) : std::numeric_limits<T>::infinity();
   }
+
+  double root_ = 1, slack_ = 1, spread_ = 1;
+};
+
+/// Where nothing is as cheap as the chain.
+template <typename T>
+struct NoReach {
+  NoReach(double, std::uint32_t) {}
+  void update(T) {}
 };
 
 }  // namespace kith::cpu

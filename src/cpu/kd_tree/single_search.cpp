@@ -32,7 +32,10 @@ class SingleWalk {
         axes_(search.lengths),
         dims_(kDims == core::kRuntimeDims ? tree.dims : kDims),
         first_leaf_(tree.geometry.leaves() - 1),
-        limit_(search.limit) {}
+        limit_(search.limit),
+        reach_(metric.exponent(), dims_) {
+    reach_.update(limit_.distance);
+  }
 
   /// True if nothing that was passed over could have been a neighbour.
   bool run() {
@@ -80,7 +83,7 @@ class SingleWalk {
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
     const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
                             HWY_ATTR { return search_.on_hit(search_.context, 0, hits, chains, indices); };
-    scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, limit_, report);
+    scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, reach_, limit_, report);
     ++leaves_;
   }
 
@@ -151,6 +154,7 @@ class SingleWalk {
   std::uint32_t dims_;
   std::uint64_t first_leaf_;
   core::Candidate<T> limit_;
+  ReachOf<T, M> reach_;
   std::uint32_t leaves_ = 0;
   std::optional<core::Candidate<T>> missed_;  ///< the first of what was passed over
 };
