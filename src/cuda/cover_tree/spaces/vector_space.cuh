@@ -110,14 +110,19 @@ class VectorSpace {
   __device__ T chain(const M& metric, const From& from, RowView to, T limit) const {
     T sum = 0;
     std::uint32_t d = 0;
-    for (; d + kUnchecked <= dims_; d += kUnchecked) {
+    if constexpr (M::kIsCostly) {  // unrolled it would take registers from the other metrics
+#pragma unroll 1
+      for (; d < dims_ && !(sum > limit); ++d) sum = core::step_of_pair(metric, sum, from[d], coordinate(to, d));
+    } else {
+      for (; d + kUnchecked <= dims_; d += kUnchecked) {
 #pragma unroll 4
-      for (std::uint32_t k = 0; k < kUnchecked; k += kTogether) sum = step_together(metric, sum, from, to, d + k);
-      if (sum > limit) return sum;
-    }
+        for (std::uint32_t k = 0; k < kUnchecked; k += kTogether) sum = step_together(metric, sum, from, to, d + k);
+        if (sum > limit) return sum;
+      }
 #pragma unroll 2
-    for (; d + kTogether <= dims_; d += kTogether) sum = step_together(metric, sum, from, to, d);
-    for (; d < dims_; ++d) sum = core::step_of_pair(metric, sum, from[d], coordinate(to, d));
+      for (; d + kTogether <= dims_; d += kTogether) sum = step_together(metric, sum, from, to, d);
+      for (; d < dims_; ++d) sum = core::step_of_pair(metric, sum, from[d], coordinate(to, d));
+    }
     return sum;
   }
 
