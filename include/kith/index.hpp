@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/device.hpp>
+#include <kith/error.hpp>
 #include <kith/metric.hpp>
 #include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>
@@ -9,6 +10,7 @@
 #include <kith/progress.hpp>
 #include <kith/work_times.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -242,6 +244,24 @@ class Index : public SearchIndex<Index, PointView> {
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,
                         const SearchOptions& options = {}) const;
+
+  /// Calls `visit(query, index, distance)` for all that `radius` finds, query by query, nearest first, holding the
+  /// lists of a few thousand queries at a time instead of all.
+  template <typename Visit>
+  void for_each_within(PointView queries, double radius, Visit&& visit, SearchOptions options = {}) const {
+    constexpr std::uint64_t kQueriesAtATime = 4096;
+    const std::span<const std::uint32_t> below = options.index_below;
+    if (!below.empty() && below.size() != queries.rows())
+      throw UsageError("index_below: one number per query is needed");
+    for (std::uint64_t first = 0; first < queries.rows(); first += kQueriesAtATime) {
+      const std::uint64_t count = std::min(kQueriesAtATime, queries.rows() - first);
+      if (!below.empty()) options.index_below = below.subspan(first, count);
+      const NeighborLists found = this->radius(queries.slice(first, count), radius, options);
+      for (std::uint64_t q = 0; q < count; ++q) {
+        for (const auto [index, distance] : found[q]) visit(first + q, index, distance);
+      }
+    }
+  }
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
   /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine, angular or

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -46,6 +47,55 @@ class Distances {
   std::variant<std::vector<float>, std::vector<double>> values_;
 };
 
+/// One neighbour of a query.
+struct Neighbor {
+  std::uint32_t index = 0;
+  double distance = 0;
+  friend bool operator==(const Neighbor&, const Neighbor&) = default;
+};
+
+/// What `at(i)` returns for i from `first` up to `last`, to go through with a for loop.
+template <typename At>
+class NumberedRange {
+ public:
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = decltype(std::declval<const At&>()(std::uint64_t{}));
+
+    Iterator(At at, std::uint64_t i) : at_(at), i_(i) {}
+    value_type operator*() const { return at_(i_); }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    void operator++(int) { ++i_; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.i_ == b.i_; }
+
+   private:
+    At at_;
+    std::uint64_t i_;
+  };
+
+  NumberedRange(std::uint64_t first, std::uint64_t last, At at) : first_(first), last_(last), at_(at) {}
+  Iterator begin() const { return {at_, first_}; }
+  Iterator end() const { return {at_, last_}; }
+  std::uint64_t size() const { return last_ - first_; }
+  bool empty() const { return first_ == last_; }
+  auto operator[](std::uint64_t i) const { return at_(first_ + i); }
+
+ private:
+  std::uint64_t first_, last_;
+  At at_;
+};
+
+/// An iterator over the rows of a result, at the row of a query.
+template <typename Result>
+auto row_iterator(const Result& result, std::uint64_t query) {
+  const auto at = [&result](std::uint64_t q) { return result[q]; };
+  return typename NumberedRange<std::remove_const_t<decltype(at)>>::Iterator(at, query);
+}
+
 /// k neighbours for each query, each row sorted by (distance, index). Missing ones have index `missing()` and distance
 /// infinity.
 class Neighbors {
@@ -70,6 +120,16 @@ class Neighbors {
 
   std::uint32_t index(std::uint64_t query, std::uint32_t rank) const { return indices_[query * k_ + rank]; }
   double distance(std::uint64_t query, std::uint32_t rank) const { return distances_.at(query * k_ + rank); }
+  /// The neighbours that a query has, nearest first: `for (const auto [index, distance] : found[query])`. Valid as long
+  /// as this result.
+  auto operator[](std::uint64_t query) const {
+    std::uint64_t last = (query + 1) * k_;
+    while (last > query * k_ && indices_[last - 1] == points_) --last;
+    return NumberedRange(query * k_, last, [this](std::uint64_t i) { return Neighbor{indices_[i], distances_.at(i)}; });
+  }
+  /// Of all queries: `for (const auto row : found)`.
+  auto begin() const { return row_iterator(*this, 0); }
+  auto end() const { return row_iterator(*this, queries_); }
 
   /// True if the list of a query is certainly the exact one: always, unless eps or a budget was asked for.
   bool is_exact(std::uint64_t query) const { return exact_.empty() || exact_[query] != 0; }
@@ -112,6 +172,15 @@ class NeighborLists {
 
   std::uint32_t index(std::uint64_t query, std::uint64_t rank) const { return indices_[offsets_[query] + rank]; }
   double distance(std::uint64_t query, std::uint64_t rank) const { return distances_.at(offsets_[query] + rank); }
+  /// The list of a query: `for (const auto [index, distance] : found[query])`. Valid as long as this result.
+  auto operator[](std::uint64_t query) const {
+    return NumberedRange(offsets_[query], offsets_[query + 1], [this](std::uint64_t i) {
+      return Neighbor{indices_[i], distances_.at(i)};
+    });
+  }
+  /// Of all queries: `for (const auto list : found)`.
+  auto begin() const { return row_iterator(*this, 0); }
+  auto end() const { return row_iterator(*this, queries()); }
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }
@@ -142,6 +211,9 @@ class PointLists {
   std::uint32_t points() const { return points_; }
   std::uint64_t count(std::uint64_t request) const { return offsets_[request + 1] - offsets_[request]; }
   std::uint32_t index(std::uint64_t request, std::uint64_t place) const { return indices_[offsets_[request] + place]; }
+  std::span<const std::uint32_t> operator[](std::uint64_t request) const {
+    return indices().subspan(offsets_[request], count(request));
+  }
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }

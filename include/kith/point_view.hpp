@@ -3,11 +3,25 @@
 
 #include <kith/device.hpp>
 #include <kith/dtype.hpp>
+#include <kith/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
+#include <string>
+#include <type_traits>
 
 namespace kith {
+
+/// A matrix as those of Eigen: `outerStride` is the distance between rows, or between columns if they are contiguous.
+template <typename M>
+concept DenseMatrix = requires(const M& matrix) {
+  *matrix.data();
+  matrix.rows();
+  matrix.cols();
+  matrix.outerStride();
+  M::IsRowMajor;
+};
 
 /// Borrows a matrix of rows x dims coordinates, row-major; the rows may lie apart (`row_stride`). Copying is free.
 /// The memory must outlive the view.
@@ -20,6 +34,19 @@ class PointView {
   template <typename T>
   constexpr PointView(const T* data, std::uint64_t rows, std::uint32_t dims, Device device = Device::cpu())
       : PointView(data, dtype_of<T>, rows, dims, dims, device) {}
+
+  /// Rows of `dims` coordinates in a vector, an array or a span. Throws UsageError if the last row is not whole.
+  template <std::ranges::contiguous_range Range>
+  constexpr PointView(const Range& values, std::uint32_t dims)
+      : PointView(std::ranges::data(values), whole_rows(std::ranges::size(values), dims), dims) {}
+
+  /// The rows of a row-major matrix, the columns of a column-major one: what is contiguous is a point.
+  template <DenseMatrix M>
+  constexpr explicit PointView(const M& matrix)
+      : PointView(matrix.data(), dtype_of<std::remove_cvref_t<decltype(*matrix.data())>>,
+                  static_cast<std::uint64_t>(M::IsRowMajor ? matrix.rows() : matrix.cols()),
+                  static_cast<std::uint32_t>(M::IsRowMajor ? matrix.cols() : matrix.rows()),
+                  static_cast<std::int64_t>(matrix.outerStride())) {}
 
   /// Everything said; `row_stride` is the distance between the starts of two rows in elements.
   constexpr PointView(const void* data, DType dtype, std::uint64_t rows, std::uint32_t dims, std::int64_t row_stride,
@@ -53,6 +80,11 @@ class PointView {
   }
 
  private:
+  static constexpr std::uint64_t whole_rows(std::uint64_t values, std::uint32_t dims) {
+    if (dims != 0 && values % dims == 0) return values / dims;
+    throw UsageError("points: " + std::to_string(values) + " coordinates are not rows of " + std::to_string(dims));
+  }
+
   const void* data_ = nullptr;
   std::uint64_t rows_ = 0;
   std::int64_t row_stride_ = 0;
