@@ -122,11 +122,12 @@ class Neighbors {
   double distance(std::uint64_t query, std::uint32_t rank) const { return distances_.at(query * k_ + rank); }
   /// The neighbours that a query has, nearest first: `for (const auto [index, distance] : found[query])`. Valid as long
   /// as this result.
-  auto operator[](std::uint64_t query) const {
+  auto operator[](std::uint64_t query) const& {
     std::uint64_t last = (query + 1) * k_;
     while (last > query * k_ && indices_[last - 1] == points_) --last;
     return NumberedRange(query * k_, last, [this](std::uint64_t i) { return Neighbor{indices_[i], distances_.at(i)}; });
   }
+  void operator[](std::uint64_t) && = delete;  // it would refer to a result that is gone
   /// Of all queries: `for (const auto row : found)`.
   auto begin() const { return row_iterator(*this, 0); }
   auto end() const { return row_iterator(*this, queries_); }
@@ -173,11 +174,12 @@ class NeighborLists {
   std::uint32_t index(std::uint64_t query, std::uint64_t rank) const { return indices_[offsets_[query] + rank]; }
   double distance(std::uint64_t query, std::uint64_t rank) const { return distances_.at(offsets_[query] + rank); }
   /// The list of a query: `for (const auto [index, distance] : found[query])`. Valid as long as this result.
-  auto operator[](std::uint64_t query) const {
+  auto operator[](std::uint64_t query) const& {
     return NumberedRange(offsets_[query], offsets_[query + 1], [this](std::uint64_t i) {
       return Neighbor{indices_[i], distances_.at(i)};
     });
   }
+  void operator[](std::uint64_t) && = delete;
   /// Of all queries: `for (const auto list : found)`.
   auto begin() const { return row_iterator(*this, 0); }
   auto end() const { return row_iterator(*this, queries()); }
@@ -211,9 +213,10 @@ class PointLists {
   std::uint32_t points() const { return points_; }
   std::uint64_t count(std::uint64_t request) const { return offsets_[request + 1] - offsets_[request]; }
   std::uint32_t index(std::uint64_t request, std::uint64_t place) const { return indices_[offsets_[request] + place]; }
-  std::span<const std::uint32_t> operator[](std::uint64_t request) const {
+  std::span<const std::uint32_t> operator[](std::uint64_t request) const& {
     return indices().subspan(offsets_[request], count(request));
   }
+  void operator[](std::uint64_t) && = delete;
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint32_t> indices() const { return indices_; }
