@@ -24,6 +24,18 @@ MAY_INCLUDE = {
     "src/apps": {"apps", "core", "runtime"},
     "src/io": {"io", "runtime"},
 }
+# The engines of a backend know nothing of each other; what several need lies beside them.
+ENGINES = {"brute_force", "kd_tree", "cover_tree"}
+# Cover trees have no boxes: they answer box searches as brute force does, and take their rows as it does.
+SCANS_FOR_COVER_TREES = {
+    "cpu/brute_force/box_scan.hpp",
+    "cpu/brute_force/packed_points.hpp",
+    "cuda/brute_force/rows_of_request.hpp",
+    "cuda/brute_force/scan/knn_rounds.hpp",
+    "cuda/brute_force/scan/scan_search.hpp",
+}
+# What engines on a GPU share includes none of them.
+SHARED_BY_ENGINES = {"primitives", "queries", "runtime"}
 # What the Python package calls of the command.
 COMMAND_HEADERS = {"interrupt.hpp", "run_command.hpp"}
 GPU_HEADER = re.compile(r"^(cuda|cub/|thrust/|curand|nv/|cooperative_groups)")
@@ -67,6 +79,13 @@ def problem_with(folder, header, quoted, path, root):
         inside = beside or header in COMMAND_HEADERS
         return None if inside else "python includes public headers, its own files and the entry of the command only"
     target = header.split("/")[0]
+    engine = header.split("/")[1] if header.count("/") > 1 else ""
+    parts = path.relative_to(root).parts
+    if target in {"cpu", "cuda"} and engine in ENGINES and parts[1] == target and len(parts) > 3:
+        if parts[2] in SHARED_BY_ENGINES:
+            return "what engines share includes none of them"
+        if parts[2] in ENGINES - {engine} and not (parts[2] == "cover_tree" and header in SCANS_FOR_COVER_TREES):
+            return "engines do not include each other"
     if "/" not in header and beside:
         return f'name the file from src/: "{folder.removeprefix("src/")}/..."'
     if target not in MAY_INCLUDE.get(folder, set()):
@@ -146,6 +165,9 @@ def self_test():
         "src/cpu/brute_force/scan.cpp": '#include "cpu/brute_force/scan.hpp"\n#include "engine/e.hpp"\n',
         "src/cpu/brute_force/scan.hpp": '#include "core/chain.hpp"\n',
         "src/cuda/scan.cu": '#include "core/chain.hpp"\n#include <cuda_runtime.h>\n',
+        "src/cuda/queries/q.hpp": "",
+        "src/cuda/kd_tree/search/knn.cuh": '#include "cuda/queries/q.hpp"\n',
+        "src/cuda/cover_tree/c.cpp": '#include "cuda/brute_force/scan/scan_search.hpp"\n',
         "src/apps/generate.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',
@@ -162,6 +184,9 @@ def self_test():
         "src/engine/index.cpp": ['#include "cpu/brute_force/scan.hpp"\n', '#include "io/npy.hpp"\n'],
         "src/cpu/brute_force/scan.cpp": ['#include "cuda/x.hpp"\n', '#include "scan.hpp"\n', '#include "apps/x.hpp"\n'],
         "src/cuda/scan.cu": ['#include "cpu/brute_force/scan.hpp"\n'],
+        "src/cuda/queries/q.hpp": ['#include "cuda/cover_tree/x.hpp"\n'],
+        "src/cuda/kd_tree/search/knn.cuh": ['#include "cuda/brute_force/scan/scan_search.hpp"\n'],
+        "src/cuda/cover_tree/c.cpp": ['#include "cuda/kd_tree/search/knn.cuh"\n'],
         "src/apps/generate.cpp": ['#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
         "src/io/npy.cpp": ['#include "apps/x.hpp"\n', '#include "kith/a.hpp"\n'],
         "cli/main.cpp": ['#include "core/box.hpp"\n', '#include "runtime/parallel.hpp"\n', "#include <cuda.h>\n"],

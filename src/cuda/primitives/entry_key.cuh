@@ -1,7 +1,7 @@
 // An entry as kernels hold it in registers: words of 32 bits, the first of which counts most.
 #pragma once
 
-#include "cuda/brute_force/scan/scan_types.hpp"
+#include "cuda/primitives/entry.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/runtime/check.hpp"
-#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <cstdint>

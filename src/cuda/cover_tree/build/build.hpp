@@ -3,7 +3,7 @@
 
 #include "cuda/cover_tree/build/build_types.hpp"
 #include "cuda/cover_tree/device_cover_tree.hpp"
-#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <cstdint>

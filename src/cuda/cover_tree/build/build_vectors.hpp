@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cover_tree/device_cover_tree.hpp"
-#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <kith/metric.hpp>

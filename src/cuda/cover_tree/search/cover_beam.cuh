@@ -8,7 +8,7 @@
 
 #include "cuda/cover_tree/search/exact_rounding.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/warp/nearest_in_lanes.cuh"
+#include "cuda/queries/nearest_in_lanes.cuh"
 
 #include <cstdint>
 #include <limits>

@@ -3,7 +3,9 @@
 
 #include "cuda/cover_tree/search/cover_query.cuh"
 #include "cuda/cover_tree/search/cover_walk.cuh"
-#include "cuda/kd_tree/search/warp/knn.cuh"
+#include "cuda/queries/nearest_in_lanes.cuh"
+#include "cuda/queries/nearest_in_memory.cuh"
+#include "cuda/queries/search_warp.cuh"
 
 namespace kith::cuda {
 

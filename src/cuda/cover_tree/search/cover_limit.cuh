@@ -4,7 +4,7 @@
 #include "cuda/cover_tree/search/exact_rounding.cuh"
 #include "cuda/cover_tree/search/query_head.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/asking.hpp"
+#include "cuda/queries/asking.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 
 #include <concepts>

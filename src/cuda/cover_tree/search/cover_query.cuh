@@ -3,7 +3,7 @@
 
 #include "cuda/cover_tree/search/cover_walk.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/warp/query_warp.cuh"
+#include "cuda/queries/search_warp.cuh"
 
 namespace kith::cuda {
 

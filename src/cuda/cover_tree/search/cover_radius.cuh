@@ -3,7 +3,7 @@
 
 #include "cuda/cover_tree/search/cover_query.cuh"
 #include "cuda/cover_tree/search/cover_walk.cuh"
-#include "cuda/kd_tree/search/warp/radius.cuh"
+#include "cuda/queries/found_within.cuh"
 
 namespace kith::cuda {
 

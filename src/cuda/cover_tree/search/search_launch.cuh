@@ -5,7 +5,7 @@
 #include "cuda/cover_tree/search/search.hpp"
 #include "cuda/cover_tree/search/search_steps.cuh"
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/kd_tree/search/search_limits.cuh"
+#include "cuda/queries/search_limits.cuh"
 #include "cuda/queries/search_launcher.cuh"
 
 namespace kith::cuda {

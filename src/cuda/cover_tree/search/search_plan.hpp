@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
-#include "cuda/kd_tree/search/search_plan.hpp"
+#include "cuda/queries/warps_plan.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include "cuda/cover_tree/device_cover_tree.hpp"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/kd_tree/build/build.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/queries/requests.hpp"
 #include "cuda/runtime/stream.hpp"
 

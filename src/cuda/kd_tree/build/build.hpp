@@ -3,36 +3,17 @@
 
 #include "cuda/kd_tree/build/build_types.hpp"
 #include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "engine/non_finite.hpp"
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace kith::cuda {
 
 using engine::NonFinite;
-
-/// What a build takes of the GPU's memory; points that are there already are not counted.
-struct BuildMemory {
-  std::uint64_t index_bytes = 0;  ///< what stays
-  std::uint64_t peak_bytes = 0;   ///< the most that is in use at a time
-};
-
-/// How long a step took, by events in the stream.
-struct BuildPhase {
-  std::string name;
-  double ms = 0;
-  std::uint64_t bytes = 0;  ///< read and written
-};
-
-/// Filled by a build that is asked to; it waits after each step then.
-struct BuildPhases {
-  std::vector<BuildPhase> phases;
-};
 
 /// `shared_bytes`: that a block may have; with less, more levels are split before the finish, which takes a little
 /// more.

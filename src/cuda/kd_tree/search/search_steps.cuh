@@ -12,7 +12,7 @@
 #include "cuda/kd_tree/search/warp/radius.cuh"
 #include "cuda/primitives/sums_before.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
-#include "cuda/kd_tree/search/search_plan.hpp"
+#include "cuda/queries/warps_plan.hpp"
 
 #include <algorithm>
 #include <cstddef>

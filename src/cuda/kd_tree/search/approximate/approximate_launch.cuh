@@ -4,7 +4,7 @@
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/kd_tree/search/approximate/approximate_steps.cuh"
 #include "cuda/kd_tree/search/search.hpp"
-#include "cuda/kd_tree/search/search_limits.cuh"
+#include "cuda/queries/search_limits.cuh"
 #include "cuda/queries/search_launcher.cuh"
 
 namespace kith::cuda {

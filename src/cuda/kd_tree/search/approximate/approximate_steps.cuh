@@ -4,7 +4,7 @@
 #include "cuda/kd_tree/search/approximate/approximate_by_threads.cuh"
 #include "cuda/kd_tree/search/approximate/approximate_by_warps.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
-#include "cuda/kd_tree/search/search_plan.hpp"
+#include "cuda/queries/warps_plan.hpp"
 #include "cuda/kd_tree/search/approximate/warp_frontiers.cuh"
 
 #include <algorithm>

@@ -1,33 +1,12 @@
 // kNN, a warp per query: exact for every k, dims, type, metric and filter.
 #pragma once
 
-#include "cuda/kd_tree/search/warp/nearest_in_lanes.cuh"
-#include "cuda/kd_tree/search/warp/nearest_in_memory.cuh"
+#include "cuda/queries/nearest_in_lanes.cuh"
+#include "cuda/queries/nearest_in_memory.cuh"
 #include "cuda/kd_tree/search/warp/nearest_walk.cuh"
 #include "cuda/kd_tree/search/warp/query_warp.cuh"
 
 namespace kith::cuda {
-
-/// Where the lists of NearestInMemory are.
-template <typename T>
-struct ListMemory {
-  std::uint32_t capacity = 0;      ///< 0: the lists are in the lanes
-  Candidate<T>* memory = nullptr;  ///< 2 * capacity for each warp of the grid; null: in shared memory
-
-  KITH_HOST_DEVICE std::uint32_t shared_bytes() const {
-    return memory == nullptr ? 2 * capacity * static_cast<std::uint32_t>(sizeof(Candidate<T>)) : 0;
-  }
-  /// This warp's list; `shared` is the warp's room for it there.
-  __device__ Candidate<T>* of_warp(std::byte* shared) const {
-    return memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared) : memory + search_warp() * 2 * capacity;
-  }
-};
-
-/// How many neighbours there can be; a list has at least one place.
-KITH_HOST_DEVICE inline std::uint32_t entries_of_list(std::uint32_t k, std::uint32_t points) {
-  const std::uint32_t entries = k < points ? k : points;
-  return entries == 0 ? 1 : entries;
-}
 
 template <typename T, std::uint32_t kDims, template <typename> class List>
 __global__ void __launch_bounds__(kSearchThreads)

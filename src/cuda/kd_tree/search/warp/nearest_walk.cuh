@@ -5,7 +5,7 @@
 // limit of the query. The order of the walk makes it fast, not right.
 #pragma once
 
-#include "cuda/kd_tree/search/asking.hpp"
+#include "cuda/queries/asking.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/warp/offer_leaf.cuh"

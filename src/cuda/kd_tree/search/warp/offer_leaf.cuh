@@ -1,7 +1,7 @@
 // A warp offers the points of leaves to a list, a lane a point.
 #pragma once
 
-#include "cuda/kd_tree/search/asking.hpp"
+#include "cuda/queries/asking.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"

@@ -5,17 +5,9 @@
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/warp/nearest_walk.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/queries/search_warp.cuh"
 
 namespace kith::cuda {
-
-/// Threads of a block of a search.
-inline constexpr std::uint32_t kSearchThreads = 128;
-
-/// This warp, of all in the grid.
-__device__ inline std::uint64_t search_warp() {
-  return (std::uint64_t{block_number()} * threads_per_block() + thread_number()) / kWarp;
-}
-__device__ inline std::uint64_t search_warps() { return std::uint64_t{blocks_in_grid()} * threads_per_block() / kWarp; }
 
 /// What a warp has of shared memory: the bounds of the walk, the query if the dims are a run-time value, and room for a
 /// list.
@@ -32,14 +24,6 @@ struct WarpRoom {
     bytes = list_at + rounded(list_bytes);
   }
 };
-
-/// The queries that there are.
-template <typename T>
-__device__ inline std::uint64_t queries_of(const QuerySource<T>& source) {
-  if (source.chosen_count == nullptr) return source.count;
-  const std::uint64_t chosen = *source.chosen_count;
-  return chosen < source.count ? chosen : source.count;
-}
 
 /// Where query i of a source lies, and who it is.
 template <typename T>

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
-#include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <algorithm>
 #include <bit>

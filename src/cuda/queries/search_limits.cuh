@@ -1,7 +1,7 @@
 // What the GPU at hand offers a search in a tree.
 #pragma once
 
-#include "cuda/kd_tree/search/search_plan.hpp"
+#include "cuda/queries/warps_plan.hpp"
 #include "cuda/queries/search_launcher.cuh"
 
 namespace kith::cuda {

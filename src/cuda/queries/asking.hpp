@@ -1,7 +1,7 @@
 // Who asks: a query on its way, as walks and filters know it.
 #pragma once
 
-#include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/queries/requests.hpp"
 
 #include <cstdint>
 
