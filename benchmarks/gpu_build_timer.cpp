@@ -136,22 +136,6 @@ std::uint64_t peak_of(const std::function<void()>& work) {
   return high - std::min(high, before);
 }
 
-/// The time of each step: the median of as many builds that wait after each.
-template <typename Build>
-std::vector<cuda::BuildPhase> phases_of(Build&& build) {
-  std::vector<cuda::BuildPhases> runs(5);
-  for (cuda::BuildPhases& run : runs) build(&run);
-  std::vector<cuda::BuildPhase> phases = runs[0].phases;
-  for (std::size_t p = 0; p < phases.size(); ++p) {
-    std::vector<double> times;
-    for (const cuda::BuildPhases& run : runs) {
-      if (p < run.phases.size()) times.push_back(run.phases[p].ms);
-    }
-    phases[p].ms = median(times);
-  }
-  return phases;
-}
-
 template <typename T>
 Row measured(const Case& what) {
   const PointSet points = points_of(what);

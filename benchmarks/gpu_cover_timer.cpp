@@ -78,20 +78,6 @@ bool same_bytes(std::span<const V> a, std::span<const V> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
-/// Each phase's median over as many builds.
-template <typename Build>
-std::vector<cuda::BuildPhase> phases_of(Build&& build) {
-  std::vector<cuda::BuildPhases> runs(5);
-  for (cuda::BuildPhases& run : runs) build(&run);
-  std::vector<cuda::BuildPhase> phases = runs[0].phases;
-  for (std::size_t p = 0; p < phases.size(); ++p) {
-    std::vector<double> times;
-    for (const cuda::BuildPhases& run : runs) times.push_back(run.phases.at(p).ms);
-    phases[p].ms = median(times);
-  }
-  return phases;
-}
-
 Row measured(const Case& what) {
   const std::vector<float> rows = points_of(what);
   const cuda::Stream stream;

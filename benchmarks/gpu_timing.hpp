@@ -1,6 +1,7 @@
 // What the timers of the GPU share: medians of times between CUDA events, copies, and the file of results.
 #pragma once
 
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -111,6 +112,22 @@ std::vector<T> on_host(const T* values, std::uint64_t count) {
   std::vector<T> copy(count);
   cuda::check(cudaMemcpy(copy.data(), values, count * sizeof(T), cudaMemcpyDeviceToHost), "copying from the GPU");
   return copy;
+}
+
+/// The time of each step: the median of some builds that wait after each.
+template <typename Build>
+std::vector<cuda::BuildPhase> phases_of(Build&& build) {
+  std::vector<cuda::BuildPhases> runs(5);
+  for (cuda::BuildPhases& run : runs) build(&run);
+  std::vector<cuda::BuildPhase> phases = runs[0].phases;
+  for (std::size_t p = 0; p < phases.size(); ++p) {
+    std::vector<double> times;
+    for (const cuda::BuildPhases& run : runs) {
+      if (p < run.phases.size()) times.push_back(run.phases[p].ms);
+    }
+    phases[p].ms = median(times);
+  }
+  return phases;
 }
 
 /// Lists of rows, written as one JSON object with the machine before them.

@@ -72,6 +72,16 @@ void check_class_file_flags(const GenerateFlags& flags) {
   }
 }
 
+/// What the flags describe, and how long it took.
+std::pair<apps::Generated, double> timed_generate(GenerateFlags& flags, TerminalProgress& progress) {
+  const Stopwatch watch;
+  flags.options.progress = progress.callback();
+  std::pair<apps::Generated, double> made(apps::generate(flags.options), 0);
+  made.second = watch.milliseconds();
+  stop_if_interrupted();
+  return made;
+}
+
 /// A file for kith classify: rows with a class, then new ones.
 int run_class_file(GenerateFlags flags) {
   check_class_file_flags(flags);
@@ -85,11 +95,7 @@ int run_class_file(GenerateFlags flags) {
   require_memory("the points", flags.options.points, flags.options.dims, sizeof(double), "make fewer points");
 
   TerminalProgress progress(flags.output.quiet);
-  const Stopwatch generate_watch;
-  flags.options.progress = progress.callback();
-  const apps::Generated generated = apps::generate(flags.options);
-  const double generate_ms = generate_watch.milliseconds();
-  stop_if_interrupted();
+  const auto [generated, generate_ms] = timed_generate(flags, progress);
 
   const Stopwatch write_watch;
   {
@@ -121,11 +127,7 @@ int run_generate(GenerateFlags flags) {
   require_memory("the points", flags.options.points, flags.options.dims, coordinate_bytes, "make fewer points");
 
   TerminalProgress progress(flags.output.quiet);
-  const Stopwatch generate_watch;
-  flags.options.progress = progress.callback();
-  const apps::Generated generated = apps::generate(flags.options);
-  const double generate_ms = generate_watch.milliseconds();
-  stop_if_interrupted();
+  const auto [generated, generate_ms] = timed_generate(flags, progress);
 
   const Stopwatch write_watch;
   io::Labels labels;

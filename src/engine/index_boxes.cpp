@@ -17,41 +17,53 @@
 namespace kith {
 namespace {
 
-void require_boxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options) {
-  engine::require_boxes_possible(state.metric, !state.period.empty());
-  engine::require_search_options(
-      options,
-      {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});
-  if (!options.skip_nonfinite) engine::require_no_nan(lower, upper, options.threads);
-}
+/// Boxes in host memory that are fit to be searched.
+class CheckedBoxes {
+ public:
+  CheckedBoxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options)
+      : lower_(fitting(state, lower, upper), options.threads), upper_(upper, options.threads) {
+    engine::require_boxes_possible(state.metric, !state.period.empty());
+    engine::require_search_options(
+        options,
+        {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});
+    if (!options.skip_nonfinite) engine::require_no_nan(lower_.view(), upper_.view(), options.threads);
+  }
 
-template <typename T>
-engine::BoxBatch<T> batch_of(PointView lower, PointView upper, const engine::PointFilter& filter) {
-  return {.lower = lower.row<T>(0),
-          .upper = upper.row<T>(0),
-          .lower_stride = lower.row_stride(),
-          .upper_stride = upper.row_stride(),
-          .count = lower.rows(),
-          .filter = filter};
-}
+  std::uint64_t count() const { return lower_.view().rows(); }
+  template <typename T>
+  engine::BoxBatch<T> batch(const engine::PointFilter& filter) const {
+    const PointView lower = lower_.view(), upper = upper_.view();
+    return {.lower = lower.row<T>(0),
+            .upper = upper.row<T>(0),
+            .lower_stride = lower.row_stride(),
+            .upper_stride = upper.row_stride(),
+            .count = lower.rows(),
+            .filter = filter};
+  }
+
+ private:
+  static PointView fitting(const IndexState& state, PointView lower, PointView upper) {
+    engine::require_box_views(lower, upper, state.dims, state.dtype);
+    return lower;
+  }
+
+  engine::HostView lower_, upper_;
+};
 
 }  // namespace
 
-PointLists Index::box(PointView given_lower, PointView given_upper, const SearchOptions& options) const {
+PointLists Index::box(PointView lower, PointView upper, const SearchOptions& options) const {
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "searching");
   const IndexState& state = *state_;
-  engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
-  const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
-  const PointView lower = host_lower.view(), upper = host_upper.view();
-  require_boxes(state, lower, upper, options);
-  return engine::with_memory(lower.rows() * 8, "the result, and more with each point,", [&] {
+  const CheckedBoxes boxes(state, lower, upper, options);
+  return engine::with_memory(boxes.count() * 8, "the result, and more with each point,", [&] {
     const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
     engine::IndexLists lists{{0}, {}};
-    if (!lower.empty()) {
+    if (boxes.count() != 0) {
       lists = core::visit_dtype(state.dtype, [&](auto zero) {
         using T = decltype(zero);
-        return searcher_of<T>(state).box(batch_of<T>(lower, upper, filter.filter),
+        return searcher_of<T>(state).box(boxes.batch<T>(filter.filter),
                                          {options.threads, &options.progress, options.times});
       });
     }
@@ -67,22 +79,18 @@ PointLists Index::box(PointView given_lower, PointView given_upper, const Search
   });
 }
 
-std::vector<std::uint32_t> Index::box_count(PointView given_lower, PointView given_upper,
-                                            const SearchOptions& options) const {
+std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, const SearchOptions& options) const {
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "searching");
   const IndexState& state = *state_;
-  engine::require_box_views(given_lower, given_upper, state.dims, state.dtype);
-  const engine::HostView host_lower(given_lower, options.threads), host_upper(given_upper, options.threads);
-  const PointView lower = host_lower.view(), upper = host_upper.view();
-  require_boxes(state, lower, upper, options);
-  return engine::with_memory(lower.rows() * 4, "the result", [&] {
+  const CheckedBoxes boxes(state, lower, upper, options);
+  return engine::with_memory(boxes.count() * 4, "the result", [&] {
     const engine::CleanFilter filter = engine::make_clean_filter(state, options, {});
-    std::vector<std::uint32_t> counts(lower.rows(), 0);
-    if (lower.empty()) return counts;
+    std::vector<std::uint32_t> counts(boxes.count(), 0);
+    if (counts.empty()) return counts;
     core::visit_dtype(state.dtype, [&](auto zero) {
       using T = decltype(zero);
-      searcher_of<T>(state).box_count(batch_of<T>(lower, upper, filter.filter),
+      searcher_of<T>(state).box_count(boxes.batch<T>(filter.filter),
                                       {options.threads, &options.progress, options.times}, counts.data());
     });
     return counts;

@@ -80,6 +80,19 @@ TYPED_TEST(Chains, InnerProductsAreNegatedAndNeverMinusZeroOrNaN) {
   EXPECT_EQ(chain({2, 2}, {-kMost, kMost}), kInfinity);
 }
 
+/// Around all rows but the first, which is the query.
+template <typename T>
+std::pair<std::vector<T>, std::vector<T>> box_behind_first(PointView rows) {
+  std::vector<T> lower(rows.row<T>(1), rows.row<T>(1) + rows.dims()), upper = lower;
+  for (std::uint64_t i = 2; i < rows.rows(); ++i) {
+    for (std::uint32_t d = 0; d < rows.dims(); ++d) {
+      lower[d] = std::min(lower[d], rows.row<T>(i)[d]);
+      upper[d] = std::max(upper[d], rows.row<T>(i)[d]);
+    }
+  }
+  return {lower, upper};
+}
+
 TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
   using T = TypeParam;
   std::mt19937_64 random(43);
@@ -87,13 +100,7 @@ TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
     const auto dims = static_cast<std::uint32_t>(1 + random() % 9);
     const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     const PointSet rows = nasty_points(shape, dtype_of<T>, 6, dims, random);
-    std::vector<T> lower(rows.view().row<T>(1), rows.view().row<T>(1) + dims), upper = lower;
-    for (std::uint64_t i = 2; i < 6; ++i) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        lower[d] = std::min(lower[d], rows.view().row<T>(i)[d]);
-        upper[d] = std::max(upper[d], rows.view().row<T>(i)[d]);
-      }
-    }
+    const auto [lower, upper] = box_behind_first<T>(rows.view());
     const T* query = rows.view().row<T>(0);
     for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7),
                                 Metric::lp(3), Metric::canberra()}) {
@@ -126,13 +133,7 @@ TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
       lengths[d] = std::nextafter(largest, std::numeric_limits<T>::infinity());
       if (random() % 2 == 0 && std::isfinite(lengths[d] * T(1.3))) lengths[d] *= T(1.3);
     }
-    std::vector<T> lower(rows.view().row<T>(1), rows.view().row<T>(1) + dims), upper = lower;
-    for (std::uint64_t i = 2; i < 6; ++i) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        lower[d] = std::min(lower[d], rows.view().row<T>(i)[d]);
-        upper[d] = std::max(upper[d], rows.view().row<T>(i)[d]);
-      }
-    }
+    const auto [lower, upper] = box_behind_first<T>(rows.view());
     const T* query = rows.view().row<T>(0);
     for (const Metric metric :
          {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {

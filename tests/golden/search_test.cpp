@@ -131,19 +131,25 @@ TEST(GoldenSearches, PeriodicAxes) {
   }
 }
 
+/// kNN and radius searches of queries and of the points themselves.
+void check_four_searches(GoldenSection& golden, const GoldenSearch& c) {
+  const PointSet points = c.points(), queries = c.queries();
+  const double radius = radius_for(c);
+  check_every_engine(golden, c.name(), points.view(), {.metric = c.metric}, [&](const Index& index, int threads) {
+    const SearchOptions options = {.threads = threads};
+    return digest_of(radius, index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
+                     index.radius(queries.view(), radius, options), index.count_self(radius, options));
+  });
+}
+
 TEST(GoldenSearches, Lp) {
   GoldenSection golden("lp");
   for (const double p : {1.25, 1.5, 2.7, 3.0, 10.0, 77.7}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       for (const std::uint32_t dims : {2u, 5u, 20u}) {
         const GoldenSearch c = {.dims = dims, .dtype = dtype, .metric = Metric::lp(p), .k = 9};
+        check_four_searches(golden, c);
         const PointSet points = c.points(), queries = c.queries();
-        const double radius = radius_for(c);
-        check_every_engine(golden, c.name(), points.view(), {.metric = c.metric}, [&](const Index& index, int threads) {
-          const SearchOptions options = {.threads = threads};
-          return digest_of(radius, index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
-                           index.radius(queries.view(), radius, options), index.count_self(radius, options));
-        });
         if (dims != 5) continue;
         check_every_engine(golden, c.name() + "_periodic", points.view(),
                            {.metric = c.metric, .period = {16, 0, 12.3, 0, 15}}, [&](const Index& index, int threads) {
@@ -164,13 +170,7 @@ TEST(GoldenSearches, Canberra) {
                               .dtype = dtype,
                               .metric = Metric::canberra(),
                               .k = 9};
-      const PointSet points = c.points(), queries = c.queries();
-      const double radius = radius_for(c);
-      check_every_engine(golden, c.name(), points.view(), {.metric = c.metric}, [&](const Index& index, int threads) {
-        const SearchOptions options = {.threads = threads};
-        return digest_of(radius, index.knn(queries.view(), c.k, options), index.knn_self(c.k, options),
-                         index.radius(queries.view(), radius, options), index.count_self(radius, options));
-      });
+      check_four_searches(golden, c);
     }
   }
 }

@@ -1,6 +1,8 @@
 // Files to read: what is no file, pipes, gzip in one and several members, damage, reading past the end.
 #include "runtime/input_file.hpp"
 
+#include "support/deflated.hpp"
+
 #include <kith/error.hpp>
 
 #include <gtest/gtest.h>
@@ -27,19 +29,7 @@ void write_file(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }
 
-std::string gzip(const std::string& content) {
-  std::string out(compressBound(content.size()) + 64, '\0');
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+std::string gzip(const std::string& content) { return test::deflated(content, test::kGzip); }
 
 std::string all_of(const InputFile& file) { return file.head(static_cast<std::size_t>(file.size())); }
 

@@ -1,6 +1,8 @@
 // Searches by the Hamming distance the slow way, bit by bit, and random cases for them.
 #pragma once
 
+#include "support/found_lists.hpp"
+
 #include <kith/bit_index.hpp>
 
 #include <cmath>
@@ -61,44 +63,12 @@ struct BitRequest {
 };
 
 inline Neighbors oracle_knn(const BitRequest& request, std::uint32_t k) {
-  const auto missing = static_cast<std::uint32_t>(request.points.rows());
-  std::vector<std::uint32_t> indices;
-  std::vector<float> distances;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    const auto list = request.found(q);
-    for (std::uint32_t j = 0; j < k; ++j) {
-      indices.push_back(j < list.size() ? list[j].second : missing);
-      distances.push_back(j < list.size() ? list[j].first : std::numeric_limits<float>::infinity());
-    }
-  }
-  return Neighbors(request.count(), k, missing, std::move(indices), Distances(std::move(distances)));
+  return nearest_of_lists(request, k, request.points.rows());
 }
-
-/// `most` > 0 keeps that many nearest of each list.
 inline NeighborLists oracle_radius(const BitRequest& request, std::uint32_t most = 0) {
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> indices;
-  std::vector<float> distances;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    auto list = request.found(q);
-    if (most > 0 && list.size() > most) list.resize(most);
-    for (const auto& [distance, index] : list) {
-      indices.push_back(index);
-      distances.push_back(distance);
-    }
-    offsets.push_back(indices.size());
-  }
-  return NeighborLists(static_cast<std::uint32_t>(request.points.rows()), std::move(offsets), std::move(indices),
-                       Distances(std::move(distances)));
+  return lists_of_lists(request, most, request.points.rows());
 }
-
-inline std::vector<std::uint32_t> oracle_count(const BitRequest& request) {
-  std::vector<std::uint32_t> counts;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    counts.push_back(static_cast<std::uint32_t>(request.found(q).size()));
-  }
-  return counts;
-}
+inline std::vector<std::uint32_t> oracle_count(const BitRequest& request) { return counts_of_lists(request); }
 
 /// One seed, one case: points, queries and everything that a search may be asked.
 struct BitCase {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -72,6 +73,20 @@ PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
         return sum;
       },
       core::chain_rounding<T>(dims), true);
+}
+
+/// Up to `most` words of few bits, by how many of these differ: many ties.
+inline PlainSpace<float> random_words_space(std::uint64_t most, std::mt19937_64& random) {
+  std::vector<std::uint64_t> words(1 + random() % most);
+  const std::uint64_t mask = (std::uint64_t{1} << (2 + random() % 14)) - 1;
+  for (auto& word : words) word = random() & mask;
+  const auto count = static_cast<std::uint32_t>(words.size());
+  return PlainSpace<float>(
+      count,
+      [words = std::move(words)](std::uint32_t a, std::uint32_t b) {
+        return static_cast<float>(__builtin_popcountll(words[a] ^ words[b]));
+      },
+      {}, false);
 }
 
 }  // namespace kith::test

@@ -1,6 +1,8 @@
 // Searches among strings and sets the slow way, by the definitions of the distances, and random cases for them.
 #pragma once
 
+#include "support/found_lists.hpp"
+
 #include <kith/sequence_index.hpp>
 
 #include <algorithm>
@@ -73,44 +75,12 @@ struct SequenceRequest {
 };
 
 inline Neighbors oracle_knn(const SequenceRequest& request, std::uint32_t k) {
-  const auto missing = static_cast<std::uint32_t>(request.points.size());
-  std::vector<std::uint32_t> indices;
-  std::vector<float> distances;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    const auto list = request.found(q);
-    for (std::uint32_t j = 0; j < k; ++j) {
-      indices.push_back(j < list.size() ? list[j].second : missing);
-      distances.push_back(j < list.size() ? list[j].first : std::numeric_limits<float>::infinity());
-    }
-  }
-  return Neighbors(request.count(), k, missing, std::move(indices), Distances(std::move(distances)));
+  return nearest_of_lists(request, k, request.points.size());
 }
-
-/// `most` > 0 keeps that many nearest of each list.
 inline NeighborLists oracle_radius(const SequenceRequest& request, std::uint32_t most = 0) {
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> indices;
-  std::vector<float> distances;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    auto list = request.found(q);
-    if (most > 0 && list.size() > most) list.resize(most);
-    for (const auto& [distance, index] : list) {
-      indices.push_back(index);
-      distances.push_back(distance);
-    }
-    offsets.push_back(indices.size());
-  }
-  return NeighborLists(static_cast<std::uint32_t>(request.points.size()), std::move(offsets), std::move(indices),
-                       Distances(std::move(distances)));
+  return lists_of_lists(request, most, request.points.size());
 }
-
-inline std::vector<std::uint32_t> oracle_count(const SequenceRequest& request) {
-  std::vector<std::uint32_t> counts;
-  for (std::uint64_t q = 0; q < request.count(); ++q) {
-    counts.push_back(static_cast<std::uint32_t>(request.found(q).size()));
-  }
-  return counts;
-}
+inline std::vector<std::uint32_t> oracle_count(const SequenceRequest& request) { return counts_of_lists(request); }
 
 /// Sequences that are a few changes apart from some that came before, others anew; some again.
 inline SequenceSet random_sequences(SequenceMetric metric, std::uint64_t count, std::uint32_t length,

@@ -88,13 +88,7 @@ TEST(CoverTreeByLists, KeepsWhatItPromisesOnWholeNumbers) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
-    std::vector<std::uint64_t> words(1 + random() % 300);
-    const std::uint64_t mask = (std::uint64_t{1} << (2 + random() % 14)) - 1;
-    for (auto& word : words) word = random() & mask;
-    const PlainSpace<float> space(
-        static_cast<std::uint32_t>(words.size()),
-        [&](std::uint32_t a, std::uint32_t b) { return static_cast<float>(__builtin_popcountll(words[a] ^ words[b])); },
-        {}, false);
+    const PlainSpace<float> space = random_words_space(300, random);
     check_lists(space, static_cast<std::uint32_t>(1 + random() % 6));
     ASSERT_FALSE(testing::Test::HasFailure());
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/binary_input.hpp"
+#include "support/deflated.hpp"
 
 #include <zlib.h>
 
@@ -33,20 +34,7 @@ inline std::string matrix(std::initializer_list<float> values) {  // n x 2
   return npy("<f4", "(" + std::to_string(values.size() / 2) + ", 2)", data.str());
 }
 
-/// Raw deflate.
-inline std::string deflated(std::string_view bytes) {
-  std::string out(compressBound(bytes.size()) + 16, '\0');
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 1, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+inline std::string deflated(std::string_view bytes) { return kith::test::deflated(bytes, kith::test::kRawDeflate); }
 
 /// One member of an archive.
 struct Member {

@@ -4,12 +4,7 @@
 namespace kith {
 namespace {
 
-using testing_text::failure_of;
-using testing_text::read;
-using testing_text::values_of;
-using Values = std::vector<double>;
-using Names = std::vector<std::string>;
-using Codes = std::vector<std::uint32_t>;
+using namespace testing_text;
 
 constexpr const char* kFlowers = "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n4.7,3.2,setosa\n";
 

@@ -6,12 +6,7 @@
 namespace kith {
 namespace {
 
-using testing_text::failure_of;
-using testing_text::memory_file;
-using testing_text::read;
-using testing_text::values_of;
-using Values = std::vector<double>;
-using Names = std::vector<std::string>;
+using namespace testing_text;
 
 TEST(TextComments, ValuesOfSpreadsheetErrorsAreNotComments) {
   for (const std::string value :

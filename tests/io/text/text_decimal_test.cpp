@@ -12,12 +12,7 @@
 namespace kith {
 namespace {
 
-using testing_text::failure_of;
-using testing_text::memory_file;
-using testing_text::read;
-using testing_text::values_of;
-using Values = std::vector<double>;
-using Names = std::vector<std::string>;
+using namespace testing_text;
 
 TEST(TextDecimal, CommasAreRecognised) {
   const Values expected = {35.5, -2.25, 36, 3e-2};

@@ -4,11 +4,7 @@
 namespace kith {
 namespace {
 
-using testing_text::failure_of;
-using testing_text::read;
-using testing_text::values_of;
-using Values = std::vector<double>;
-using Names = std::vector<std::string>;
+using namespace testing_text;
 
 TEST(TextHeaderRow, OneBadNumberMakesNoHeader) {
   for (const std::string bad : {"****", ".", "n.a.", "O.5", "0x10", "1.2.3", "1 000", "5kg", "--", "<3", "class"}) {

@@ -14,6 +14,10 @@
 
 namespace kith::testing_text {
 
+using Values = std::vector<double>;
+using Names = std::vector<std::string>;
+using Codes = std::vector<std::uint32_t>;
+
 inline runtime::InputFile memory_file(const std::string& text, const std::string& name = "points.csv") {
   return runtime::InputFile(name, std::vector<char>(text.begin(), text.end()));
 }
