@@ -143,6 +143,10 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
                 )
             self._take(low_objects, asked_device, objects=objects)
             return
+        first = points[0] if isinstance(points, (list, tuple)) and points else None
+        if isinstance(first, (str, set, frozenset)):
+            kind, named = ("strings", "edit") if isinstance(first, str) else ("sets", "jaccard")
+            raise TypeError(f'points are {kind}, not numbers; search them with metric="{named}"')
         framework = framework_of(points, "points")
         ordinal = 0
         rows: Any

@@ -2,6 +2,8 @@
 #include <kith/error.hpp>
 #include <kith/metric.hpp>
 
+#include "support/thrown_message.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,6 +37,11 @@ TEST(Metric, RefusesWhatIsNoMetric) {
   for (const std::string name : {"", "l3", "lp", "lp:", "lp:x", "lp:3x", "lp:0", "L2"}) {
     EXPECT_THROW(Metric::parse(name), UsageError) << name;
   }
+  const auto message_of = [](const char* name) {
+    return test::thrown_message<UsageError>([name] { Metric::parse(name); });
+  };
+  EXPECT_EQ(message_of("minkowski"), "metric minkowski needs its exponent, for example minkowski:3");
+  EXPECT_EQ(message_of("canberra:2"), "metric \"canberra:2\": canberra takes no parameter");
 }
 
 }  // namespace

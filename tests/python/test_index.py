@@ -373,5 +373,9 @@ def test_index_takes_strings_sets_and_bits(tmp_path):
             index.box([0], [1])
     with pytest.raises(ValueError, match="period is for points"):
         kith.Index(["a"], metric="edit", period=1.0)
+    with pytest.raises(TypeError, match='strings.*with metric="edit"'):
+        kith.Index(["a", "b"])
+    with pytest.raises(TypeError, match='sets.*with metric="jaccard"'):
+        kith.Index([{1}, {2}], metric="l1")
     with pytest.raises(TypeError, match="CoverTree"):
         kith.Index([1], metric=lambda a, b: abs(a - b))

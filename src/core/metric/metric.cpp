@@ -44,7 +44,12 @@ Metric Metric::of(Kind kind, double p) {
 Metric Metric::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   for (const MetricInfo& info : metric_table()) {
-    if (!is_name_of(text.substr(0, colon), info) || info.parameter.empty() != (colon == text.npos)) continue;
+    if (!is_name_of(text.substr(0, colon), info)) continue;
+    if (info.parameter.empty() != (colon == text.npos)) {
+      throw UsageError(info.parameter.empty()
+                           ? fmt::format("metric \"{}\": {} takes no parameter", text, info.name)
+                           : fmt::format("metric {} needs its exponent, for example {}:3", text, text));
+    }
     return of(info.kind, info.parameter.empty() ? 0 : parse_exponent(text.substr(colon + 1), text));
   }
   throw UsageError(fmt::format(
