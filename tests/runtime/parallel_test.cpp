@@ -172,7 +172,7 @@ TEST(Watched, LoopsWithoutACallbackOfTheirOwnStop) {
   for (const int threads : {1, 2}) {
     EXPECT_THROW(parallel_for(1000, {.threads = threads, .nanoseconds_per_task = kLong}, [](std::uint64_t) {}),
                  Interrupted);
-    usleep(30000);  // longer than the time between two requests
+    usleep(30000);  // longer than the time between two checks
   }
 }
 

@@ -94,7 +94,7 @@ struct Bounds {
   double largest = std::numeric_limits<double>::max();  // of the metric's type; what is above it is infinity
 
   /// Not above the computed distance of two objects, if their true distance is at least `far` - `near`, where both are
-  /// sums of computed ones, three in all. The fourth is the one in request; each brings its own error, and the fifth
+  /// sums of computed ones, three in all. The fourth is the distance at hand; each brings its own error, and the fifth
   /// part of the slack is for the rounding of this sum.
   double lower(double far, double near) const {
     if (!(near <= std::numeric_limits<double>::max())) return -std::numeric_limits<double>::max();

@@ -82,7 +82,7 @@ class HeldKeys {
   }
 
  private:
-  static constexpr std::uint32_t kGroup = 4;  ///< rows between two requests whether there are more
+  static constexpr std::uint32_t kGroup = 4;  ///< rows between two checks whether there are more
 
   template <typename Visit>
   __device__ __forceinline__ void each(Visit&& visit) {
