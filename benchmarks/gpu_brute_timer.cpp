@@ -70,7 +70,7 @@ class Bench {
         count_(what.queries == 0 ? what.points : what.queries),
         rows_(on_device<T>(queries_.values<T>(), stream_)),
         indices_(count_ * what.k, stream_),
-        chains_(count_ * what.k, stream_),
+        reduced_(count_ * what.k, stream_),
         asked_again_(1, stream_),
         timer_(stream_.get()) {}
 
@@ -90,12 +90,12 @@ class Bench {
     const Index index = Index::build(points_.view(), {.engine = Engine::brute_force, .metric = what_.metric});
     const PointView asking = what_.queries == 0 ? points_.view() : queries_.view();
     const std::vector<std::uint32_t> indices = on_host(indices_.data(), count_ * what_.k);
-    const std::vector<T> chains = on_host(chains_.data(), count_ * what_.k);
+    const std::vector<T> reduced = on_host(reduced_.data(), count_ * what_.k);
     for (std::uint64_t q = 0; q < count_; q += step) {
       const Neighbors expected = index.knn(asking.slice(q, 1), what_.k, {.squared = what_.metric == Metric::l2()});
       for (std::uint32_t j = 0; j < what_.k; ++j) {
         if (expected.index(0, j) != indices[q * what_.k + j]) return false;
-        if (what_.metric != Metric::cosine() && static_cast<T>(expected.distance(0, j)) != chains[q * what_.k + j]) {
+        if (what_.metric != Metric::cosine() && static_cast<T>(expected.distance(0, j)) != reduced[q * what_.k + j]) {
           return false;
         }
       }
@@ -111,7 +111,7 @@ class Bench {
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},
         .k = what_.k,
         .bound = std::numeric_limits<T>::infinity(),
-        .answer = {indices_.data(), chains_.data()},
+        .answer = {indices_.data(), reduced_.data()},
         .asked_again = asked_again_.data()};
     if (what_.queries != 0 && engine.wants_order() && count_ >= 4096) {
       if (order_.size() == 0) order_ = cuda::DeviceBuffer<std::uint32_t>(count_, stream_);
@@ -128,7 +128,7 @@ class Bench {
   cuda::Stream stream_;
   cuda::DeviceBuffer<T> rows_;
   cuda::DeviceBuffer<std::uint32_t> indices_;
-  cuda::DeviceBuffer<T> chains_;
+  cuda::DeviceBuffer<T> reduced_;
   cuda::DeviceBuffer<std::uint32_t> asked_again_, order_;
   EventTimer timer_;
 };

@@ -183,7 +183,7 @@ class Bench {
     cuda::DeviceBuffer<T> values;
     cuda::DeviceBuffer<std::uint32_t> order;
     cuda::DeviceBuffer<std::uint32_t> indices(row.queries * k, stream_);
-    cuda::DeviceBuffer<T> chains(row.queries * k, stream_);
+    cuda::DeviceBuffer<T> reduced(row.queries * k, stream_);
     cuda::DeviceBuffer<std::uint8_t> exact(row.queries, stream_);
     const engine::KnnRules<T> rules =
         engine::knn_rules<T>(Metric::l2(), SearchOptions{.eps = row.search.eps, .max_leaves = row.search.max_leaves});
@@ -192,7 +192,7 @@ class Bench {
                            .queries = {.count = row.queries},
                            .k = k,
                            .bound = rules.bound,
-                           .answer = {indices.data(), chains.data()}},
+                           .answer = {indices.data(), reduced.data()}},
                           view_};
     if (queries != nullptr) {
       values = on_device(std::span(rows, row.queries * cloud_.dims), stream_);
@@ -213,19 +213,20 @@ class Bench {
     });
     row.is_right = true;
     const std::vector<std::uint32_t> found = on_host(indices.data(), indices.size());
-    const std::vector<T> found_chains = on_host(chains.data(), chains.size());
+    const std::vector<T> found_reduced = on_host(reduced.data(), reduced.size());
     const std::vector<std::uint8_t> certain =
         rules.is_exact() ? std::vector<std::uint8_t>(row.queries, 1) : on_host(exact.data(), exact.size());
     std::vector<std::uint32_t> expected(k);
-    std::vector<T> expected_chains(k);
+    std::vector<T> expected_reduced(k);
     for (const std::uint64_t q : sample(row.queries)) {
       const engine::QueryBatch<T> batch{
           .rows = rows + q * cloud_.dims, .row_stride = cloud_.dims, .count = 1, .filter = {}};
       std::uint8_t expected_certain = 0;
-      cpu_->knn(batch, k, rules, {.threads = 1}, expected.data(), expected_chains.data(), &expected_certain);
+      cpu_->knn(batch, k, rules, {.threads = 1}, expected.data(), expected_reduced.data(), &expected_certain);
       row.is_right = row.is_right && certain[q] == expected_certain;
       for (std::uint32_t j = 0; j < k; ++j) {
-        row.is_right = row.is_right && found[q * k + j] == expected[j] && found_chains[q * k + j] == expected_chains[j];
+        row.is_right =
+            row.is_right && found[q * k + j] == expected[j] && found_reduced[q * k + j] == expected_reduced[j];
       }
     }
   }
@@ -245,10 +246,10 @@ class Bench {
     stream_.synchronize();
     const std::vector<std::uint64_t> offsets = on_host(starts.data(), row.queries + 1);
     cuda::DeviceBuffer<std::uint32_t> indices(offsets.back(), stream_);
-    cuda::DeviceBuffer<T> chains(offsets.back(), stream_);
+    cuda::DeviceBuffer<T> reduced(offsets.back(), stream_);
     task.starts = starts.data();
     task.indices = indices.data();
-    task.chains = chains.data();
+    task.reduced = reduced.data();
     row.ms = timer_.median_ms([&] {
       cuda::count_within(task, stream_);
       cuda::sum_counts(counts.data(), row.queries, starts.data(), stream_);
@@ -259,7 +260,7 @@ class Bench {
     for (const std::uint64_t q : sample(row.queries)) {
       const engine::QueryBatch<T> batch{
           .rows = points_.values<T>().data() + q * cloud_.dims, .row_stride = cloud_.dims, .count = 1, .filter = {}};
-      const engine::ChainLists<T> expected = cpu_->radius(batch, bound, 0, {.threads = 1});
+      const engine::ReducedLists<T> expected = cpu_->radius(batch, bound, 0, {.threads = 1});
       row.is_right = row.is_right && expected.indices.size() == offsets[q + 1] - offsets[q] &&
                      std::equal(expected.indices.begin(), expected.indices.end(),
                                 found.begin() + static_cast<std::ptrdiff_t>(offsets[q]));

@@ -92,7 +92,7 @@ class Bench {
     const std::uint64_t places = what.rows * what.k;
     cuda::DeviceBuffer<std::uint32_t> counts(what.rows, stream_), indices(places, stream_);
     cuda::DeviceBuffer<Entry<T>> limits(what.rows, stream_);
-    cuda::DeviceBuffer<T> chains(places, stream_);
+    cuda::DeviceBuffer<T> reduced(places, stream_);
     cuda::SelectTask<T> task;
     task.goal = what.goal;
     task.k = what.k;
@@ -102,7 +102,7 @@ class Bench {
     task.length = what.length;
     task.counts = counts.data();
     task.limits = limits.data();
-    task.answer = {indices.data(), chains.data()};
+    task.answer = {indices.data(), reduced.data()};
     task.missing = kMissing;
     constexpr int kSelectWarmUps = 2, kSelectRuns = 5;
     std::vector<double> times;
@@ -114,7 +114,7 @@ class Bench {
       if (run >= 0) times.push_back(ms);
     }
     row.ms = median(times);
-    row.is_right = is_right(what, counts, limits, indices, chains);
+    row.is_right = is_right(what, counts, limits, indices, reduced);
     return row;
   }
 
@@ -124,7 +124,7 @@ class Bench {
 
   bool is_right(const Case& what, const cuda::DeviceBuffer<std::uint32_t>& counts,
                 const cuda::DeviceBuffer<Entry<T>>& limits, const cuda::DeviceBuffer<std::uint32_t>& indices,
-                const cuda::DeviceBuffer<T>& chains) const {
+                const cuda::DeviceBuffer<T>& reduced) const {
     const std::uint32_t kept = std::min(what.k, what.length);
     for (std::uint64_t i = 0; i < std::min(kSample, what.rows); ++i) {
       const std::uint64_t row = i * what.rows / std::min(kSample, what.rows);
@@ -141,11 +141,11 @@ class Bench {
         continue;
       }
       const std::vector<std::uint32_t> found = on_host(indices.data() + row * what.k, what.k);
-      const std::vector<T> found_chains = on_host(chains.data() + row * what.k, what.k);
+      const std::vector<T> found_reduced = on_host(reduced.data() + row * what.k, what.k);
       for (std::uint32_t j = 0; j < what.k; ++j) {
         const bool is_there = j < kept;
         if (found[j] != (is_there ? expected[j].number() : kMissing)) return false;
-        if (found_chains[j] != (is_there ? expected[j].chain() : std::numeric_limits<T>::infinity())) return false;
+        if (found_reduced[j] != (is_there ? expected[j].reduced() : std::numeric_limits<T>::infinity())) return false;
       }
     }
     return true;

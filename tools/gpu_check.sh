@@ -123,7 +123,7 @@ sanitize() {
     return
   fi
   in_shards "$1" 12 compute-sanitizer --tool "$1" --error-exitcode 1 build-gpu/bin/cuda_tests \
-    '--gtest_filter=*Small*:ChainsOnDevice*:ListOnDevice*'
+    '--gtest_filter=*Small*:ReducedOnDevice*:ListOnDevice*'
 }
 part_memcheck() { sanitize memcheck; }
 part_racecheck() { sanitize racecheck; }

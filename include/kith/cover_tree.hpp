@@ -209,7 +209,7 @@ class CoverTree {
       const cover_tree::Role role = cover_tree::role_of_twin(bounds, store_.object(place.slot()), object);
       cover_tree::attach_twin(store_, place, bounds, store_.add(std::move(object), id), role);
     } else {
-      store_.make_room(place.slot());
+      store_.reserve(place.slot());
       const cover_tree::Slot slot = store_.add(std::move(object), id);
       cover_tree::attach_child(store_, place, bounds,
                                {place.distance(), 0, id, slot, cover_tree::level_below(place.distance())});

@@ -21,8 +21,8 @@ void bind_devices(nb::module_& module) {
         }
         nb::list list;
         for (const DeviceInfo& info : infos) {
-          list.append(nb::make_tuple(info.device.name(), info.name, info.memory_bytes, info.threads,
-                                     info.instruction_set));
+          list.append(
+              nb::make_tuple(info.device.name(), info.name, info.memory_bytes, info.threads, info.instruction_set));
         }
         return list;
       },

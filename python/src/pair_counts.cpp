@@ -1,8 +1,8 @@
 // Two trees are walked at once. Between two cells the distances of all pairs lie between two bounds; where no radius
 // lies between these, all pairs are counted by one product.
 //
-// Distances are the chains of the library (docs/guarantees.md), and bounds of cells are computed by the same steps,
-// which are monotone under rounding: no pair is counted otherwise than alone.
+// Distances are the reduced distances of the library (docs/guarantees.md), and bounds of cells are computed by the same
+// steps, which are monotone under rounding: no pair is counted otherwise than alone.
 #include "pair_counts.hpp"
 
 #include "thread_count.hpp"
@@ -41,8 +41,8 @@ struct Lp {
   double step(double sum, double way) const { return sum + metric.power(way); }
 };
 
-/// The largest chain value whose distance is at most `radius`; negative if there is none.
-double chain_bound(Metric metric, double radius) {
+/// The largest reduced distance whose distance is at most `radius`; negative if there is none.
+double reduced_bound(Metric metric, double radius) {
   if (!(radius >= 0)) return -1;
   if (metric.kind() == Metric::Kind::lp) return metric.power(radius);
   if (metric.kind() != Metric::Kind::l2 || std::isinf(radius)) return radius;
@@ -79,18 +79,18 @@ struct Weights {
 };
 
 /// `kDims` is 0 where the number of dimensions is known at run time only.
-template <typename Chain, typename Sum, std::uint32_t kDims, bool kPeriodic>
+template <typename Norm, typename Sum, std::uint32_t kDims, bool kPeriodic>
 class PairWalk {
  public:
-  PairWalk(const PairRequest& request, Chain chain, const Weights* first, const Weights* second)
+  PairWalk(const PairRequest& request, Norm reduced, const Weights* first, const Weights* second)
       : first_(request.first),
         second_(request.second),
-        chain_(chain),
+        norm_(reduced),
         first_weights_(first),
         second_weights_(second),
         is_mirrored_(&request.first == &request.second && first == second),
         rough_error_(4 * (request.first.dims() + 1.0) * std::numeric_limits<double>::epsilon()) {
-    for (const double radius : request.radii) bounds_.push_back(chain_bound(request.metric, radius));
+    for (const double radius : request.radii) bounds_.push_back(reduced_bound(request.metric, radius));
     for (const double length : request.period) lengths_.push_back(length > 0 ? length : kInfinity);
   }
 
@@ -140,7 +140,7 @@ class PairWalk {
   std::uint32_t dims() const { return kDims == 0 ? first_.dims() : kDims; }
 
   template <typename Step>
-  double chain_of(const double* a, const double* b, Step&& step) const {
+  double sum_of(const double* a, const double* b, Step&& step) const {
     double sum = 0;
     for (std::uint32_t d = 0; d < dims(); ++d) {
       double way = std::abs(a[d] - b[d]);
@@ -151,17 +151,17 @@ class PairWalk {
   }
 
   std::size_t bin_of_points(const double* a, const double* b, std::size_t first_bin, std::size_t last_bin) const {
-    if constexpr (requires { chain_.rough_step(0.0, 0.0); }) {
-      const double rough = chain_of(a, b, [&](double sum, double way) { return chain_.rough_step(sum, way); });
+    if constexpr (requires { norm_.rough_step(0.0, 0.0); }) {
+      const double rough = sum_of(a, b, [&](double sum, double way) { return norm_.rough_step(sum, way); });
       const double slack = rough * rough_error_ + std::numeric_limits<double>::min();
       const std::size_t bin = bin_of(rough - slack, first_bin, last_bin);
       if (bin == last_bin || rough + slack <= bounds_[bin]) return bin;
     }
-    const double chain = chain_of(a, b, [&](double sum, double way) { return chain_.step(sum, way); });
-    return bin_of(chain, first_bin, last_bin);
+    const double reduced = sum_of(a, b, [&](double sum, double way) { return norm_.step(sum, way); });
+    return bin_of(reduced, first_bin, last_bin);
   }
 
-  /// The least and the largest chain value of a pair of points in two boxes, or bounds of these.
+  /// The least and the largest reduced distance of a pair of points in two boxes, or bounds of these.
   std::pair<double, double> range_of(const double* a, const double* b) const {
     double least = 0, most = 0;
     for (std::uint32_t d = 0; d < dims(); ++d) {
@@ -172,22 +172,22 @@ class PairWalk {
         far = std::min({far, around_far, lengths_[d] / 2});
         near = std::max(0.0, std::min(near, around_near));
       }
-      least = chain_.step(least, near);
-      most = chain_.step(most, far);
+      least = norm_.step(least, near);
+      most = norm_.step(most, far);
     }
     return {least, most};
   }
 
-  /// The first bound that is not below a chain value.
-  std::size_t bin_of(double chain, std::size_t first, std::size_t end) const {
+  /// The first bound that is not below a reduced distance.
+  std::size_t bin_of(double reduced, std::size_t first, std::size_t end) const {
     if (end - first <= 8) {
-      while (first < end && bounds_[first] < chain) ++first;
+      while (first < end && bounds_[first] < reduced) ++first;
       return first;
     }
     const auto begin = bounds_.begin();
-    return static_cast<std::size_t>(
-        std::lower_bound(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end), chain) -
-        begin);
+    return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(first),
+                                                     begin + static_cast<std::ptrdiff_t>(end), reduced) -
+                                    begin);
   }
 
   Sum whole(const NodePair& pair) const {
@@ -283,7 +283,7 @@ class PairWalk {
 
   const SpatialTree& first_;
   const SpatialTree& second_;
-  Chain chain_;
+  Norm norm_;
   const Weights* first_weights_;
   const Weights* second_weights_;
   bool is_mirrored_;  // both trees and weights are the same: half of the pairs are enough
@@ -292,16 +292,16 @@ class PairWalk {
   std::vector<double> lengths_;
 };
 
-template <typename Sum, typename Chain>
-std::vector<Sum> walk_pairs(const PairRequest& request, Chain chain, const Weights* first, const Weights* second) {
-  if (!request.period.empty()) return PairWalk<Chain, Sum, 0, true>(request, chain, first, second).run(request);
+template <typename Sum, typename Norm>
+std::vector<Sum> walk_pairs(const PairRequest& request, Norm reduced, const Weights* first, const Weights* second) {
+  if (!request.period.empty()) return PairWalk<Norm, Sum, 0, true>(request, reduced, first, second).run(request);
   switch (request.first.dims()) {
     case 2:
-      return PairWalk<Chain, Sum, 2, false>(request, chain, first, second).run(request);
+      return PairWalk<Norm, Sum, 2, false>(request, reduced, first, second).run(request);
     case 3:
-      return PairWalk<Chain, Sum, 3, false>(request, chain, first, second).run(request);
+      return PairWalk<Norm, Sum, 3, false>(request, reduced, first, second).run(request);
     default:
-      return PairWalk<Chain, Sum, 0, false>(request, chain, first, second).run(request);
+      return PairWalk<Norm, Sum, 0, false>(request, reduced, first, second).run(request);
   }
 }
 

@@ -46,8 +46,8 @@ char decimal_named(const std::string& name) {
 
 nb::dict read_points(const std::string& path, const std::string& format, const std::optional<std::string>& dtype,
                      Names columns, std::string label, Names extras, const std::string& delimiter,
-                     const std::string& decimal, std::optional<bool> header, bool missing_as_nan, std::string array, std::string layout,
-                     int threads, nb::object progress) {
+                     const std::string& decimal, std::optional<bool> header, bool missing_as_nan, std::string array,
+                     std::string layout, int threads, nb::object progress) {
   Watch watch(std::move(progress));
   io::ReadOptions options;
   options.format = io::parse_format(format);

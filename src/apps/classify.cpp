@@ -4,7 +4,7 @@
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/room_for.hpp"
+#include "apps/reserve.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
@@ -45,8 +45,8 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
   require_weights(options);
   require_neighbors(options.k, points.rows(), points.rows(), queries.rows());
   Classified result;
-  make_room(result.labels, queries.rows(), 1, "labels");
-  if (options.want_shares) make_room(result.shares, queries.rows(), labels.classes, "shares");
+  reserve(result.labels, queries.rows(), 1, "labels");
+  if (options.want_shares) reserve(result.shares, queries.rows(), labels.classes, "shares");
   const Index index = build_index(points, queries.rows(), options, result.work);
   std::vector<ListVotes> votes = make_votes(runtime::resolve_threads(options.threads), labels.classes, options);
   search_in_order(index, queries, {}, options, "classifying", result.work,

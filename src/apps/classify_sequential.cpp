@@ -5,7 +5,7 @@
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/room_for.hpp"
+#include "apps/reserve.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <kith/apps/classify.hpp>
@@ -85,8 +85,8 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
   require_neighbors(options.k, points.rows() + (queries.empty() ? 0 : queries.rows() - 1), points.rows(),
                     queries.rows());
   Classified result;
-  make_room(result.labels, queries.rows(), 1, "labels");
-  if (options.want_shares) make_room(result.shares, queries.rows(), labels.classes, "shares");
+  reserve(result.labels, queries.rows(), 1, "labels");
+  if (options.want_shares) reserve(result.shares, queries.rows(), labels.classes, "shares");
   NeighborWork& work = result.work;
   PointSet joined;
   {
@@ -98,8 +98,8 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
 
   std::vector<Known> known;
   std::vector<std::uint32_t> index_below;
-  make_room(known, joined.rows() + 1, 1, "labels");
-  make_room(index_below, queries.rows(), 1, "bounds");
+  reserve(known, joined.rows() + 1, 1, "labels");
+  reserve(index_below, queries.rows(), 1, "bounds");
   for (std::uint64_t i = 0; i < train; ++i) known[i].label = labels.codes[i];
   std::iota(index_below.begin(), index_below.end(), static_cast<std::uint32_t>(train));
 

@@ -3,7 +3,7 @@
 
 #include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/room_for.hpp"
+#include "apps/reserve.hpp"
 #include "core/vote.hpp"
 #include "runtime/parallel.hpp"
 
@@ -55,7 +55,7 @@ Regressed regress(PointView points, std::span<const double> values, PointView qu
   require_neighbors(options.k, points.rows(), points.rows(), queries.rows());
   Regressed result;
   const Index index = build_index(points, queries.rows(), options, result.work);
-  make_room(result.values, queries.rows(), 1, "values");
+  reserve(result.values, queries.rows(), 1, "values");
   search_in_order(index, queries, {}, options, "averaging", result.work,
                   [&](std::uint64_t first, const Neighbors& lists) {
                     double* const means = result.values.data() + first;

@@ -61,10 +61,10 @@ struct CoverRounding {
   }
 };
 
-/// For chains over `dims` values of type T: each of the dims + 2 roundings is at most half a unit in the last place,
-/// and squares of tiny differences may lose up to the smallest number each.
+/// For reduced distances over `dims` values of type T: each of the dims + 2 roundings is at most half a unit in the
+/// last place, and squares of tiny differences may lose up to the smallest number each.
 template <typename T>
-KITH_HOST_DEVICE CoverRounding chain_rounding(std::uint32_t dims) {
+KITH_HOST_DEVICE CoverRounding reduced_rounding(std::uint32_t dims) {
   constexpr double unit = std::numeric_limits<T>::epsilon();
   constexpr double tiny = std::numeric_limits<T>::denorm_min();
   return {(dims + 4.0) * unit, std::sqrt((dims + 4.0) * tiny)};

@@ -21,11 +21,11 @@ namespace kith::cpu {
 /// Of two candidates at equal distance the one with the lower index must come first: once k are kept, a later one must
 /// be strictly nearer to enter.
 ///
-/// `Kept` is core::SignedCandidate where chains may be negative; keys are not for those.
+/// `Kept` is core::SignedCandidate where reduced distances may be negative; keys are not for those.
 template <typename T, typename Kept = core::Candidate<T>>
 class NearestKeeper {
  public:
-  /// `most` is how many candidates can come at all; only those with chain <= farthest are kept.
+  /// `most` is how many candidates can come at all; only those with reduced distance <= farthest are kept.
   NearestKeeper(std::uint32_t k, std::uint64_t most, T farthest)
       : k_(static_cast<std::uint32_t>(std::min<std::uint64_t>(k, most))),
         farthest_(farthest),
@@ -42,8 +42,8 @@ class NearestKeeper {
 
   /// Candidates that do not come before this one cannot enter.
   const Kept& limit() const { return limit_; }
-  /// The largest chain value that can still enter if candidates come with ascending index: at equal distance, the later
-  /// one is too late.
+  /// The largest reduced distance that can still enter if candidates come with ascending index: at equal distance, the
+  /// later one is too late.
   T bound_for_ascending() const { return is_full() ? just_below(limit_.distance) : limit_.distance; }
 
   void offer(Kept candidate) {

@@ -11,16 +11,16 @@
 namespace kith::cpu {
 
 /// A heap with the farthest candidate on top, sorted at the end. An offer that enters costs O(log k). `Kept` is
-/// core::SignedCandidate where chains may be negative.
+/// core::SignedCandidate where reduced distances may be negative.
 template <typename T, typename Kept = core::Candidate<T>>
 class NearestRow {
  public:
-  /// `indices` and `chains` have room for k entries; only candidates with chain <= farthest are kept.
-  NearestRow(std::uint32_t k, T farthest, std::uint32_t* indices, T* chains)
-      : k_(k), farthest_(farthest), indices_(indices), chains_(chains) {}
+  /// `indices` and `reduced` have room for k entries; only candidates with reduced distance <= farthest are kept.
+  NearestRow(std::uint32_t k, T farthest, std::uint32_t* indices, T* reduced)
+      : k_(k), farthest_(farthest), indices_(indices), reduced_(reduced) {}
 
-  /// Candidates with a chain above this cannot enter.
-  T bound() const { return size_ < k_ ? farthest_ : chains_[0]; }
+  /// Candidates with a reduced distance above this cannot enter.
+  T bound() const { return size_ < k_ ? farthest_ : reduced_[0]; }
   /// Candidates that do not come before this one cannot enter.
   Kept limit() const {
     if (k_ == 0) return Kept::first();
@@ -44,14 +44,14 @@ class NearestRow {
       put(last, farthest);
     }
     std::fill(indices_ + size_, indices_ + k_, missing);
-    std::fill(chains_ + size_, chains_ + k_, std::numeric_limits<T>::infinity());
+    std::fill(reduced_ + size_, reduced_ + k_, std::numeric_limits<T>::infinity());
     return size_;
   }
 
  private:
-  Kept at(std::uint32_t place) const { return {chains_[place], indices_[place]}; }
+  Kept at(std::uint32_t place) const { return {reduced_[place], indices_[place]}; }
   void put(std::uint32_t place, Kept candidate) {
-    chains_[place] = candidate.distance;
+    reduced_[place] = candidate.distance;
     indices_[place] = candidate.index;
   }
 
@@ -81,7 +81,7 @@ class NearestRow {
   std::uint32_t k_;
   T farthest_;
   std::uint32_t* indices_;
-  T* chains_;
+  T* reduced_;
   std::uint32_t size_ = 0;
 };
 

@@ -28,7 +28,7 @@ void require_on_gpu(PointView view, std::string_view what) {
   }
 }
 
-void require_room(const void* memory, std::string_view what) {
+void require_capacity(const void* memory, std::string_view what) {
   if (memory == nullptr) throw UsageError(fmt::format("{}: the pointer is null", what));
 }
 
@@ -74,8 +74,8 @@ ClassifiedOnDevice answer(const LabelRequest& request) {
 
 ClassifiedOnDevice classified(PointView points, DeviceLabelView codes, PointView queries, std::uint32_t* labels,
                               const DeviceClassifyOptions& options, bool is_sequential) {
-  if (!points.empty()) require_room(codes.codes, "codes");
-  if (!queries.empty()) require_room(labels, "labels");
+  if (!points.empty()) require_capacity(codes.codes, "codes");
+  if (!queries.empty()) require_capacity(labels, "labels");
   ClassifiedOnDevice found = answer({.points = points,
                                      .queries = queries,
                                      .options = options,
@@ -101,8 +101,8 @@ ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelVi
 
 NeighborWork regress_on_device(PointView points, const double* values, PointView queries, double* means,
                                const DeviceNeighborOptions& options) {
-  if (!points.empty()) require_room(values, "values");
-  if (!queries.empty()) require_room(means, "means");
+  if (!points.empty()) require_capacity(values, "values");
+  if (!queries.empty()) require_capacity(means, "means");
   return answer({.points = points, .queries = queries, .options = options, .values = values, .means = means}).work;
 }
 

@@ -126,7 +126,7 @@ void search_knn(const IndexState& state, const PointView* queries, std::uint32_t
   } else {
     rows.indices = indices;
   }
-  device_searcher<T>(state).knn(batch, k, core::chain_bound_of_radius<T>(state.metric, options.max_distance),
+  device_searcher<T>(state).knn(batch, k, core::reduced_bound_of_radius<T>(state.metric, options.max_distance),
                                 run_of(options), rows);
 }
 
@@ -137,7 +137,7 @@ void search_count(const IndexState& state, const PointView* queries, double radi
     using T = decltype(zero);
     const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
     Arrays<T>(state).require(counts, batch.count, "counts");
-    device_searcher<T>(state).count(batch, core::chain_bound_of_radius<T>(state.metric, radius), run_of(options),
+    device_searcher<T>(state).count(batch, core::reduced_bound_of_radius<T>(state.metric, radius), run_of(options),
                                     counts);
   });
 }
@@ -150,7 +150,7 @@ void search_radius(const IndexState& state, const PointView* queries, double rad
   const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
   // Lists that are all empty need no room.
   Arrays<T>(state).require(offsets, batch.count, "offsets").allow(indices, "indices").allow(distances, "distances");
-  device_searcher<T>(state).radius(batch, core::chain_bound_of_radius<T>(state.metric, radius), run_of(options),
+  device_searcher<T>(state).radius(batch, core::reduced_bound_of_radius<T>(state.metric, radius), run_of(options),
                                    offsets, indices, distances);
 }
 

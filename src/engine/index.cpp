@@ -79,7 +79,7 @@ struct Content<PointView> : PointFiles {
   }
   template <typename T>
   static T bound(const IndexState& state, double radius) {
-    return core::chain_bound_of_radius<T>(state.metric, radius);
+    return core::reduced_bound_of_radius<T>(state.metric, radius);
   }
   template <typename T>
   static void translate(const IndexState& state, const SearchOptions& options, std::uint64_t count,

@@ -1,4 +1,4 @@
-// From the options of a kNN search to what a searcher may leave out, in chain values.
+// From the options of a kNN search to what a searcher may leave out, in reduced distances.
 #pragma once
 
 #include "core/metric/reported_distance.hpp"
@@ -17,7 +17,7 @@ namespace kith::engine {
 /// grows by that power of it. L2 compares squares. Cosine does too, but reports half of the square itself, so its power
 /// is 1. With `squared` the promise is still about the plain distance, as a radius is: what is reported may grow by
 /// (1 + eps)^2.
-inline double chain_power(Metric metric) {
+inline double reduced_power(Metric metric) {
   return core::visit_metric(metric, [](const auto& each) { return each.exponent(); });
 }
 
@@ -39,20 +39,20 @@ inline double sine(double angle) {
 
 /// The `shrink` of KnnRules: (1 + eps)^-power, a little more.
 ///
-/// Let c be the chain of a true neighbour that was not looked at, and k the k-th chain found. c is not below the bound
-/// of its box, which is above fl(k * shrink), so c > k * shrink * (1 - u) with u the unit roundoff. The distances that
-/// the user sees are the roots of c and k, each off by a relative u at most (more for lp, whose roots are powers: see
-/// below): seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 * power + 1) u), to first
-/// order. We take (8 * power + 16) u, which covers the higher orders and the rounding of this formula. Any list that
-/// lacks c has only entries up to k, and c's rank in the true list is at least as high, so the promise holds for every
-/// rank.
+/// Let c be the reduced distance of a true neighbour that was not looked at, and k the k-th reduced distance found. c
+/// is not below the bound of its box, which is above fl(k * shrink), so c > k * shrink * (1 - u) with u the unit
+/// roundoff. The distances that the user sees are the roots of c and k, each off by a relative u at most (more for lp,
+/// whose roots are powers: see below): seen(k) <= (1 + eps) * seen(c) holds if shrink >= (1 + eps)^-power * (1 + (2 *
+/// power + 1) u), to first order. We take (8 * power + 16) u, which covers the higher orders and the rounding of this
+/// formula. Any list that lacks c has only entries up to k, and c's rank in the true list is at least as high, so the
+/// promise holds for every rank.
 ///
-/// An angle a is the chain 4 sin^2(a / 2), which grows the less the wider it is: the chain of a / (1 + eps) is nearest
-/// to that of a where a is pi. What holds there holds for all.
+/// An angle a is the reduced distance 4 sin^2(a / 2), which grows the less the wider it is: the reduced distance of a /
+/// (1 + eps) is nearest to that of a where a is pi. What holds there holds for all.
 template <typename T>
 T shrink_of_eps(Metric metric, double eps) {
   if (eps == 0) return T(1);
-  const double power = chain_power(metric);
+  const double power = reduced_power(metric);
   // Powers and roots of lp are off by up to power + 1.4 |log2| + 3 halves of a unit each.
   const bool is_lp = metric.kind() == Metric::Kind::lp;
   const double slack =
@@ -69,7 +69,7 @@ T shrink_of_eps(Metric metric, double eps) {
 
 template <typename T>
 KnnRules<T> knn_rules(Metric metric, const SearchOptions& options) {
-  return {.bound = core::chain_bound_of_radius<T>(metric, options.max_distance),
+  return {.bound = core::reduced_bound_of_radius<T>(metric, options.max_distance),
           .shrink = shrink_of_eps<T>(metric, options.eps),
           .max_leaves = options.max_leaves,
           .select = options.select};

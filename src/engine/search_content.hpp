@@ -149,11 +149,11 @@ class ContentSearch {
     Queries<T> queries(state_, queries_, options_);
     const std::vector<T> bounds = bounds_of<T>(radii, queries);
     return with_memory(queries.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
-      ChainLists<T> lists{{0}, {}, {}};
+      ReducedLists<T> lists{{0}, {}, {}};
       if (queries.batch.count > 0) {
         lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all),
                                                         options_.max_neighbors, run_options(options_));
-        Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.chains.data());
+        Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.reduced.data());
       }
       if (queries.has_gaps()) {
         std::vector<std::uint64_t> offsets(queries.answers + 1, 0);
@@ -164,7 +164,7 @@ class ContentSearch {
         lists.offsets = std::move(offsets);
       }
       return NeighborLists(missing(), std::move(lists.offsets), std::move(lists.indices),
-                           Distances(std::move(lists.chains)));
+                           Distances(std::move(lists.reduced)));
     });
   }
 

@@ -48,8 +48,9 @@ class SearchInParts final : public Searcher<T> {
   }
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
-  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
+           std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override;
+  ReducedLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                         const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
   IndexLists box(const BoxBatch<T>& boxes, const RunOptions& run) const override;
   void box_count(const BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override;
@@ -111,10 +112,10 @@ class SearchInParts final : public Searcher<T> {
     return part;
   }
 
-  /// The k nearest in `indices` and `chains`, as far as they are not missing, and what a part from `first` on found;
+  /// The k nearest in `indices` and `reduced`, as far as they are not missing, and what a part from `first` on found;
   /// the number `none` ends that, and the point `skipped` is left out.
-  void join(std::uint64_t first, std::uint32_t none, std::span<const std::uint32_t> found, const T* found_chains,
-            std::uint64_t skipped, std::span<std::uint32_t> indices, T* chains) const;
+  void join(std::uint64_t first, std::uint32_t none, std::span<const std::uint32_t> found, const T* found_reduced,
+            std::uint64_t skipped, std::span<std::uint32_t> indices, T* reduced) const;
 
   Metric metric_;
   std::vector<T> period_;
@@ -131,12 +132,12 @@ class SearchInParts final : public Searcher<T> {
 
 template <typename T>
 void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules,
-                           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+                           const RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
   const auto missing = static_cast<std::uint32_t>(count_);
   std::fill_n(indices, queries.count * k, missing);
-  std::fill_n(chains, queries.count * k, kInfinity);
+  std::fill_n(reduced, queries.count * k, kInfinity);
   if (queries.count == 0 || k == 0) return;
   const bool skips_self = queries.filter.exclude_self;
   KnnRules<T> exactly;
@@ -151,18 +152,18 @@ void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const 
     const auto width = static_cast<std::uint32_t>(wanted), none = static_cast<std::uint32_t>(end - first);
     const std::uint64_t at_once = std::clamp<std::uint64_t>(kEntriesAtOnce / width, 1, queries.count);
     std::vector<std::uint32_t> part_indices(at_once * width);
-    std::vector<T> part_chains(at_once * width);
+    std::vector<T> part_reduced(at_once * width);
     for (std::uint64_t begin = 0; begin < queries.count; begin += at_once) {
       QueryBatch<T> block = asked;
       block.count = std::min(at_once, queries.count - begin);
       block.rows = asked.row(begin);
       if (block.filter.below != nullptr) block.filter.below += begin;
       if (block.bounds != nullptr) block.bounds += begin;
-      part.knn(block, width, exactly, inner, part_indices.data(), part_chains.data(), nullptr);
+      part.knn(block, width, exactly, inner, part_indices.data(), part_reduced.data(), nullptr);
       runtime::parallel_for(block.count, {.threads = run.threads}, [&](std::uint64_t i) {
         const std::uint64_t q = begin + i;
-        join(first, none, std::span(part_indices).subspan(i * width, width), part_chains.data() + i * width,
-             skips_self ? q : count_, std::span(indices + q * k, k), chains + q * k);
+        join(first, none, std::span(part_indices).subspan(i * width, width), part_reduced.data() + i * width,
+             skips_self ? q : count_, std::span(indices + q * k, k), reduced + q * k);
       });
     }
   });
@@ -171,8 +172,8 @@ void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const 
 /// What a part found joins what the parts before it found.
 template <typename T>
 void SearchInParts<T>::join(std::uint64_t first, std::uint32_t none, std::span<const std::uint32_t> found,
-                            const T* found_chains, std::uint64_t skipped, std::span<std::uint32_t> indices,
-                            T* chains) const {
+                            const T* found_reduced, std::uint64_t skipped, std::span<std::uint32_t> indices,
+                            T* reduced) const {
   using core::Candidate;
   const auto missing = static_cast<std::uint32_t>(count_);
   const std::size_t k = indices.size();
@@ -180,53 +181,53 @@ void SearchInParts<T>::join(std::uint64_t first, std::uint32_t none, std::span<c
   joined.clear();
   std::size_t own = 0;
   const auto take_own = [&] {
-    joined.push_back({chains[own], indices[own]});
+    joined.push_back({reduced[own], indices[own]});
     ++own;
   };
   for (std::size_t j = 0; j < found.size() && joined.size() < k && found[j] != none; ++j) {
     const std::uint64_t index = first + found[j];
     if (index == skipped) continue;
-    // What came before has lower numbers, so it goes first where chains are equal.
-    while (joined.size() < k && own < k && indices[own] != missing && chains[own] <= found_chains[j]) take_own();
-    if (joined.size() < k) joined.push_back({found_chains[j], static_cast<std::uint32_t>(index)});
+    // What came before has lower numbers, so it goes first where reduced distances are equal.
+    while (joined.size() < k && own < k && indices[own] != missing && reduced[own] <= found_reduced[j]) take_own();
+    if (joined.size() < k) joined.push_back({found_reduced[j], static_cast<std::uint32_t>(index)});
   }
   while (joined.size() < k && own < k && indices[own] != missing) take_own();
   for (std::size_t j = 0; j < joined.size(); ++j) {
     indices[j] = joined[j].index;
-    chains[j] = joined[j].distance;
+    reduced[j] = joined[j].distance;
   }
 }
 
 template <typename T>
-ChainLists<T> SearchInParts<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
-                                       const RunOptions& run) const {
+ReducedLists<T> SearchInParts<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                         const RunOptions& run) const {
   using core::Candidate;
   const bool skips_self = queries.filter.exclude_self;
   const std::uint32_t wanted = most == 0 ? 0 : most + (skips_self ? 1 : 0);
   std::vector<std::vector<Candidate<T>>> found(queries.count);
   for_each_part(run, [&](const Searcher<T>& part, std::uint64_t first, std::uint64_t end, const RunOptions& inner) {
     std::vector<std::uint32_t> below;
-    const ChainLists<T> lists = part.radius(for_part(queries, first, end, below), bound, wanted, inner);
+    const ReducedLists<T> lists = part.radius(for_part(queries, first, end, below), bound, wanted, inner);
     runtime::parallel_for(queries.count, {.threads = run.threads}, [&](std::uint64_t q) {
       std::vector<Candidate<T>>& list = found[q];
       const auto middle = static_cast<std::ptrdiff_t>(list.size());
       for (std::uint64_t i = lists.offsets[q]; i < lists.offsets[q + 1]; ++i) {
         const auto index = static_cast<std::uint32_t>(first + lists.indices[i]);
-        if (!skips_self || index != q) list.push_back({lists.chains[i], index});
+        if (!skips_self || index != q) list.push_back({lists.reduced[i], index});
       }
       std::inplace_merge(list.begin(), list.begin() + middle, list.end());
       if (most > 0 && list.size() > most) list.resize(most);
     });
   });
-  ChainLists<T> all;
+  ReducedLists<T> all;
   all.offsets.assign(queries.count + 1, 0);
   for (std::uint64_t q = 0; q < queries.count; ++q) all.offsets[q + 1] = all.offsets[q] + found[q].size();
   all.indices.resize(all.offsets.back());
-  all.chains.resize(all.offsets.back());
+  all.reduced.resize(all.offsets.back());
   runtime::parallel_for(queries.count, {.threads = run.threads}, [&](std::uint64_t q) {
     for (std::size_t i = 0; i < found[q].size(); ++i) {
       all.indices[all.offsets[q] + i] = found[q][i].index;
-      all.chains[all.offsets[q] + i] = found[q][i].distance;
+      all.reduced[all.offsets[q] + i] = found[q][i].distance;
     }
   });
   return all;

@@ -1,4 +1,4 @@
-// What every engine offers once it is built: searches over clean points, numbered without gaps, in chain values.
+// What every engine offers once it is built: searches over clean points, numbered without gaps, in reduced distances.
 #pragma once
 
 #include "core/order/candidate.hpp"
@@ -37,7 +37,7 @@ struct PointFilter {
   }
 };
 
-/// How far queries look, in chain values: all equally far, or each as far as it says.
+/// How far queries look, in reduced distances: all equally far, or each as far as it says.
 template <typename T>
 struct Reach {
   T shared = std::numeric_limits<T>::infinity();
@@ -79,8 +79,8 @@ struct BoxBatch {
 /// What a kNN search may leave out.
 template <typename T>
 struct KnnRules {
-  T bound = std::numeric_limits<T>::infinity();  ///< no chain value above it is reported
-  /// In (0, 1]: once k points are found, what lies beyond the k-th chain value times this need not be looked at.
+  T bound = std::numeric_limits<T>::infinity();  ///< no reduced distance above it is reported
+  /// In (0, 1]: once k points are found, what lies beyond the k-th reduced distance times this need not be looked at.
   /// Before, `bound` itself counts: a neighbour that is there must not be missing. 1: exact.
   T shrink = 1;
   std::uint32_t max_leaves = 0;                   ///< 0: no bound
@@ -96,12 +96,12 @@ struct RunOptions {
   WorkTimes* times = nullptr;  ///< gets the parts that only the backend knows; may be null
 };
 
-/// Lists of any length, distances still as chain values.
+/// Lists of any length, distances still as reduced distances.
 template <typename T>
-struct ChainLists {
+struct ReducedLists {
   std::vector<std::uint64_t> offsets;  ///< queries + 1
   std::vector<std::uint32_t> indices;
-  std::vector<T> chains;
+  std::vector<T> reduced;
 };
 
 /// Lists of points by ascending index.
@@ -111,7 +111,8 @@ struct IndexLists {
 };
 
 /// Points of any content prepared for search by one engine on one device. Thread-safe. The facade (search_content.hpp)
-/// has validated everything, left out bad rows and normalised for cosine; it also turns chain values into distances.
+/// has validated everything, left out bad rows and normalised for cosine; it also turns reduced distances into
+/// distances.
 template <typename Queries, typename T>
 class ContentSearcher {
  public:
@@ -121,10 +122,11 @@ class ContentSearcher {
   /// whose list is certainly exact, else 0. A single query neither allocates memory nor starts threads if the engine is
   /// a k-d tree.
   virtual void knn(const Queries& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-                   std::uint32_t* indices, T* chains, std::uint8_t* exact) const = 0;
-  /// All points with chain <= bound (or the query's own), each list sorted; with `most` > 0 only that many nearest.
-  virtual ChainLists<T> radius(const Queries& queries, T bound, std::uint32_t most, const RunOptions& run) const = 0;
-  /// How many points have chain <= bound (or the query's own).
+                   std::uint32_t* indices, T* reduced, std::uint8_t* exact) const = 0;
+  /// All points with reduced distance <= bound (or the query's own), each list sorted; with `most` > 0 only that many
+  /// nearest.
+  virtual ReducedLists<T> radius(const Queries& queries, T bound, std::uint32_t most, const RunOptions& run) const = 0;
+  /// How many points have reduced distance <= bound (or the query's own).
   virtual void count(const Queries& queries, T bound, const RunOptions& run, std::uint32_t* counts) const = 0;
 
   /// Adds the engine's sections and parameters to a file; the facade has filled in the rest. The searcher outlives the

@@ -93,7 +93,7 @@ struct Content<SequenceView> : ObjectContent<SequenceView> {
   }
   template <typename T>
   static T bound(const SequenceState&, double radius) {
-    return core::chain_bound_of_radius<T>(Metric::l1(), radius);
+    return core::reduced_bound_of_radius<T>(Metric::l1(), radius);
   }
 
   static std::uint64_t memory_bytes(const SequenceState& state) {

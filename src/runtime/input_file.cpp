@@ -142,12 +142,12 @@ void InputFile::inflate_in_memory(const ProgressCallback& progress) {
         member_open = true;
       }
       grow(output, used, name_);
-      const std::size_t room = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
+      const std::size_t capacity = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
       stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;
-      stream.avail_out = static_cast<uInt>(room);
+      stream.avail_out = static_cast<uInt>(capacity);
       const int result = inflate(&stream, Z_NO_FLUSH);
       const std::size_t before = used;
-      used += room - stream.avail_out;
+      used += capacity - stream.avail_out;
       if (before < kManyZeros && used >= kManyZeros) refuse_zeros(output, used, name_);
       if (result == Z_STREAM_END) {
         member_open = false;

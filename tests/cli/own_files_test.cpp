@@ -1,4 +1,5 @@
-// Outputs that would take the place of an input, by its own name, another one or a link: refused before anything is read.
+// Outputs that would take the place of an input, by its own name, another one or a link: refused before anything is
+// read.
 #include "cli/run_command.hpp"
 
 #include <filesystem>
@@ -62,8 +63,8 @@ TEST_F(OwnFiles, ExportKeepsItsInput) {
 }
 
 TEST_F(OwnFiles, TwoOutputsAreTwoFiles) {
-  const Outcome outcome = run_kith({"dedupe", path("p.csv"), "--label", "class", "--out", path("new.csv"), "--map",
-                                    path("folder/../new.csv")});
+  const Outcome outcome = run_kith(
+      {"dedupe", path("p.csv"), "--label", "class", "--out", path("new.csv"), "--map", path("folder/../new.csv")});
   EXPECT_EQ(outcome.code, 2) << outcome;
   EXPECT_PRED2(has, outcome.err, "--out and --map name the same file");
 }

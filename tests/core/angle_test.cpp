@@ -84,10 +84,10 @@ void expect_exact_bounds() {
   const Metric metric = Metric::angular();
   std::mt19937_64 random(3);
   for (int i = 0; i < 3000; ++i) {
-    const T chain = static_cast<T>(random_square(random));
-    const double at = static_cast<double>(reported_distance(metric, false, chain));
+    const T reduced = static_cast<T>(random_square(random));
+    const double at = static_cast<double>(reported_distance(metric, false, reduced));
     for (const double radius : {at, std::nextafter(at, 0.0), std::nextafter(at, 4.0)}) {
-      const T bound = chain_bound_of_radius<T>(metric, radius);
+      const T bound = reduced_bound_of_radius<T>(metric, radius);
       ASSERT_LE(static_cast<double>(reported_distance(metric, false, std::min(bound, T(4)))), radius);
       const T next = std::nextafter(bound, std::numeric_limits<T>::infinity());
       if (bound < T(4)) {
@@ -95,11 +95,11 @@ void expect_exact_bounds() {
       }
     }
   }
-  EXPECT_EQ(T(0), chain_bound_of_radius<T>(metric, 0.0));
-  EXPECT_EQ(0u, std::bit_cast<std::uint32_t>(static_cast<float>(chain_bound_of_radius<T>(metric, -0.0))));
-  EXPECT_EQ(std::numeric_limits<T>::infinity(), chain_bound_of_radius<T>(metric, 4.0));
+  EXPECT_EQ(T(0), reduced_bound_of_radius<T>(metric, 0.0));
+  EXPECT_EQ(0u, std::bit_cast<std::uint32_t>(static_cast<float>(reduced_bound_of_radius<T>(metric, -0.0))));
+  EXPECT_EQ(std::numeric_limits<T>::infinity(), reduced_bound_of_radius<T>(metric, 4.0));
   EXPECT_EQ(std::numeric_limits<T>::infinity(),
-            chain_bound_of_radius<T>(metric, std::numeric_limits<double>::infinity()));
+            reduced_bound_of_radius<T>(metric, std::numeric_limits<double>::infinity()));
   EXPECT_EQ(std::numeric_limits<T>::infinity(),
             reported_distance(metric, false, std::numeric_limits<T>::infinity()));  // no neighbour
 }

@@ -1,7 +1,7 @@
-// The cheap sums that dismiss points under Lp never dismiss one that the chain would keep.
+// The cheap sums that dismiss points under Lp never dismiss one that the reduced distance would keep.
 #include "cpu/kd_tree/lp_filter.hpp"
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ namespace {
 
 template <typename T>
 struct Sums {
-  T largest = 0, squares = 0, chain = 0;
+  T largest = 0, squares = 0, reduced = 0;
 
   Sums(const std::vector<T>& differences, double p) {
     for (const T e : differences) {
       largest = std::max(largest, std::abs(e));
       squares += e * e;
-      chain = core::step_of_gap(core::Lp(p), chain, e);
+      reduced = core::step_of_gap(core::Lp(p), reduced, e);
     }
   }
 };
@@ -51,7 +51,7 @@ void keep_what_is_at_the_limit() {
       e = kind == 2 && &e != &differences[0] ? T(0) : static_cast<T>(std::ldexp(share, exponent));
     }
     const Sums<T> sums(differences, p);
-    ASSERT_FALSE(reach_of<T>(p, dims, sums.chain).is_beyond(sums.largest, sums.squares))
+    ASSERT_FALSE(reach_of<T>(p, dims, sums.reduced).is_beyond(sums.largest, sums.squares))
         << "round " << round << ", p " << p << ", dims " << dims << ", exponent " << exponent;
   }
 }
@@ -64,7 +64,7 @@ TEST(LpFilter, KeepsWhatIsAtTheLimit) {
 TEST(LpFilter, DismissesWhatIsFarBeyond) {
   for (const double p : {1.5, 3.0}) {
     const Sums<float> sums({1, 2, 3}, p);
-    EXPECT_TRUE(reach_of<float>(p, 3, sums.chain / 4).is_beyond(sums.largest, sums.squares)) << p;
+    EXPECT_TRUE(reach_of<float>(p, 3, sums.reduced / 4).is_beyond(sums.largest, sums.squares)) << p;
     EXPECT_FALSE(reach_of<float>(p, 3, std::numeric_limits<float>::infinity()).is_beyond(sums.largest, sums.squares));
     EXPECT_FALSE(reach_of<float>(p, 3, 0).is_beyond(sums.largest, sums.squares)) << "no proof among denormals";
   }

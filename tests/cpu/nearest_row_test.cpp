@@ -15,8 +15,8 @@ namespace {
 template <typename T, typename Kept = core::Candidate<T>>
 void expect_nearest(std::uint32_t k, std::uint32_t values, T farthest, std::mt19937_64& random, T least = 0) {
   std::vector<std::uint32_t> indices(k + 1, 77);
-  std::vector<T> chains(k + 1, T(77));
-  cpu::NearestRow<T, Kept> row(k, farthest, indices.data(), chains.data());
+  std::vector<T> reduced(k + 1, T(77));
+  cpu::NearestRow<T, Kept> row(k, farthest, indices.data(), reduced.data());
   std::vector<Kept> all;
   std::vector<std::uint32_t> order(700);
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -32,10 +32,10 @@ void expect_nearest(std::uint32_t k, std::uint32_t values, T farthest, std::mt19
   ASSERT_EQ(row.finish(1000), all.size());
   for (std::uint32_t j = 0; j < k; ++j) {
     EXPECT_EQ(indices[j], j < all.size() ? all[j].index : 1000) << "k " << k << ", rank " << j;
-    EXPECT_EQ(chains[j], j < all.size() ? all[j].distance : std::numeric_limits<T>::infinity());
+    EXPECT_EQ(reduced[j], j < all.size() ? all[j].distance : std::numeric_limits<T>::infinity());
   }
   EXPECT_EQ(indices[k], 77u);  // nothing past the end is touched
-  EXPECT_EQ(chains[k], T(77));
+  EXPECT_EQ(reduced[k], T(77));
 }
 
 TEST(NearestRow, KeepsTheNearestForEveryK) {

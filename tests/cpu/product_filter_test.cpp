@@ -1,7 +1,7 @@
 // The product filter loses nothing: a pair that it dismisses is beyond the bound by the chain, on data made to fool it.
 #include "cpu/brute_force/product_filter.hpp"
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "support/random_case.hpp"
 
 #include <kith/index.hpp>
@@ -95,13 +95,13 @@ TYPED_TEST(ProductFilter, NeverDismissesAPairWithinTheBound) {
       largest = std::ldexp(largest, static_cast<int>(random() % 400) - 200);
     }
     const FilteredPair<T> pair(query, point, centre, dims, largest);
-    const T chain = core::chain_distance(core::L2{}, query, point, dims);
+    const T reduced = core::reduced_distance(core::L2{}, query, point, dims);
     // The tightest bound that must still let the pair through, and a loose one for the sharpness of the filter.
-    EXPECT_FALSE(pair.is_dismissed(chain)) << "round " << round << " dims " << dims;
+    EXPECT_FALSE(pair.is_dismissed(reduced)) << "round " << round << " dims " << dims;
     EXPECT_FALSE(pair.is_dismissed(std::numeric_limits<T>::infinity()));
-    if (shape == NastyShape::uniform && chain > T(0.01)) {
+    if (shape == NastyShape::uniform && reduced > T(0.01)) {
       ++beyond;
-      dismissed_beyond += pair.is_dismissed(chain / 2) ? 1 : 0;
+      dismissed_beyond += pair.is_dismissed(reduced / 2) ? 1 : 0;
     }
   }
   EXPECT_GT(beyond, 1000u);
@@ -121,8 +121,9 @@ TYPED_TEST(ProductFilter, NeverDismissesWhereRoundingsAddUp) {
         point[0] = is_opposite ? T(1) : T(1.005);
         for (std::uint32_t d = 0; d < dims; ++d) query[d] = is_opposite ? -point[d] : point[d];
         const FilteredPair<T> pair(query.data(), point.data(), std::vector<double>(dims, 0.0), dims, 1);
-        const T chain = core::chain_distance(core::L2{}, query.data(), point.data(), dims);
-        EXPECT_FALSE(pair.is_dismissed(chain)) << "dims " << dims << " share " << share << " opposite " << is_opposite;
+        const T reduced = core::reduced_distance(core::L2{}, query.data(), point.data(), dims);
+        EXPECT_FALSE(pair.is_dismissed(reduced))
+            << "dims " << dims << " share " << share << " opposite " << is_opposite;
       }
     }
   }
@@ -142,20 +143,20 @@ TYPED_TEST(ProductFilter, IsAsSharpForNumbersOfAnySize) {
     }
     const FilteredPair<T> pair(query.data(), point.data(), std::vector<double>(kDims, 0.0), kDims,
                                std::ldexp(1.0, exponent));
-    const T chain = core::chain_distance(core::L2{}, query.data(), point.data(), kDims);
-    EXPECT_FALSE(pair.is_dismissed(chain)) << exponent;
-    EXPECT_TRUE(pair.is_dismissed(chain * T(0.999))) << exponent;
+    const T reduced = core::reduced_distance(core::L2{}, query.data(), point.data(), kDims);
+    EXPECT_FALSE(pair.is_dismissed(reduced)) << exponent;
+    EXPECT_TRUE(pair.is_dismissed(reduced * T(0.999))) << exponent;
   }
 }
 
-/// A chain of zero is no distance of zero: the copies see what the chain lost.
-TYPED_TEST(ProductFilter, KeepsPairsWhoseChainUnderflows) {
+/// A reduced distance of zero is no distance of zero: the copies see what the reduced distance lost.
+TYPED_TEST(ProductFilter, KeepsPairsWhoseReducedUnderflows) {
   using T = TypeParam;
   for (const T size :
        {std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min() * 64}) {
     const std::vector<T> query = {size, -size, size}, point = {-size, size, T(0)};
     const FilteredPair<T> pair(query.data(), point.data(), std::vector<double>(3, 0.0), 3, static_cast<double>(size));
-    EXPECT_EQ(core::chain_distance(core::L2{}, query.data(), point.data(), 3), T(0));
+    EXPECT_EQ(core::reduced_distance(core::L2{}, query.data(), point.data(), 3), T(0));
     EXPECT_FALSE(pair.is_dismissed(T(0))) << size;
   }
 }
@@ -167,7 +168,7 @@ struct HardShape {
 };
 
 /// What the index says, against the chain of every pair; enough points that the filter works when lists are full.
-TYPED_TEST(ProductFilter, SearchesOfHardShapesAreThoseOfTheChain) {
+TYPED_TEST(ProductFilter, SearchesOfHardShapesAreThoseOfTheReduced) {
   using T = TypeParam;
   const bool is_f64 = sizeof(T) == 8;
   const HardShape shapes[] = {{"plain", 0, 1, 0},
@@ -200,8 +201,8 @@ TYPED_TEST(ProductFilter, SearchesOfHardShapesAreThoseOfTheChain) {
       for (std::uint32_t q = 0; q < kQueries; ++q) {
         std::vector<std::pair<T, std::uint32_t>> all(kPoints);
         for (std::uint32_t i = 0; i < kPoints; ++i) {
-          all[i] = {core::chain_distance(core::L2{}, queries.view().template row<T>(q),
-                                         points.view().template row<T>(i), dims),
+          all[i] = {core::reduced_distance(core::L2{}, queries.view().template row<T>(q),
+                                           points.view().template row<T>(i), dims),
                     i};
         }
         std::partial_sort(all.begin(), all.begin() + kNearest, all.end());

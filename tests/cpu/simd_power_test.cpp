@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "cpu/instruction_set.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <gtest/gtest.h>
 

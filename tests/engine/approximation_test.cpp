@@ -190,7 +190,8 @@ TEST_P(Approximation, FlagsAreThereOnlyWhenAskedFor) {
 
 INSTANTIATE_TEST_SUITE_P(Available, Approximation, testing::ValuesIn(available_engines()));
 
-/// The worst pair that a pruning search may return: the k-th chain just not above what a pruned chain times shrink is.
+/// The worst pair that a pruning search may return: the k-th reduced distance just not above what a pruned reduced
+/// distance times shrink is.
 template <typename T>
 void expect_promise(Metric metric, double eps) {
   const T shrink = engine::shrink_of_eps<T>(metric, eps);
@@ -200,7 +201,7 @@ void expect_promise(Metric metric, double eps) {
   for (int i = 0; i < 2000; ++i) {
     const auto mantissa = static_cast<double>(random() >> 11);
     const T missed = static_cast<T>(std::ldexp(mantissa, -20 - static_cast<int>(random() % 80)));
-    // The largest k-th chain for which a box at `missed` is passed over: missed > fl(kth * shrink).
+    // The largest k-th reduced distance for which a box at `missed` is passed over: missed > fl(kth * shrink).
     T kth = missed / shrink;
     for (int step = 0; step < 8; ++step) kth = std::nextafter(kth, std::numeric_limits<T>::infinity());
     while (kth > 0 && !(missed > kth * shrink)) kth = std::nextafter(kth, T(0));
@@ -208,7 +209,7 @@ void expect_promise(Metric metric, double eps) {
     const long double seen = core::reported_distance(metric, false, kth);
     const long double truth = core::reported_distance(metric, false, missed);
     ASSERT_LE(seen, truth * (1 + static_cast<long double>(eps)))
-        << metric.name() << " eps " << eps << " chain " << missed;
+        << metric.name() << " eps " << eps << " reduced " << missed;
     // And it is used: a shrink that is far too careful would prune nothing.
     if (eps > 1e-3 && missed > T(1e-25)) {
       ASSERT_GT(seen * 1.001L, truth * (1 + static_cast<long double>(eps)));
@@ -238,13 +239,14 @@ TEST(ShrinkOfEps, KeepsThePromiseForAngles) {
       if (!std::isfinite(kth)) continue;
       const long double seen = core::reported_distance(metric, false, kth);
       const long double truth = core::reported_distance(metric, false, missed);
-      ASSERT_LE(seen, truth * (1 + static_cast<long double>(eps))) << "eps " << eps << " chain " << missed;
+      ASSERT_LE(seen, truth * (1 + static_cast<long double>(eps))) << "eps " << eps << " reduced " << missed;
     }
   }
-  EXPECT_NEAR(engine::shrink_of_eps<double>(metric, 1), 0.5, 1e-14);  // half of pi, whose chain is 4, has the chain 2
+  EXPECT_NEAR(engine::shrink_of_eps<double>(metric, 1), 0.5,
+              1e-14);  // half of pi, whose reduced distance is 4, has the reduced distance 2
 }
 
-TEST(ShrinkOfEps, TakesThePowerOfTheChain) {
+TEST(ShrinkOfEps, TakesThePowerOfTheReduced) {
   EXPECT_EQ(engine::shrink_of_eps<double>(Metric::l2(), 0), 1.0);
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l2(), 1), 0.25, 1e-14);
   EXPECT_NEAR(engine::shrink_of_eps<double>(Metric::l1(), 1), 0.5, 1e-14);

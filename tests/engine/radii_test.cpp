@@ -125,7 +125,7 @@ TEST_P(Radii, AreCheckedLikeOne) {
   EXPECT_EQ(index.radius(PointView(points, 0, 1), std::vector<double>{}).queries(), 0u);
 }
 
-/// A bound of -0 once came before all chains of 0 in an order by bits.
+/// A bound of -0 once came before all reduced distances of 0 in an order by bits.
 TEST_P(Radii, MinusZeroIsZero) {
   std::vector<float> values;
   for (int i = 0; i < 600; ++i) values.push_back(static_cast<float>(i % 7));

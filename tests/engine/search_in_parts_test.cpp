@@ -55,25 +55,25 @@ TYPED_TEST(SearchInPartsTest, FindsWhatOneSearchFindsOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
     const Both<T> both(request->points, request->tree.dims, request->metric, request->period, 64 * (1 + random() % 4));
     const auto k = static_cast<std::uint32_t>(random() % 4 == 0 ? random() % 900 : random() % 20);
-    const T bound = random() % 2 == 0 ? request->typical_chain(random) : std::numeric_limits<T>::infinity();
+    const T bound = random() % 2 == 0 ? request->typical_reduced(random) : std::numeric_limits<T>::infinity();
     const std::uint64_t entries = request->batch.count * k;
     std::vector<std::uint32_t> expected_indices(entries), indices(entries, 0xdeadbeef);
-    std::vector<T> expected_chains(entries), chains(entries, T(-1));
+    std::vector<T> expected_reduced(entries), reduced(entries, T(-1));
     engine::QueryBatch<T> without_bounds = request->batch;  // which are for radius searches
     without_bounds.bounds = nullptr;
     both.whole->knn(without_bounds, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
-                    expected_chains.data(), nullptr);
-    both.parts.knn(without_bounds, k, {.bound = bound}, {.threads = 1}, indices.data(), chains.data(), nullptr);
+                    expected_reduced.data(), nullptr);
+    both.parts.knn(without_bounds, k, {.bound = bound}, {.threads = 1}, indices.data(), reduced.data(), nullptr);
     ASSERT_EQ(indices, expected_indices) << "k = " << k;
-    ASSERT_EQ(chains, expected_chains) << "k = " << k;
+    ASSERT_EQ(reduced, expected_reduced) << "k = " << k;
 
-    const T reach = request->typical_chain(random);
+    const T reach = request->typical_reduced(random);
     const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);
     const auto expected = both.whole->radius(request->batch, reach, most, {.threads = 1});
     const auto found = both.parts.radius(request->batch, reach, most, {.threads = 1});
     ASSERT_EQ(found.offsets, expected.offsets);
     ASSERT_EQ(found.indices, expected.indices);
-    ASSERT_EQ(found.chains, expected.chains);
+    ASSERT_EQ(found.reduced, expected.reduced);
 
     std::vector<std::uint32_t> expected_counts(request->batch.count), counts(request->batch.count, 77);
     both.whole->count(request->batch, reach, {.threads = 1}, expected_counts.data());

@@ -54,7 +54,8 @@ inline void check_table(const io::Table& table) {
   }
 }
 
-/// A reader of points; what it returns must fit together. The table of all columns is read too, with the points or alone.
+/// A reader of points; what it returns must fit together. The table of all columns is read too, with the points or
+/// alone.
 template <typename Read>
 int feed_points(const std::uint8_t* data, std::size_t size, const std::string& name, Read&& read) {
   return feed(data, size, name, [&](const runtime::InputFile& file) {

@@ -59,7 +59,7 @@ class PlainSpace {
   bool roots_;
 };
 
-/// Rows, which must stay, with the chain of L2.
+/// Rows, which must stay, with the reduced distance of L2.
 template <typename T>
 PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
   return PlainSpace<T>(
@@ -72,7 +72,7 @@ PlainSpace<T> vectors(const std::vector<T>& rows, std::uint32_t dims) {
         }
         return sum;
       },
-      core::chain_rounding<T>(dims), true);
+      core::reduced_rounding<T>(dims), true);
 }
 
 /// Up to `most` words of few bits, by how many of these differ: many ties.

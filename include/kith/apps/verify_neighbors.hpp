@@ -30,7 +30,7 @@ struct VerifyOptions {
   bool earlier_only = false;  ///< the queries are the points, and each found only points numbered below it
   /// The length of each periodic axis, 0 for one that does not wrap; empty: none does. Points and queries are wrapped.
   std::vector<double> period = {};
-  std::uint64_t sample = 0;         ///< check that many queries, chosen by `seed`; 0 checks all
+  std::uint64_t sample = 0;  ///< check that many queries, chosen by `seed`; 0 checks all
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 takes all cores
   ProgressCallback progress = {};

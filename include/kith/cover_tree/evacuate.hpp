@@ -72,7 +72,7 @@ class Evacuation {
     }
     child.to_parent = place.distance();
     child.level = level;
-    store_.make_room(place.slot());
+    store_.reserve(place.slot());
     attach_child(store_, place, meter_.bounds(), child);
   }
 
@@ -83,7 +83,7 @@ class Evacuation {
       const Role role = role_of_twin(meter_.bounds(), store_.object(place.slot()), *node.object);
       attach_twin(store_, place, meter_.bounds(), twin, role);
     } else {
-      store_.make_room(place.slot());
+      store_.reserve(place.slot());
       attach_child(store_, place, meter_.bounds(), {place.distance(), 0, node.id, twin, level_below(place.distance())});
     }
   }

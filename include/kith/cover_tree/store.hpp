@@ -117,7 +117,7 @@ class Store {
   }
 
   /// Room for one more child, so that adopt does not throw.
-  void make_room(Slot parent) {
+  void reserve(Slot parent) {
     auto& children = nodes_[parent].children;
     if (children.size() == children.capacity()) children.reserve(std::max<std::size_t>(2, 2 * children.size()));
   }

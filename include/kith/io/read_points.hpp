@@ -38,8 +38,8 @@ struct ReadOptions {
   bool missing_as_nan = false;
   /// NPZ only: which array; empty takes the only one, or the one called "points".
   std::string array = {};
-  /// If not null, receives every column of the file with its own type, whatever the other options choose. Stays empty if
-  /// the points hold all that there is.
+  /// If not null, receives every column of the file with its own type, whatever the other options choose. Stays empty
+  /// if the points hold all that there is.
   Table* table = nullptr;
   /// False if only the table is wanted; `PointFile::points` is then empty.
   bool want_points = true;

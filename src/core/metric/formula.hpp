@@ -1,5 +1,5 @@
 // The step of a metric as a formula: written once, evaluated on numbers here, on the GPU by the same code, and on
-// vectors by cpu/simd_chain-inl.hpp, whose functions a compiler must know the instruction set of.
+// vectors by cpu/simd_reduced-inl.hpp, whose functions a compiler must know the instruction set of.
 #pragma once
 
 #include "core/arithmetic.hpp"

@@ -31,7 +31,7 @@ T rounded_down(double x) {
 /// The largest reduced distance whose reported one is at most `radius` (>= 0), so that "within the radius" is decided
 /// on what the user sees.
 template <typename T>
-T chain_bound_of_radius(Metric metric, double radius) {
+T reduced_bound_of_radius(Metric metric, double radius) {
   const T r = rounded_down<T>(radius) + T(0);  // -0 is +0: bounds are compared by their bits, too
   return visit_metric(metric, [r](auto each) { return each.bound_of(r); });
 }

@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "cpu/brute_force/bit_scan.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <cmath>
 

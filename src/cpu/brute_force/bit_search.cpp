@@ -62,8 +62,8 @@ class BitSearch final : public engine::BitSearcher {
     });
   }
 
-  engine::ChainLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
-                                   const RunOptions& run) const override {
+  engine::ReducedLists<float> radius(const BitQueries& queries, float bound, std::uint32_t most,
+                                     const RunOptions& run) const override {
     std::vector<Nearest> found(queries.count);
     if (most > 0 && most < count_) {
       nearest_of(queries, most, bound, run, [&](std::uint64_t query, std::span<const Candidate<float>> nearest) {
@@ -72,15 +72,15 @@ class BitSearch final : public engine::BitSearcher {
     } else {
       list_all(queries, bound, run, found);
     }
-    engine::ChainLists<float> lists;
+    engine::ReducedLists<float> lists;
     lists.offsets.resize(found.size() + 1, 0);
     for (std::uint64_t q = 0; q < found.size(); ++q) lists.offsets[q + 1] = lists.offsets[q] + found[q].size();
     lists.indices.resize(lists.offsets.back());
-    lists.chains.resize(lists.offsets.back());
+    lists.reduced.resize(lists.offsets.back());
     for (std::uint64_t q = 0; q < found.size(); ++q) {
       for (std::size_t i = 0; i < found[q].size(); ++i) {
         lists.indices[lists.offsets[q] + i] = found[q][i].index;
-        lists.chains[lists.offsets[q] + i] = found[q][i].distance;
+        lists.reduced[lists.offsets[q] + i] = found[q][i].distance;
       }
       found[q] = {};  // what was copied is given back at once
     }

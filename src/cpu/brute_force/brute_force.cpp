@@ -24,9 +24,9 @@ namespace kith::cpu {
 namespace {
 
 using core::Candidate;
-using engine::ChainLists;
 using engine::KnnRules;
 using engine::QueryBatch;
+using engine::ReducedLists;
 using engine::RunOptions;
 
 template <typename T>
@@ -38,8 +38,9 @@ class BruteForce final : public engine::Searcher<T> {
         points_(request.rows, request.count, request.dims, request.metric, !lengths_.empty(), request.run.threads) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
-  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
+           std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override;
+  ReducedLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                         const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
 
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
@@ -80,10 +81,10 @@ class BruteForce final : public engine::Searcher<T> {
   /// The k nearest, with candidates of the type Kept on the way.
   template <typename Kept>
   void nearest(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run, std::uint32_t* indices,
-               T* chains) const;
+               T* reduced) const;
   /// The nearest of a single query, on this thread and without allocating memory.
   template <typename Kept>
-  void nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices, T* chains) const;
+  void nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices, T* reduced) const;
   /// Scans one task of a plan into a collector.
   template <typename Collector>
   void scan_task(const ScanPlan& plan, std::uint64_t task, const QueryBatch<T>& queries, engine::Reach<T> reach,
@@ -174,7 +175,7 @@ void BruteForce<T>::scan_task(const ScanPlan& plan, std::uint64_t task, const Qu
 template <typename T>
 template <typename Kept>
 void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k, T bound, std::uint32_t* indices,
-                                   T* chains) const {
+                                   T* reduced) const {
   T values[std::size_t{engine::kMostDims} * kGroup];  // a group of one query and three that find nothing
   for (std::uint32_t d = 0; d < points_.dims(); ++d) {
     std::fill_n(values + std::size_t{d} * kGroup, kGroup, queries.row(0)[d]);
@@ -183,7 +184,7 @@ void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k
   std::fill_n(bounds, kGroup, std::numeric_limits<T>::quiet_NaN());  // even minus infinity is not within
   bounds[0] = bound;
   ScanNearestRow<T, Kept> collector{{points_.count(), 0, queries.filter},
-                                    NearestRow<T, Kept>(k, bound, indices, chains)};
+                                    NearestRow<T, Kept>(k, bound, indices, reduced)};
   Scan<T> scan = scan_of_points();
   scan.panel_count = panels_below(queries.filter.end(0));
   scan.queries = values;
@@ -197,34 +198,34 @@ void BruteForce<T>::nearest_of_one(const QueryBatch<T>& queries, std::uint32_t k
 
 template <typename T>
 void BruteForce<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-                        std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+                        std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
   if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
   if (!metric_.info().has_distances) {                                       // negative numbers, too
-    nearest<core::SignedCandidate<T>>(queries, k, rules.bound, run, indices, chains);
+    nearest<core::SignedCandidate<T>>(queries, k, rules.bound, run, indices, reduced);
   } else {
-    nearest<Candidate<T>>(queries, k, rules.bound, run, indices, chains);
+    nearest<Candidate<T>>(queries, k, rules.bound, run, indices, reduced);
   }
 }
 
 template <typename T>
 template <typename Kept>
 void BruteForce<T>::nearest(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
-                            std::uint32_t* indices, T* chains) const {
+                            std::uint32_t* indices, T* reduced) const {
   if (queries.count == 1 && !queries.is_self() && run.threads == 1 && run.progress == nullptr) {
-    nearest_of_one<Kept>(queries, k, bound, indices, chains);
+    nearest_of_one<Kept>(queries, k, bound, indices, reduced);
     return;
   }
   const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(k, points_.count()));
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const auto write_row = [&](std::uint64_t query, std::span<const Kept> found) {
     std::uint32_t* row_indices = indices + query * k;
-    T* row_chains = chains + query * k;
+    T* row_reduced = reduced + query * k;
     for (std::size_t j = 0; j < found.size(); ++j) {
       row_indices[j] = found[j].index;
-      row_chains[j] = found[j].distance;
+      row_reduced[j] = found[j].distance;
     }
     std::fill(row_indices + found.size(), row_indices + k, static_cast<std::uint32_t>(points_.count()));
-    std::fill(row_chains + found.size(), row_chains + k, kInfinity);
+    std::fill(row_reduced + found.size(), row_reduced + k, kInfinity);
   };
 
   const ScanPlan plan = this->plan(queries, 2 * sizeof(Kept) * std::uint64_t{kept}, run);
@@ -266,8 +267,8 @@ void BruteForce<T>::nearest(const QueryBatch<T>& queries, std::uint32_t k, T bou
 }
 
 template <typename T>
-ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
-                                    const RunOptions& run) const {
+ReducedLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                      const RunOptions& run) const {
   const bool is_capped = most > 0 && most < points_.count();
   const ScanPlan plan = this->plan(queries, is_capped ? 2 * sizeof(Candidate<T>) * std::uint64_t{most} : 1024, run);
   const engine::Reach<T> reach = queries.reach(bound);
@@ -300,7 +301,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
   const auto list_of = [&](std::uint64_t query, std::uint64_t range) -> std::vector<Candidate<T>>& {
     return found[query / plan.queries_per_block * plan.ranges + range][query % plan.queries_per_block];
   };
-  ChainLists<T> lists;
+  ReducedLists<T> lists;
   lists.offsets.resize(plan.queries + 1, 0);
   for (std::uint64_t query = 0; query < plan.queries; ++query) {
     std::uint64_t length = 0;
@@ -309,7 +310,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
     lists.offsets[query + 1] = lists.offsets[query] + length;
   }
   lists.indices.resize(lists.offsets.back());
-  lists.chains.resize(lists.offsets.back());
+  lists.reduced.resize(lists.offsets.back());
   runtime::parallel_for(plan.blocks, {.threads = run.threads}, [&](std::uint64_t block) {
     const std::uint64_t end = plan.first_query(block) + plan.block_size(block);
     for (std::uint64_t query = plan.first_query(block); query < end; ++query) {
@@ -322,7 +323,7 @@ ChainLists<T> BruteForce<T>::radius(const QueryBatch<T>& queries, T bound, std::
       const std::uint64_t length = lists.offsets[query + 1] - lists.offsets[query];
       for (std::uint64_t i = 0; i < length; ++i) {
         lists.indices[lists.offsets[query] + i] = list[i].index;
-        lists.chains[lists.offsets[query] + i] = list[i].distance;
+        lists.reduced[lists.offsets[query] + i] = list[i].distance;
       }
       list = {};  // what was copied is given back at once
     }

@@ -7,8 +7,8 @@
 // so that it does not matter how large or small they are.
 //
 // Let u be the unit roundoff of f32, h half its smallest denormal, D the dims, P = |p|², Q = |q|² of the copies, M = P
-// + Q and N = |p| + |q|, so 2|qp| <= M and N² <= 2M. What the filter sees must not be above its bound when the chain C
-// is not above the query's bound B; both sides only grow with B, so take B = C. To first order in u:
+// + Q and N = |p| + |q|, so 2|qp| <= M and N² <= 2M. What the filter sees must not be above its bound when the reduced
+// distance C is not above the query's bound B; both sides only grow with B, so take B = C. To first order in u:
 //     D u (2P + Q)   the D steps of  term_p + sum (-2 q_d) p_d: no partial sum is above P + M
 //     4 u M     the copies: they move a point by u times its length, the distance r by u N, and r² by 2 u N²
 //     2 u M     ... and coordinates below the normal numbers of f32 by h each, r by a = 2 √D h, r² by 2 a N <=
@@ -22,7 +22,7 @@
 //
 // The chain itself has type T with roundoff v and smallest denormal t: the true squared distance, before it is scaled,
 // is at most (1 + (D + 4) v) C + D t. That times s² is r² above and what the filter's bound is made of. D t is no
-// formality: s makes what underflows in the chain large again.
+// formality: s makes what underflows in the reduced distance large again.
 //
 // A norm beyond 2^120, where sums could overflow, makes its term minus infinity, which lets every pair of that point or
 // query through.
@@ -39,14 +39,14 @@ namespace kith::cpu {
 /// The most points side by side: 64 bits of hits (scan.hpp).
 inline constexpr std::uint32_t kWidestPanel = 64;
 
-/// How coordinates and chains become numbers of the filter.
+/// How coordinates and reduced distances become numbers of the filter.
 struct FilterUnits {
   double scale = 1;    ///< a power of two
-  double stretch = 1;  ///< more than chains may have lost by rounding
+  double stretch = 1;  ///< more than reduced distances may have lost by rounding
   double least = 0;    ///< and by underflow
 };
 
-/// For chains of type T and points whose coordinates are up to about `largest` away from the centre.
+/// For reduced distances of type T and points whose coordinates are up to about `largest` away from the centre.
 template <typename T>
 FilterUnits filter_units(double largest, std::uint32_t dims) {
   int exponent = 0;
@@ -84,7 +84,7 @@ inline float point_term(double norm, std::uint32_t dims) {
 }
 inline double query_term(double norm, std::uint32_t dims) { return lowered_norm(norm, dims, dims + 16.0); }
 
-/// The value that a pair must exceed to be dismissed; `bound` is a chain.
+/// The value that a pair must exceed to be dismissed; `bound` is a reduced distance.
 inline float filter_bound(double bound, double term_of_query, const FilterUnits& units) {
   const double reach = (bound * units.stretch + units.least) * units.scale * units.scale;  // the square may overflow
   const double value = reach - term_of_query;

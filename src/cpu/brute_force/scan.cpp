@@ -1,5 +1,5 @@
-// See scan.hpp. Written once, compiled for each instruction set, chosen at run time. A lane is a point, so the chain of
-// a pair is the same whatever the width of the vectors.
+// See scan.hpp. Written once, compiled for each instruction set, chosen at run time. A lane is a point, so the reduced
+// distance of a pair is the same whatever the width of the vectors.
 #include "cpu/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,9 +9,9 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/brute_force/scan.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <type_traits>
 #include <utility>
@@ -62,13 +62,13 @@ HWY_INLINE void report(D lanes, const Scan<T>& scan, std::uint32_t query, std::u
   if (hn::AllFalse(lanes, hn::Le(nearest, bound))) return;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   static_assert(kPanel <= kWidestPanel, "one bit per point");
-  HWY_ALIGN T chains[kPart<D>];
+  HWY_ALIGN T reduced[kPart<D>];
   std::uint64_t hits = 0;
   for (std::size_t v = 0; v < kVectors; ++v) {
-    hn::Store(sums[v], lanes, chains + v * kLanes);
+    hn::Store(sums[v], lanes, reduced + v * kLanes);
     hits |= bits_of(lanes, hn::Le(sums[v], bound)) << (v * kLanes);
   }
-  scan.bounds[query] = scan.on_hit(scan.context, query, first_point, chains, hits);
+  scan.bounds[query] = scan.on_hit(scan.context, query, first_point, reduced, hits);
 }
 
 /// Up to kGroup queries of any groups against one part of a panel by the chain, all at once to keep the pipelines full.
@@ -165,7 +165,7 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axe
   if constexpr (!std::is_same_v<decltype(M::kEnd), const core::formula::Sum>) {
     hn::Vec<D> ends[kGroup][kVectors];  // not the sums: what is reported lies in memory
     for (std::size_t q = 0; q < kGroup; ++q) {
-      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = chain_end(metric, sums[q][v]);
+      for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = reduced_end(metric, sums[q][v]);
     }
     for (std::uint32_t q = 0; q < kGroup; ++q) {
       report(lanes, scan, group * kGroup + q, panel * kPanel + part, ends[q]);
@@ -178,8 +178,8 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axe
 }
 
 /// A group of queries against one panel by the product filter. Appends those that need the chain to `passed`.
-template <class Chain, typename T, std::uint32_t kDims>
-HWY_INLINE void filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group, Passed<Chain>& passed,
+template <class M, typename T, std::uint32_t kDims>
+HWY_INLINE void filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint32_t group, Passed<M>& passed,
                              std::integral_constant<std::uint32_t, kDims>) {
   using D = hn::ScalableTag<float>;
   const D lanes;
@@ -211,10 +211,10 @@ HWY_INLINE void filter_group(const Scan<T>& scan, std::uint64_t panel, std::uint
   if (HWY_LIKELY(hn::AllFalse(lanes, hn::Or(hn::Or(passes[0], passes[1]), hn::Or(passes[2], passes[3]))))) {
     return;
   }
-  constexpr std::size_t kVectorsOfPart = kVectors / kParts<Chain>;
+  constexpr std::size_t kVectorsOfPart = kVectors / kParts<M>;
   for (std::uint32_t q = 0; q < kGroup; ++q) {
     if (hn::AllFalse(lanes, passes[q])) continue;
-    for (std::size_t part = 0; part < kParts<Chain>; ++part) {
+    for (std::size_t part = 0; part < kParts<M>; ++part) {
       auto least = sums[q][part * kVectorsOfPart];
       for (std::size_t v = 1; v < kVectorsOfPart; ++v) least = hn::Min(least, sums[q][part * kVectorsOfPart + v]);
       if (hn::AllFalse(lanes, hn::Le(least, hn::Set(lanes, bounds[q])))) continue;

@@ -14,14 +14,14 @@ inline constexpr std::uint32_t kGroup = 4;
 /// The most groups of one scan.
 inline constexpr std::uint32_t kMostGroups = 64;
 
-/// Told that some points are within a query's bound: bit i of `hits` stands for the point first_point + i at chains[i].
-/// Returns the query's new bound. Panels are padded: points past the end must be ignored.
+/// Told that some points are within a query's bound: bit i of `hits` stands for the point first_point + i at
+/// reduced[i]. Returns the query's new bound. Panels are padded: points past the end must be ignored.
 template <typename T>
-using HitFunction = T (*)(void* context, std::uint32_t query, std::uint64_t first_point, const T* chains,
+using HitFunction = T (*)(void* context, std::uint32_t query, std::uint64_t first_point, const T* reduced,
                           std::uint64_t hits);
 
 /// One call of the scan: every query of `groups` against every point of the panels [first_panel, first_panel + panels).
-/// A point is reported when chain <= bounds[query]; bounds only ever fall.
+/// A point is reported when reduced distance <= bounds[query]; bounds only ever fall.
 template <typename T>
 struct Scan {
   Metric metric;

@@ -19,7 +19,7 @@ void encode(const engine::SequenceRows& rows, const ItemCodes& codes, Code* out)
 
 }  // namespace
 
-void CodedSequences::make_room() {
+void CodedSequences::reserve() {
   longest_ = 0;
   for (std::uint32_t i = 0; i < count(); ++i) longest_ = std::max(longest_, length(i));
   bytes_.resize((offsets_.back() + longest_) * code_bytes_);
@@ -32,7 +32,7 @@ CodedSequences::CodedSequences(const engine::SequenceRows& rows, const ItemCodes
   if (rows.count == 0) return;
   offsets_.resize(rows.count + 1);
   for (std::uint64_t i = 0; i <= rows.count; ++i) offsets_[i] = rows.offsets[i] - rows.offsets[0];
-  make_room();
+  reserve();
   if (code_bytes_ == 1) {
     encode(rows, codes, bytes_.data());
   } else if (code_bytes_ == 2) {
@@ -47,7 +47,7 @@ CodedSequences CodedSequences::taken(std::span<const std::uint32_t> numbers, int
   result.code_bytes_ = code_bytes_;
   result.offsets_.resize(numbers.size() + 1);
   for (std::size_t i = 0; i < numbers.size(); ++i) result.offsets_[i + 1] = result.offsets_[i] + length(numbers[i]);
-  result.make_room();
+  result.reserve();
   const auto copy_some = [&](std::uint64_t task) {
     const std::uint64_t end = std::min<std::uint64_t>(numbers.size(), (task + 1) * kSequencesPerTask);
     for (std::uint64_t i = task * kSequencesPerTask; i < end; ++i) {

@@ -48,7 +48,7 @@ class CodedSequences {
   }
 
  private:
-  void make_room();
+  void reserve();
 
   std::uint32_t code_bytes_ = 1;
   std::uint32_t longest_ = 0;

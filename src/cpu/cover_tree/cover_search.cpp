@@ -28,9 +28,9 @@
 namespace kith::cpu {
 namespace {
 
-using engine::ChainLists;
 using engine::KnnRules;
 using engine::QueryBatch;
+using engine::ReducedLists;
 using engine::RunOptions;
 using engine::SectionId;
 
@@ -89,11 +89,11 @@ class CoverSearch final : public engine::Searcher<T> {
   }
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    find_nearest(tree_, asked(queries), k, rules, run, indices, chains, exact);
+           std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override {
+    find_nearest(tree_, asked(queries), k, rules, run, indices, reduced, exact);
   }
-  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
-                       const RunOptions& run) const override {
+  ReducedLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                         const RunOptions& run) const override {
     return find_within(tree_, asked(queries), bound, most, run);
   }
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override {

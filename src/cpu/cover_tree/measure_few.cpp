@@ -1,6 +1,6 @@
 // A few vectors against many rows that lie anywhere. Written once, compiled for each instruction set, chosen at run
-// time. A lane is one of the few, so the chain of a pair is the same whatever the width of the vectors: differences
-// have the other sign than where a lane is a row, and no chain sees it.
+// time. A lane is one of the few, so the reduced distance of a pair is the same whatever the width of the vectors:
+// differences have the other sign than where a lane is a row, and no reduced distance sees it.
 #include "cpu/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,9 +9,9 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/cover_tree/few_vectors.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@ using FewLanes = hn::CappedTag<T, kFew>;
 /// So many sums at a time hide the latency of a step, if there are registers for them.
 constexpr std::uint32_t kMostFewSums = HWY_TARGET == HWY_AVX2 ? 8 : 16;
 /// From this many dimensions on it pays to ask now and then whether all pairs are beyond their limits.
-constexpr std::uint32_t kLongFewChain = 64;
+constexpr std::uint32_t kLongFewReduced = 64;
 constexpr std::uint32_t kFewDimsBetweenLooks = 32;
 
 /// `kRows` rows at a time, with `kVectors` vectors of the few.
@@ -120,8 +120,8 @@ std::uint32_t measure_few_rows(const ManyVectors<T>& many, std::uint32_t* found,
 
 template <typename T, class M>
 std::uint32_t measure_few(const ManyVectors<T>& many, std::uint32_t* found, T* values) {
-  return many.dims >= kLongFewChain ? measure_few_rows<true, T, M>(many, found, values)
-                                    : measure_few_rows<false, T, M>(many, found, values);
+  return many.dims >= kLongFewReduced ? measure_few_rows<true, T, M>(many, found, values)
+                                      : measure_few_rows<false, T, M>(many, found, values);
 }
 
 template <typename T>

@@ -1,5 +1,5 @@
 // One query against rows in blocks. Written once, compiled for each instruction set, chosen at run time. A lane is a
-// row, so the chain of a pair is the same whatever the width of the vectors.
+// row, so the reduced distance of a pair is the same whatever the width of the vectors.
 #include "cpu/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,9 +8,9 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,11 +26,11 @@ using BlockLanes = hn::CappedTag<T, kVectorBlock<T>>;
 /// So many sums at a time hide the latency of a step.
 constexpr std::uint32_t kMostSums = 8;
 /// From this many dimensions on it pays to ask now and then whether all rows are beyond the limit.
-constexpr std::uint32_t kLongChain = 64;
+constexpr std::uint32_t kLongReduced = 64;
 constexpr std::uint32_t kDimsBetweenLooks = 32;
 
-/// The chains of `kBlocks` blocks side by side, of each `kVectors` vectors from `points` on; incomplete if that is
-/// enough to see that all are beyond the limit.
+/// The reduced distances of `kBlocks` blocks side by side, of each `kVectors` vectors from `points` on; incomplete if
+/// that is enough to see that all are beyond the limit.
 template <std::uint32_t kBlocks, std::uint32_t kVectors, bool kLooks, typename T, class M>
 HWY_INLINE void measure_blocks(const T* points, std::uint32_t dims, const T* query, T limit, const M& metric, T* values,
                                std::uint32_t values_per_block) {
@@ -135,7 +135,7 @@ HWY_INLINE void measure_rows(const T* blocks, std::uint32_t dims, const T* query
 template <typename T, class M>
 void measure_vectors(const T* blocks, std::uint32_t dims, const T* query, std::uint32_t first, std::uint32_t count,
                      T limit, T* values) {
-  if (dims >= kLongChain && limit < std::numeric_limits<T>::infinity()) {
+  if (dims >= kLongReduced && limit < std::numeric_limits<T>::infinity()) {
     measure_rows<true>(blocks, dims, query, first, count, limit, M(), values);
   } else {
     measure_rows<false>(blocks, dims, query, first, count, limit, M(), values);

@@ -24,8 +24,8 @@ class ObjectSearch : public Base {
            std::uint32_t* indices, float* distances, std::uint8_t* exact) const override {
     find_nearest(tree_.prepared(), asked(queries), k, rules, run, indices, distances, exact);
   }
-  engine::ChainLists<float> radius(const Queries& queries, float bound, std::uint32_t most,
-                                   const engine::RunOptions& run) const override {
+  engine::ReducedLists<float> radius(const Queries& queries, float bound, std::uint32_t most,
+                                     const engine::RunOptions& run) const override {
     return find_within(tree_.prepared(), asked(queries), bound, most, run);
   }
   void count(const Queries& queries, float bound, const engine::RunOptions& run, std::uint32_t* counts) const override {

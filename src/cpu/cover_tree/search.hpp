@@ -147,9 +147,9 @@ void find_nearest(const PreparedTree<S>& tree, const CoverQueries<S>& queries, s
 /// All objects with a value up to the bound (or the query's own), each list sorted; with `most` > 0 only that many
 /// nearest.
 template <Space S>
-engine::ChainLists<typename S::Value> find_within(const PreparedTree<S>& tree, const CoverQueries<S>& queries,
-                                                  typename S::Value bound, std::uint32_t most,
-                                                  const engine::RunOptions& run) {
+engine::ReducedLists<typename S::Value> find_within(const PreparedTree<S>& tree, const CoverQueries<S>& queries,
+                                                    typename S::Value bound, std::uint32_t most,
+                                                    const engine::RunOptions& run) {
   using Value = typename S::Value;
   using Candidate = core::Candidate<Value>;
   const engine::Reach<Value> reach{bound, queries.bounds};
@@ -173,18 +173,18 @@ engine::ChainLists<typename S::Value> find_within(const PreparedTree<S>& tree, c
   };
   for_each_query<S>(tree, queries, run, std::ref(answer));
 
-  engine::ChainLists<Value> all;
+  engine::ReducedLists<Value> all;
   all.offsets.resize(queries.count + 1, 0);
   for (std::uint64_t query = 0; query < queries.count; ++query) {
     all.offsets[query + 1] = all.offsets[query] + lists[query].size();
   }
   all.indices.resize(all.offsets.back());
-  all.chains.resize(all.offsets.back());
+  all.reduced.resize(all.offsets.back());
   for (std::uint64_t query = 0; query < queries.count; ++query) {
     std::uint64_t place = all.offsets[query];
     for (const Candidate& found : lists[query]) {
       all.indices[place] = found.index;
-      all.chains[place++] = found.distance;
+      all.reduced[place++] = found.distance;
     }
     lists[query] = {};  // what was copied is given back at once
   }

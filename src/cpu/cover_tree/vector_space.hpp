@@ -96,8 +96,8 @@ class VectorSpace {
     return static_cast<double>(core::visit_kind<core::CoverTreeReductions>(
         kind_, 2, [value](const auto& each) { return each.reported(value); }));
   }
-  core::CoverRounding rounding() const { return core::chain_rounding<T>(dims_); }
-  /// -0 is +0: no chain tells them apart.
+  core::CoverRounding rounding() const { return core::reduced_rounding<T>(dims_); }
+  /// -0 is +0: no reduced distance tells them apart.
   bool same(std::uint32_t a, std::uint32_t b) const;
 
  private:

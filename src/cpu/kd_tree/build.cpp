@@ -115,7 +115,7 @@ class Builder {
     Subtree(const KdTree<T>& tree, std::uint32_t levels, std::uint64_t points)
         : boxes((levels + 1) * 2 * 2 * tree.dims), keys(2 * points), order(tree.leaf_size), records(tree.leaf_size) {}
 
-    KeyRoom<T> room() { return {keys.data(), keys.data() + keys.size() / 2, keys.size() / 2}; }
+    KeyStorage<T> storage() { return {keys.data(), keys.data() + keys.size() / 2, keys.size() / 2}; }
 
     std::vector<T> boxes;  ///< two for each level
     std::vector<T> keys;
@@ -136,8 +136,9 @@ class Builder {
       for (std::uint64_t j = 0; j < boxes.size(); ++j) next[2 * j] = next[2 * j + 1] = boxes[j];
       const auto split = [&](std::uint64_t j, int node_threads) {
         const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
-        const KeyRoom<T> room{first.as<T>().data() + begin, second.as<T>().data() + begin / 4 + j, (end - begin) / 4};
-        split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), room);
+        const KeyStorage<T> storage{first.as<T>().data() + begin, second.as<T>().data() + begin / 4 + j,
+                                    (end - begin) / 4};
+        split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), storage);
       };
       if (boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
         for (std::uint64_t j = 0; j < boxes.size(); ++j) split(j, threads);
@@ -152,7 +153,7 @@ class Builder {
     return boxes;
   }
 
-  /// Late, when the room of the top levels has been given back.
+  /// Late, when the storage of the top levels has been given back.
   void allocate_boxes() {
     storage_.boxes.resize(tree_.geometry.nodes() * 2 * tree_.dims);
     storage_.smallest.resize(tree_.geometry.nodes());
@@ -162,7 +163,7 @@ class Builder {
 
   /// Splits the records, notes the split, cuts the boxes of the children, which start as copies of the node's own.
   void split_node(std::uint32_t level, std::uint64_t j, int threads, T* box, T* left, T* right,
-                  const KeyRoom<T>& room) {
+                  const KeyStorage<T>& storage) {
     const core::KdGeometry& geometry = tree_.geometry;
     const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
     Record* first = records_ + begin;
@@ -177,8 +178,8 @@ class Builder {
     T value = box[tree_.dims + d];  // of an empty right half, which only leaves of one point know
     if (middle != last) {
       value = threads > 1 && end - begin >= kParallelSplit
-                  ? split_in_parallel<T>(access_, first, middle, last, d, room, threads)
-                  : split_records<T>(access_, first, middle, last, d, room);
+                  ? split_in_parallel<T>(access_, first, middle, last, d, storage, threads)
+                  : split_records<T>(access_, first, middle, last, d, storage);
     }
     value = without_sign_of_zero(value);
     storage_.split_dims[core::KdGeometry::node(level, j)] = static_cast<std::uint16_t>(d);
@@ -252,7 +253,7 @@ class Builder {
     T* right = scratch + values;
     std::copy_n(box, values, left);
     std::copy_n(box, values, right);
-    split_node(level, j, 1, box, left, right, task.room());
+    split_node(level, j, 1, box, left, right, task.storage());
     build_subtree(level + 1, 2 * j, left, scratch + 2 * values, task);
     build_subtree(level + 1, 2 * j + 1, right, scratch + 2 * values, task);
     join_children(level, j);
@@ -351,7 +352,7 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
 }
 
 template <typename T>
-std::uint64_t kd_build_room(const core::KdGeometry& geometry, std::uint32_t dims, int threads) {
+std::uint64_t kd_build_storage(const core::KdGeometry& geometry, std::uint32_t dims, int threads) {
   const bool fits_in_blocks = core::visit_dims(dims, [](auto d) { return d.value != core::kRuntimeDims; });
   const std::uint64_t records = fits_in_blocks ? 0 : geometry.points * sizeof(std::uint32_t);
   // The top levels have 1.25 keys for each point, but no boxes yet; then each thread has 2 for each point of a subtree.
@@ -362,8 +363,8 @@ std::uint64_t kd_build_room(const core::KdGeometry& geometry, std::uint32_t dims
   return records + std::max(top - std::min(top, not_yet), bottom);
 }
 
-template std::uint64_t kd_build_room<float>(const core::KdGeometry&, std::uint32_t, int);
-template std::uint64_t kd_build_room<double>(const core::KdGeometry&, std::uint32_t, int);
+template std::uint64_t kd_build_storage<float>(const core::KdGeometry&, std::uint32_t, int);
+template std::uint64_t kd_build_storage<double>(const core::KdGeometry&, std::uint32_t, int);
 template KdTree<float> build_kd_tree(const float*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 template KdTree<double> build_kd_tree(const double*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 

@@ -24,6 +24,6 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
 
 /// The most memory that build_kd_tree takes beyond the finished tree.
 template <typename T>
-std::uint64_t kd_build_room(const core::KdGeometry& geometry, std::uint32_t dims, int threads);
+std::uint64_t kd_build_storage(const core::KdGeometry& geometry, std::uint32_t dims, int threads);
 
 }  // namespace kith::cpu

@@ -42,23 +42,23 @@ struct GroupScope {
 
 /// Calls `take(candidate)` for each hit.
 template <typename T, typename Take>
-void for_each_hit(std::uint64_t hits, const T* chains, const std::uint32_t* indices, Take&& take) {
+void for_each_hit(std::uint64_t hits, const T* reduced, const std::uint32_t* indices, Take&& take) {
   for (; hits != 0; hits &= hits - 1) {
     const int i = std::countr_zero(hits);
-    take(core::Candidate<T>{chains[i], indices[i]});
+    take(core::Candidate<T>{reduced[i], indices[i]});
   }
 }
 
 /// Writes a list of k places: what was found, then `missing` and infinity.
 template <typename T>
 void write_row(std::span<const core::Candidate<T>> nearest, std::uint32_t k, std::uint32_t missing,
-               std::uint32_t* indices, T* chains) {
+               std::uint32_t* indices, T* reduced) {
   for (std::size_t j = 0; j < nearest.size(); ++j) {
     indices[j] = nearest[j].index;
-    chains[j] = nearest[j].distance;
+    reduced[j] = nearest[j].distance;
   }
   std::fill(indices + nearest.size(), indices + k, missing);
-  std::fill(chains + nearest.size(), chains + k, std::numeric_limits<T>::infinity());
+  std::fill(reduced + nearest.size(), reduced + k, std::numeric_limits<T>::infinity());
 }
 
 /// The k nearest of each query of a group, any type and k.
@@ -72,8 +72,8 @@ class KeeperCollector {
   }
 
   void reset(std::uint32_t query) { keepers_[query].reset(); }
-  void write(std::uint32_t query, std::uint32_t* indices, T* chains) {
-    write_row<T>(keepers_[query].finish(), k_, missing_, indices, chains);
+  void write(std::uint32_t query, std::uint32_t* indices, T* reduced) {
+    write_row<T>(keepers_[query].finish(), k_, missing_, indices, reduced);
   }
   LeafHitFunction<T> function() const { return &on_hit; }
   void* context() { return this; }
@@ -81,11 +81,11 @@ class KeeperCollector {
   GroupScope scope;
 
  private:
-  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
+  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* reduced,
                                    const std::uint32_t* indices) {
     auto& collector = *static_cast<KeeperCollector*>(self);
     NearestKeeper<T>& keeper = collector.keepers_[query];
-    for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
+    for_each_hit(collector.scope.admitted(query, hits, indices), reduced, indices,
                  [&](core::Candidate<T> hit) { keeper.offer(hit); });
     return {keeper.limit().distance, keeper.limit().index};
   }
@@ -106,8 +106,8 @@ class KeyCollector {
         bound_(bound) {}
 
   void reset(std::uint32_t query) { lists_.reset(query, bound_); }
-  void write(std::uint32_t query, std::uint32_t* indices, float* chains) {
-    lists_.write(query, missing_, indices, chains);
+  void write(std::uint32_t query, std::uint32_t* indices, float* reduced) {
+    lists_.write(query, missing_, indices, reduced);
   }
   /// Without a filter hits go straight to the lists.
   LeafHitFunction<float> function() const { return scope.is_open ? lists_.on_hit() : &on_hit; }
@@ -116,11 +116,11 @@ class KeyCollector {
   GroupScope scope;
 
  private:
-  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* reduced,
                                        const std::uint32_t* indices) {
     auto& collector = *static_cast<KeyCollector*>(self);
     const std::uint64_t admitted = collector.scope.admitted(query, hits, indices);
-    return collector.lists_.on_hit()(&collector.lists_, query, admitted, chains, indices);
+    return collector.lists_.on_hit()(&collector.lists_, query, admitted, reduced, indices);
   }
 
   std::vector<double> storage_;
@@ -139,8 +139,8 @@ class BufferCollector {
   }
 
   void reset(std::uint32_t query) { buffers_[query].reset(bound_); }
-  void write(std::uint32_t query, std::uint32_t* indices, float* chains) {
-    buffers_[query].write(k_, missing_, indices, chains, spare_);
+  void write(std::uint32_t query, std::uint32_t* indices, float* reduced) {
+    buffers_[query].write(k_, missing_, indices, reduced, spare_);
   }
   LeafHitFunction<float> function() const { return &on_hit; }
   void* context() { return this; }
@@ -148,11 +148,11 @@ class BufferCollector {
   GroupScope scope;
 
  private:
-  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+  static core::Candidate<float> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const float* reduced,
                                        const std::uint32_t* indices) {
     auto& collector = *static_cast<BufferCollector*>(self);
     KeyBuffer& buffer = collector.buffers_[query];
-    buffer.insert(collector.scope.admitted(query, hits, indices), chains, indices, collector.spare_);
+    buffer.insert(collector.scope.admitted(query, hits, indices), reduced, indices, collector.spare_);
     return buffer.limit();
   }
 
@@ -178,11 +178,11 @@ class ListCollector {
   GroupScope scope;
 
  private:
-  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* chains,
+  static core::Candidate<T> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const T* reduced,
                                    const std::uint32_t* indices) {
     auto& collector = *static_cast<ListCollector*>(self);
     std::vector<Entry>& list = collector.lists_[query];
-    for_each_hit(collector.scope.admitted(query, hits, indices), chains, indices,
+    for_each_hit(collector.scope.admitted(query, hits, indices), reduced, indices,
                  [&](core::Candidate<T> hit) { list.push_back(ListEntry<T>::of(hit.distance, hit.index)); });
     return {collector.reach_.of(collector.scope.queries[query]), core::kNoPoint};
   }

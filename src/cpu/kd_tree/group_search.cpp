@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 
@@ -75,11 +75,11 @@ class Walk {
   /// No query looks farther than this. Unused places hold the lowest limits there are.
   HWY_INLINE void update_limit() {
     const Lanes<T> lanes;
-    auto chain = hn::LoadU(lanes, search_.limits);
+    auto reduced = hn::LoadU(lanes, search_.limits);
     for (std::uint32_t first = kLanes; first < kGroupQueries; first += kLanes) {
-      chain = hn::Max(chain, hn::LoadU(lanes, search_.limits + first));
+      reduced = hn::Max(reduced, hn::LoadU(lanes, search_.limits + first));
     }
-    limit_.distance = hn::GetLane(hn::MaxOfLanes(lanes, chain));
+    limit_.distance = hn::GetLane(hn::MaxOfLanes(lanes, reduced));
     const hn::CappedTag<std::uint32_t, kGroupQueries> index_lanes;
     auto index = hn::LoadU(index_lanes, search_.limit_indices);
     for (std::uint32_t first = hn::MaxLanes(index_lanes); first < kGroupQueries; first += hn::MaxLanes(index_lanes)) {
@@ -182,8 +182,8 @@ class Walk {
     for (; bits != 0; bits &= bits - 1) {
       const auto query = static_cast<std::uint32_t>(__builtin_ctz(bits));
       core::Candidate<T> limit{search_.limits[query], search_.limit_indices[query]};
-      const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
-                              HWY_ATTR { return search_.on_hit(search_.context, query, hits, chains, indices); };
+      const auto report = [&](std::uint64_t hits, const T* reduced, const std::uint32_t* indices)
+                              HWY_ATTR { return search_.on_hit(search_.context, query, hits, reduced, indices); };
       ReachOf<T, M> reach = reach_;
       if constexpr (kIsLp) {
         reach.largest = largest_[query];

@@ -25,9 +25,9 @@ namespace kith::cpu {
 namespace {
 
 using core::Candidate;
-using engine::ChainLists;
 using engine::KnnRules;
 using engine::QueryBatch;
+using engine::ReducedLists;
 using engine::RunOptions;
 
 constexpr std::uint64_t kGroupsPerTask = 64;
@@ -49,8 +49,9 @@ class KdSearch final : public engine::Searcher<T> {
       : metric_(metric), lengths_(std::move(period)), tree_(std::move(tree)) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override;
-  ChainLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most, const RunOptions& run) const override;
+           std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override;
+  ReducedLists<T> radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                         const RunOptions& run) const override;
   void count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override;
 
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
@@ -74,10 +75,10 @@ class KdSearch final : public engine::Searcher<T> {
 
   template <typename Collector>
   void knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
-                     std::uint32_t* indices, T* chains) const;
-  ChainLists<T> radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const;
+                     std::uint32_t* indices, T* reduced) const;
+  ReducedLists<T> radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const;
   bool knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
-                 const KnnRules<T>& rules, std::uint32_t* indices, T* chains) const;
+                 const KnnRules<T>& rules, std::uint32_t* indices, T* reduced) const;
 
   /// Nodes without an allowed point, if there are enough queries to pay for finding them.
   std::vector<std::uint64_t> alive(const QueryBatch<T>& queries, int threads) const {
@@ -152,21 +153,21 @@ class KdSearch final : public engine::Searcher<T> {
 /// One query by itself, without allocating memory. Returns whether the answer is certain.
 template <typename T>
 bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
-                            const KnnRules<T>& rules, std::uint32_t* indices, T* chains) const {
+                            const KnnRules<T>& rules, std::uint32_t* indices, T* reduced) const {
   const auto missing = static_cast<std::uint32_t>(tree_.geometry.points);
   struct Alone {
     GroupScope scope;
     NearestRow<T> list;
     KeyLists* keys;
 
-    static core::Candidate<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_chains,
+    static core::Candidate<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_reduced,
                                      const std::uint32_t* hit_indices) {
       auto& alone = *static_cast<Alone*>(self);
       const std::uint64_t admitted = alone.scope.admitted(0, hits, hit_indices);
       if constexpr (sizeof(T) == 4) {
-        if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, hit_chains, hit_indices);
+        if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, hit_reduced, hit_indices);
       }
-      for_each_hit(admitted, hit_chains, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
+      for_each_hit(admitted, hit_reduced, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
       const Candidate<T> limit = alone.list.limit();
       return limit;
     }
@@ -174,7 +175,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
   const bool uses_keys = sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost;
   double storage[KeyLists::storage_size(KeyLists::kMost, 1)];
   KeyLists keys(uses_keys ? k : 1, storage);
-  Alone alone{GroupScope(queries.filter), NearestRow<T>(k, rules.bound, indices, chains), uses_keys ? &keys : nullptr};
+  Alone alone{GroupScope(queries.filter), NearestRow<T>(k, rules.bound, indices, reduced), uses_keys ? &keys : nullptr};
   alone.scope.queries = &query;
   if constexpr (sizeof(T) == 4) keys.reset(0, rules.bound);
 
@@ -189,7 +190,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
                                                                .context = &alone});
   if constexpr (sizeof(T) == 4) {
     if (uses_keys) {
-      keys.write(0, missing, indices, chains);
+      keys.write(0, missing, indices, reduced);
       return is_certain;
     }
   }
@@ -200,7 +201,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
 template <typename T>
 template <typename Collector>
 void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
-                                std::uint32_t* indices, T* chains) const {
+                                std::uint32_t* indices, T* reduced) const {
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
   for_groups(groups, queries.count, run, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
@@ -212,7 +213,7 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
       for (std::uint32_t i = 0; i < group.count; ++i) collector.reset(i);
       walk(group, {bound}, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
-        collector.write(i, indices + group.queries[i] * k, chains + group.queries[i] * k);
+        collector.write(i, indices + group.queries[i] * k, reduced + group.queries[i] * k);
       }
     }
   });
@@ -220,9 +221,9 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
 
 template <typename T>
 void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
-                      std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+                      std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
   const auto alone = [&](std::uint64_t query, const T* row) {
-    const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, chains + query * k);
+    const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, reduced + query * k);
     if (exact != nullptr) exact[query] = is_certain ? 1 : 0;
   };
   if (is_alone(queries)) {
@@ -243,34 +244,34 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
   } else {
     if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
     if constexpr (sizeof(T) == 8) {
-      knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, chains);
+      knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, reduced);
     } else if (k > 0 && k <= KeyLists::kMost) {
-      knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, chains);
+      knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, reduced);
     } else {
-      knn_in_groups<BufferCollector>(queries, k, rules.bound, run, indices, chains);
+      knn_in_groups<BufferCollector>(queries, k, rules.bound, run, indices, reduced);
     }
   }
 }
 
 template <typename T>
-ChainLists<T> KdSearch<T>::radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const {
+ReducedLists<T> KdSearch<T>::radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const {
   ListCollector<T> collector(queries.filter, queries.reach(bound));
   walk_alone(queries, queries.reach(bound).of(0), collector);
   auto& found = collector.list(0);
   ListEntry<T>::sort(found.data(), found.size());
   if (most > 0 && found.size() > most) found.resize(most);
-  ChainLists<T> lists{{0, found.size()}, std::vector<std::uint32_t>(found.size()), std::vector<T>(found.size())};
+  ReducedLists<T> lists{{0, found.size()}, std::vector<std::uint32_t>(found.size()), std::vector<T>(found.size())};
   for (std::size_t j = 0; j < found.size(); ++j) {
     const Candidate<T> candidate = ListEntry<T>::candidate(found[j]);
     lists.indices[j] = candidate.index;
-    lists.chains[j] = candidate.distance;
+    lists.reduced[j] = candidate.distance;
   }
   return lists;
 }
 
 template <typename T>
-ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
-                                  const RunOptions& run) const {
+ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                    const RunOptions& run) const {
   if (is_alone(queries)) return radius_alone(queries, bound, most);
   /// What one task found: lists one after the other.
   using Entry = typename ListEntry<T>::Type;
@@ -301,14 +302,14 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
     }
   });
 
-  ChainLists<T> lists;
+  ReducedLists<T> lists;
   lists.offsets.resize(queries.count + 1, 0);
   for (const Found& part : found) {
     for (std::size_t i = 0; i < part.queries.size(); ++i) lists.offsets[part.queries[i] + 1] = part.lengths[i];
   }
   for (std::uint64_t q = 0; q < queries.count; ++q) lists.offsets[q + 1] += lists.offsets[q];
   lists.indices.resize(lists.offsets.back());
-  lists.chains.resize(lists.offsets.back());
+  lists.reduced.resize(lists.offsets.back());
   runtime::parallel_for(found.size(), {.threads = run.threads}, [&](std::uint64_t task) {
     const Entry* next = found[task].entries.data();
     for (std::size_t i = 0; i < found[task].queries.size(); ++i) {
@@ -316,7 +317,7 @@ ChainLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::ui
       for (std::uint64_t j = 0; j < found[task].lengths[i]; ++j, ++next) {
         const Candidate<T> candidate = ListEntry<T>::candidate(*next);
         lists.indices[offset + j] = candidate.index;
-        lists.chains[offset + j] = candidate.distance;
+        lists.reduced[offset + j] = candidate.distance;
       }
     }
     found[task] = {};  // what was copied is given back at once
@@ -354,7 +355,7 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
   const core::KdGeometry geometry = core::KdGeometry::of(request.count, leaf_size);
   const std::uint64_t tree = KdTree<T>::bytes_of(geometry, request.dims);
-  return {tree, tree + kBlockSlack + kd_build_room<T>(geometry, request.dims, request.threads)};
+  return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, request.threads)};
 }
 
 template <typename T>

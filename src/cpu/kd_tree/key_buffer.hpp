@@ -32,29 +32,29 @@ class KeyBuffer {
 
   const core::Candidate<float>& limit() const { return limit_; }
 
-  /// All hits must be within the limit's chain. `spare` grows to what a cut needs.
-  void insert(std::uint64_t hits, const float* chains, const std::uint32_t* indices, std::vector<double>& spare) {
+  /// All hits must be within the limit's reduced distance. `spare` grows to what a cut needs.
+  void insert(std::uint64_t hits, const float* reduced, const std::uint32_t* indices, std::vector<double>& spare) {
     double* end = keys_.data() + size_;
     for (; hits != 0; hits &= hits - 1) {
       const int i = std::countr_zero(hits);
-      *end++ = DistanceKey::of(chains[i], indices[i]);
+      *end++ = DistanceKey::of(reduced[i], indices[i]);
     }
     size_ = static_cast<std::size_t>(end - keys_.data());
     if (size_ >= cut_at_ && size_ > k_ && !cut_roughly(spare)) cut_back(spare);
   }
 
   /// Sorts and writes `places` places (at least as many as are kept): what was found, then `missing` and infinity.
-  void write(std::uint32_t places, std::uint32_t missing, std::uint32_t* indices, float* chains,
+  void write(std::uint32_t places, std::uint32_t missing, std::uint32_t* indices, float* reduced,
              std::vector<double>& spare) {
     if (size_ > k_) cut_back(spare);
     sort_keys(keys_.data(), size_);
     for (std::size_t i = 0; i < size_; ++i) {
       const core::Candidate<float> found = DistanceKey::candidate(keys_[i]);
       indices[i] = found.index;
-      chains[i] = found.distance;
+      reduced[i] = found.distance;
     }
     std::fill(indices + size_, indices + places, missing);
-    std::fill(chains + size_, chains + places, std::numeric_limits<float>::infinity());
+    std::fill(reduced + size_, reduced + places, std::numeric_limits<float>::infinity());
   }
 
  private:

@@ -33,7 +33,7 @@ HWY_INLINE V moved_up(D lanes, V own, V lower) {
 /// Inserts hits into a list of kCapacity keys: place i takes the smaller of its own key and the larger of the new one
 /// and its neighbour's below, all places at once.
 template <std::uint32_t kCapacity>
-core::Candidate<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* chains,
+core::Candidate<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* reduced,
                                    const std::uint32_t* indices) {
   const hn::CappedTag<double, 2> pair;
   constexpr std::uint32_t kLanes = hn::MaxLanes(pair);
@@ -44,7 +44,7 @@ core::Candidate<float> insert_hits(void* self, std::uint32_t query, std::uint64_
   for (std::uint32_t v = 0; v < kVectors; ++v) list[v] = hn::Load(pair, keys + v * kLanes);
   for (; hits != 0; hits &= hits - 1) {
     const int i = __builtin_ctzll(hits);
-    const auto key = hn::Set(pair, DistanceKey::of(chains[i], indices[i]));
+    const auto key = hn::Set(pair, DistanceKey::of(reduced[i], indices[i]));
     for (std::uint32_t v = kVectors - 1; v > 0; --v) {
       list[v] = hn::Min(list[v], hn::Max(moved_up(pair, list[v], list[v - 1]), key));
     }
@@ -88,12 +88,12 @@ void KeyLists::reset(std::uint32_t query, float farthest) {
   std::fill_n(list(query), capacity_, DistanceKey::of(farthest, core::kNoPoint));
 }
 
-void KeyLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* chains) const {
+void KeyLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* reduced) const {
   const double* keys = keys_ + std::size_t{query} * capacity_;
   for (std::uint32_t i = 0; i < k_; ++i) {
     const core::Candidate<float> found = DistanceKey::candidate(keys[i]);
     indices[i] = found.index == core::kNoPoint ? missing : found.index;
-    chains[i] = found.index == core::kNoPoint ? std::numeric_limits<float>::infinity() : found.distance;
+    reduced[i] = found.index == core::kNoPoint ? std::numeric_limits<float>::infinity() : found.distance;
   }
 }
 

@@ -21,10 +21,10 @@ class KeyLists {
   /// 1 <= k <= kMost. `storage` holds storage_size numbers.
   KeyLists(std::uint32_t k, double* storage);
 
-  /// Empties the list of a query; only candidates with a chain up to `farthest` will enter.
+  /// Empties the list of a query; only candidates with a reduced distance up to `farthest` will enter.
   void reset(std::uint32_t query, float farthest);
   /// Writes k places: what was found, then `missing` and infinity.
-  void write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* chains) const;
+  void write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, float* reduced) const;
   /// The function to insert hits, to be called with this object as context.
   LeafHitFunction<float> on_hit() const { return on_hit_; }
 

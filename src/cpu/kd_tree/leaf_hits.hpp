@@ -11,9 +11,9 @@ namespace kith::cpu {
 inline constexpr std::uint32_t kScanPoints = 16;
 
 /// Told that some points of a leaf are at most as far as a query's limit: bit i of `hits` stands for indices[i] at
-/// chains[i]. Returns the query's new limit.
+/// reduced[i]. Returns the query's new limit.
 template <typename T>
-using LeafHitFunction = core::Candidate<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* chains,
+using LeafHitFunction = core::Candidate<T> (*)(void* context, std::uint32_t query, std::uint64_t hits, const T* reduced,
                                                const std::uint32_t* indices);
 
 /// Which points are to be found at all, as far as whole nodes can be passed over.

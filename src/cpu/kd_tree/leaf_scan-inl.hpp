@@ -11,7 +11,7 @@
 #include "cpu/kd_tree/kd_tree.hpp"
 #include "cpu/kd_tree/leaf_hits.hpp"
 #include "cpu/kd_tree/lp_filter.hpp"
-#include "cpu/simd_chain-inl.hpp"
+#include "cpu/simd_reduced-inl.hpp"
 
 #include <limits>
 #include <type_traits>
@@ -35,16 +35,16 @@ struct LeafPoints {
       : values(tree.block(leaf)), indices(tree.block_indices(leaf)), size(tree.leaf_count(leaf)) {}
 };
 
-/// What dismisses points before their chains are computed.
+/// What dismisses points before their reduced distances are computed.
 template <typename T, class M>
 using ReachOf = std::conditional_t<std::is_same_v<M, core::Lp>, LpReach<T>, NoReach<T>>;
 
-/// The chains from a query to `kVectors` vectors of points of a leaf, from `first` on; one bit for each up to `limit`.
-/// `query` holds a coordinate every `kStride`. Vectors may run over the end of the leaf.
+/// The reduced distances from a query to `kVectors` vectors of points of a leaf, from `first` on; one bit for each up
+/// to `limit`. `query` holds a coordinate every `kStride`. Vectors may run over the end of the leaf.
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T, class M, class Axes>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
                                         std::uint32_t dims, const M& metric, const Axes& axes, const ReachOf<T, M>&,
-                                        T limit, T* chains) {
+                                        T limit, T* reduced) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>());
   const T* points = leaf.values + first;
@@ -60,7 +60,7 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
   const auto most = hn::Set(lanes, limit);
   hn::Mask<Lanes<T>> within[kVectors];
   for (std::uint32_t v = 0; v < kVectors; ++v) {
-    hn::StoreU(sums[v], lanes, chains + v * kLanes);
+    hn::StoreU(sums[v], lanes, reduced + v * kLanes);
     within[v] = hn::Le(sums[v], most);
   }
   return bits_of(lanes, within);
@@ -84,7 +84,7 @@ HWY_INLINE hn::Mask<D> within_reach(D lanes, hn::Vec<D> most, hn::Vec<D> most_sq
 template <std::uint32_t kVectors, std::uint32_t kStride, typename T>
 HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query,
                                         std::uint32_t dims, const core::Lp& metric, const PlainAxes<T>&,
-                                        const LpReach<T>& reach, T limit, T* chains) {
+                                        const LpReach<T>& reach, T limit, T* reduced) {
   const Lanes<T> lanes;
   constexpr std::uint32_t kLanes = hn::MaxLanes(Lanes<T>()), kDimsAtOnce = 8;
   const T* points = leaf.values + first;
@@ -98,7 +98,7 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
   }
   std::uint32_t places[kScanPoints], count = 0;
   for (std::uint64_t rest = bits_of(lanes, within); rest != 0; rest &= rest - 1) {
-    chains[places[count++] = static_cast<std::uint32_t>(__builtin_ctzll(rest))] = 0;
+    reduced[places[count++] = static_cast<std::uint32_t>(__builtin_ctzll(rest))] = 0;
   }
   HWY_ALIGN T terms[kDimsAtOnce * kScanPoints];
   for (std::uint32_t d = 0; d < dims && count > 0; d += kDimsAtOnce) {
@@ -115,16 +115,16 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
     powers_of(terms, size, metric.p);
     const T* term = terms;
     for (std::uint32_t e = d; e < end; ++e) {
-      for (std::uint32_t i = 0; i < count; ++i) chains[places[i]] += *term++;
+      for (std::uint32_t i = 0; i < count; ++i) reduced[places[i]] += *term++;
     }
   }
   std::uint64_t hits = 0;
-  for (std::uint32_t i = 0; i < count; ++i) hits |= std::uint64_t{chains[places[i]] <= limit} << places[i];
+  for (std::uint32_t i = 0; i < count; ++i) hits |= std::uint64_t{reduced[places[i]] <= limit} << places[i];
   return hits;
 }
 
 /// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps limit and reach up to date.
-/// True if anything was reported. `report(hits, chains, indices)` returns the new limit.
+/// True if anything was reported. `report(hits, reduced, indices)` returns the new limit.
 template <std::uint32_t kStride, typename T, class M, class Axes, class Report>
 HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const M& metric,
                           const Axes& axes, ReachOf<T, M>& reach, core::Candidate<T>& limit, const Report& report) {
@@ -132,15 +132,15 @@ HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32
   bool any = false;
   for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
     const std::uint32_t rest = leaf.size - first;
-    HWY_ALIGN T chains[kScanPoints];
+    HWY_ALIGN T reduced[kScanPoints];
     std::uint64_t hits =
         rest > kScanPoints / 2
-            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance, chains)
+            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance, reduced)
             : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance,
-                                                          chains);
+                                                          reduced);
     if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
     if (hits == 0) continue;
-    limit = report(hits, chains, leaf.indices + first);
+    limit = report(hits, reduced, leaf.indices + first);
     reach.update(limit.distance);
     any = true;
   }

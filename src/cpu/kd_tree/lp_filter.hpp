@@ -13,7 +13,7 @@
 
 namespace kith::cpu {
 
-/// A point beyond either is beyond the limit; the computed chain would say so, too.
+/// A point beyond either is beyond the limit; the computed reduced distance would say so, too.
 template <typename T>
 class LpReach {
  public:
@@ -52,7 +52,7 @@ class LpReach {
   double root_ = 1, slack_ = 1, spread_ = 1;
 };
 
-/// Where nothing is as cheap as the chain.
+/// Where nothing is as cheap as the reduced distance.
 template <typename T>
 struct NoReach {
   NoReach(double, std::uint32_t) {}

@@ -70,7 +70,7 @@ Bracket<T> guess_bracket(const KeyAt& key_at, std::size_t count, std::size_t ran
 
 /// Room for the numbers that a selection has to look at again.
 template <typename T>
-struct KeyRoom {
+struct KeyStorage {
   T* first;   ///< as many as there are numbers in all
   T* second;  ///< `second_size`: the fewer, the more often a selection falls back to the library's
   std::size_t second_size;
@@ -87,8 +87,8 @@ struct KeyArray {
 /// The number of rank `rank` (0-based) among key_at(0) .. key_at(count - 1). O(count): where a bracket takes nothing
 /// away, which many equal numbers can do, the library's selection does the rest.
 template <typename T, typename KeyAt>
-T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const KeyRoom<T>& room) {
-  T* first = room.first;
+T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const KeyStorage<T>& storage) {
+  T* first = storage.first;
   if (count <= kFewKeys) {
     std::array<T, kFewKeys> few;
     for (std::size_t i = 0; i < count; ++i) few[i] = key_at(i);
@@ -102,8 +102,8 @@ T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const Key
     found = bracket.keep(key_at, count, first);
   }
   if (bracket.low == bracket.high) return bracket.low;
-  if (found.inside <= room.second_size && found.inside < count) {
-    return select_key<T>(KeyArray<T>{first}, found.inside, rank - found.below, {room.second, first, count});
+  if (found.inside <= storage.second_size && found.inside < count) {
+    return select_key<T>(KeyArray<T>{first}, found.inside, rank - found.below, {storage.second, first, count});
   }
   for (std::size_t i = 0; i < count; ++i) first[i] = key_at(i);
   std::nth_element(first, first + rank, first + count);

@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "core/dispatch.hpp"
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/kd_tree/leaf_scan-inl.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "engine/kd_tree/walk_order.hpp"
@@ -81,8 +81,8 @@ class SingleWalk {
 
   void visit_leaf(std::uint64_t node) {
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
-    const auto report = [&](std::uint64_t hits, const T* chains, const std::uint32_t* indices)
-                            HWY_ATTR { return search_.on_hit(search_.context, 0, hits, chains, indices); };
+    const auto report = [&](std::uint64_t hits, const T* reduced, const std::uint32_t* indices)
+                            HWY_ATTR { return search_.on_hit(search_.context, 0, hits, reduced, indices); };
     scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, reach_, limit_, report);
     ++leaves_;
   }

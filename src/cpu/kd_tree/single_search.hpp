@@ -19,7 +19,7 @@ struct SingleSearch {
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   const T* query = nullptr;
   core::Candidate<T> limit{};
-  T shrink = 1;                  ///< nodes beyond the k-th chain times this are passed over
+  T shrink = 1;                  ///< nodes beyond the k-th reduced distance times this are passed over
   std::uint32_t max_leaves = 0;  ///< 0: no budget
   NodeFilter filter;
   LeafHitFunction<T> on_hit = nullptr;  ///< told of query 0

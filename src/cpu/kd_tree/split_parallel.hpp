@@ -70,7 +70,7 @@ std::uint64_t partition_in_parallel(Record* records, Parts parts, int threads, c
 /// As split_records.
 template <typename T, typename Access>
 T split_in_parallel(const Access& access, typename Access::Record* first, typename Access::Record* middle,
-                    typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room, int threads) {
+                    typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage, int threads) {
   using Record = typename Access::Record;
   const auto count = static_cast<std::uint64_t>(last - first);
   const auto rank = static_cast<std::uint64_t>(middle - first);
@@ -83,25 +83,26 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   runtime::parallel_for(parts.parts, parts.one_pass(threads), [&](std::uint64_t part) {
     const std::uint64_t begin = parts.first(part);
     found[part] = bracket.keep([&](std::size_t i) { return key_at(begin + i); }, parts.first(part + 1) - begin,
-                               room.first + begin);
+                               storage.first + begin);
   });
   std::uint64_t below = 0, inside = 0;
   for (std::uint64_t part = 0; part < parts.parts; ++part) {  // together, at the front
-    std::copy_n(room.first + parts.first(part), found[part].inside, room.first + inside);
+    std::copy_n(storage.first + parts.first(part), found[part].inside, storage.first + inside);
     below += found[part].below;
     inside += found[part].inside;
   }
-  if (rank < below || rank >= below + inside || inside > room.second_size) {  // a bad sample: one thread does it all
-    return split_records<T>(access, first, middle, last, d, room);
+  if (rank < below || rank >= below + inside || inside > storage.second_size) {  // a bad sample: one thread does it all
+    return split_records<T>(access, first, middle, last, d, storage);
   }
-  const T value = select_key<T>(KeyArray<T>{room.first}, inside, rank - below, {room.second, room.first, count});
+  const T value =
+      select_key<T>(KeyArray<T>{storage.first}, inside, rank - below, {storage.second, storage.first, count});
 
   const std::uint64_t left =
       partition_in_parallel(first, parts, threads, [&](const Record& r) { return access.at(r, d) < value; });
   if (left != rank) {
     Record* equals = first + left;
     Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
-    split_equals<T>(access, equals, middle, end, d, room);
+    split_equals<T>(access, equals, middle, end, d, storage);
   }
   return value;
 }

@@ -56,13 +56,13 @@ bool precedes(const Access& access, const typename Access::Record& a, const type
 /// next component, at most dims in all; after them the index decides.
 template <typename T, typename Access>
 void split_equals(const Access& access, typename Access::Record* first, typename Access::Record* middle,
-                  typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room) {
+                  typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage) {
   using Record = typename Access::Record;
   for (std::uint32_t component = 1; component < access.dims() && middle != first && middle != last; ++component) {
     const std::uint32_t axis = (d + component) % access.dims();
     const auto key_at = [&](std::size_t i) { return access.at(first[i], axis); };
-    const T value =
-        select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), room);
+    const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
+                                  static_cast<std::size_t>(middle - first), storage);
     first = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) < value; });
     last = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) <= value; });
   }
@@ -76,15 +76,15 @@ void split_equals(const Access& access, typename Access::Record* first, typename
 /// x_d of the first record by the super-key of [middle, last), which must not be empty. O(records), whatever the data.
 template <typename T, typename Access>
 T split_records(const Access& access, typename Access::Record* first, typename Access::Record* middle,
-                typename Access::Record* last, std::uint32_t d, const KeyRoom<T>& room) {
+                typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage) {
   using Record = typename Access::Record;
   const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
   const T value =
-      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), room);
+      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), storage);
   Record* equals = partition_records(first, last, [&](const Record& r) { return access.at(r, d) < value; });
   if (equals != middle) {
     Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
-    split_equals<T>(access, equals, middle, end, d, room);
+    split_equals<T>(access, equals, middle, end, d, storage);
   }
   return value;
 }

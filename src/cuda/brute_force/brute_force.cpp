@@ -33,12 +33,12 @@ class BruteForce final : public PointSearch<T> {
       : PointSearch<T>(engine, metric, std::move(period), std::move(stream)), engine_(std::move(engine)) {}
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-           const RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
+           const RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override {
     if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});  // looking at everything is always exact
     engine::KnnRules<T> exactly;
     exactly.bound = rules.bound;
     exactly.select = rules.select;
-    PointSearch<T>::knn(queries, k, exactly, run, indices, chains, nullptr);
+    PointSearch<T>::knn(queries, k, exactly, run, indices, reduced, nullptr);
   }
   void copy_rows(T* rows, int threads) const override {
     const DeviceScope scope(this->stream().device());

@@ -12,7 +12,7 @@
 namespace kith::cuda {
 namespace {
 
-/// From so many dims on tensor cores filter faster than the chains of all pairs are found.
+/// From so many dims on tensor cores filter faster than the reduced distances of all pairs are found.
 constexpr std::uint32_t kFewestDimsForProducts = 5;
 /// Fewer points are not worth a filter.
 constexpr std::uint64_t kFewestPointsForProducts = 1024;
@@ -26,7 +26,7 @@ bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool 
 }
 
 /// Whether a block of the filter may have the shared memory that it needs.
-bool has_room_for_products(std::uint32_t dims, int device) {
+bool can_hold_products(std::uint32_t dims, int device) {
   return product_filter_shared_bytes(dims) <= shared_limit_of(device);
 }
 
@@ -44,7 +44,7 @@ template <typename T>
 std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   std::uint64_t bytes = points * dims * sizeof(T);
   if (products_pay<T>(points, dims, metric, is_periodic)) {
-    bytes += product_rows_room(points) * (2 * product_padded_dims(dims) + 2 * sizeof(float)) + dims * sizeof(float);
+    bytes += padded_product_rows(points) * (2 * product_padded_dims(dims) + 2 * sizeof(float)) + dims * sizeof(float);
   }
   return bytes;
 }
@@ -56,11 +56,11 @@ ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint3
   scanned_.points = {rows_.data(), points, dims};
   scanned_.order = spread_order(tiles_of(points));
   if constexpr (std::is_same_v<T, float>) {
-    if (!products_pay<T>(points, dims, metric, is_periodic) || !has_room_for_products(dims, stream.device())) return;
-    const std::uint64_t room = product_rows_room(points);
-    halves_ = DeviceBuffer<std::uint16_t>(room * product_padded_dims(dims), stream);
-    terms_ = DeviceBuffer<float>(room, stream);
-    scales_ = DeviceBuffer<float>(room, stream);
+    if (!products_pay<T>(points, dims, metric, is_periodic) || !can_hold_products(dims, stream.device())) return;
+    const std::uint64_t capacity = padded_product_rows(points);
+    halves_ = DeviceBuffer<std::uint16_t>(capacity * product_padded_dims(dims), stream);
+    terms_ = DeviceBuffer<float>(capacity, stream);
+    scales_ = DeviceBuffer<float>(capacity, stream);
     centre_ = DeviceBuffer<float>(dims, stream);
     pack_points(scanned_.points, halves_.data(), terms_.data(), scales_.data(), centre_.data(), stream);
     stream.synchronize();  // other streams read all this

@@ -58,25 +58,25 @@ __device__ __forceinline__ void copy_by_block(Entry<T>* to, const Entry<T>* from
   for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) to[i] = from[i];
 }
 
-/// The same of a list in global memory; what is near each other is exchanged in a room of kRoom entries, a power of
-/// two, in shared memory.
-template <std::uint32_t kRoom, typename T>
-__device__ void sort_long_list(Entry<T>* list, std::uint32_t count, Entry<T>* room) {
-  for (std::uint32_t size = kRoom; size / 2 < count || size == kRoom; size *= 2) {
-    if (size > kRoom) {
+/// The same of a list in global memory; what is near each other is exchanged in a buffer of kCapacity entries, a power
+/// of two, in shared memory.
+template <std::uint32_t kCapacity, typename T>
+__device__ void sort_long_list(Entry<T>* list, std::uint32_t count, Entry<T>* storage) {
+  for (std::uint32_t size = kCapacity; size / 2 < count || size == kCapacity; size *= 2) {
+    if (size > kCapacity) {
       exchange_mirrored(list, count, size);
-      exchange_by_strides(list, count, size / 4, kRoom / 2);
+      exchange_by_strides(list, count, size / 4, kCapacity / 2);
     }
-    for (std::uint32_t begin = 0; begin < count; begin += kRoom) {
-      const std::uint32_t part = count - begin < kRoom ? count - begin : kRoom;
-      copy_by_block(room, list + begin, part);
+    for (std::uint32_t begin = 0; begin < count; begin += kCapacity) {
+      const std::uint32_t part = count - begin < kCapacity ? count - begin : kCapacity;
+      copy_by_block(storage, list + begin, part);
       sync_block();
-      if (size > kRoom) {
-        exchange_by_strides(room, part, kRoom / 2, 0);
+      if (size > kCapacity) {
+        exchange_by_strides(storage, part, kCapacity / 2, 0);
       } else {
-        sort_by_block(room, part);
+        sort_by_block(storage, part);
       }
-      copy_by_block(list + begin, room, part);
+      copy_by_block(list + begin, storage, part);
       sync_block();
     }
   }

@@ -107,12 +107,12 @@ struct CandidateEntries {
 /// Candidates in the two arrays of an answer.
 template <typename T>
 struct AnswerEntries {
-  T* chains;
+  T* reduced;
   std::uint32_t* indices;
 
-  __device__ Candidate<T> at(std::uint64_t i) const { return {chains[i], indices[i]}; }
+  __device__ Candidate<T> at(std::uint64_t i) const { return {reduced[i], indices[i]}; }
   __device__ void put(std::uint64_t i, const Candidate<T>& candidate) {
-    chains[i] = candidate.distance;
+    reduced[i] = candidate.distance;
     indices[i] = candidate.index;
   }
 };

@@ -9,7 +9,7 @@
 
 namespace kith::cuda {
 
-/// A candidate: ordered by (chain, number). With f32 it is one word.
+/// A candidate: ordered by (reduced distance, number). With f32 it is one word.
 template <typename T>
 struct Entry;
 
@@ -18,11 +18,11 @@ struct Entry<float> {
   std::uint64_t word = ~std::uint64_t{0};
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(float chain, std::uint32_t number)
-      : word(core::packed_pair(core::ordered_bits(chain), number)) {}
-  KITH_HOST_DEVICE float chain() const { return core::distance_of_bits(core::distance_bits_of(word)); }
+  KITH_HOST_DEVICE Entry(float reduced, std::uint32_t number)
+      : word(core::packed_pair(core::ordered_bits(reduced), number)) {}
+  KITH_HOST_DEVICE float reduced() const { return core::distance_of_bits(core::distance_bits_of(word)); }
   KITH_HOST_DEVICE std::uint32_t number() const { return core::index_of(word); }
-  /// The sentinel: behind all others. Its chain is NaN.
+  /// The sentinel: behind all others. Its reduced distance is NaN.
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return word == ~std::uint64_t{0}; }
   /// As a limit: nothing is less.
@@ -33,12 +33,12 @@ struct Entry<float> {
 
 template <>
 struct alignas(16) Entry<double> {
-  std::uint64_t high = ~std::uint64_t{0};  ///< ordered bits of the chain
+  std::uint64_t high = ~std::uint64_t{0};  ///< ordered bits of the reduced distance
   std::uint64_t low = ~std::uint64_t{0};   ///< the number
 
   Entry() = default;
-  KITH_HOST_DEVICE Entry(double chain, std::uint32_t number) : high(core::ordered_bits(chain)), low(number) {}
-  KITH_HOST_DEVICE double chain() const { return core::distance_of_bits(high); }
+  KITH_HOST_DEVICE Entry(double reduced, std::uint32_t number) : high(core::ordered_bits(reduced)), low(number) {}
+  KITH_HOST_DEVICE double reduced() const { return core::distance_of_bits(high); }
   KITH_HOST_DEVICE std::uint32_t number() const { return static_cast<std::uint32_t>(low); }
   KITH_HOST_DEVICE static Entry none() { return {}; }
   KITH_HOST_DEVICE bool is_none() const { return high == ~std::uint64_t{0}; }

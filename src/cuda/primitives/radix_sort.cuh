@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(kSortThreads)
 }
 
 /// The pieces of memory that a sort needs beside the pairs.
-struct SortRoom {
+struct SortStorage {
   std::uint32_t* counts = nullptr;  ///< digit_counts_of(count)
   std::uint32_t* sums = nullptr;    ///< sum_tiles_of(digit_counts_of(count)) + 1
 };
@@ -100,16 +100,16 @@ inline std::uint64_t digit_counts_of(std::uint32_t count) { return std::uint64_t
 /// `pairs` or in `other`.
 template <typename Launch>
 SortPairs sort_pairs(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
-                     std::uint32_t end_bit, const SortRoom& room, Launch&& launch) {
+                     std::uint32_t end_bit, const SortStorage& storage, Launch&& launch) {
   const std::uint32_t tiles = sort_tiles_of(count);
   if (count < 2) return pairs;
   for (std::uint32_t shift = first_bit; shift < end_bit; shift += 8) {
     launch(count_digits, tiles, kSortThreads, kDigits * sizeof(std::uint32_t),
-           static_cast<const std::uint64_t*>(pairs.keys), count, shift, room.counts);
-    launch_sums_before(static_cast<const std::uint32_t*>(room.counts), digit_counts_of(count), room.sums, room.counts,
-                       false, launch);
+           static_cast<const std::uint64_t*>(pairs.keys), count, shift, storage.counts);
+    launch_sums_before(static_cast<const std::uint32_t*>(storage.counts), digit_counts_of(count), storage.sums,
+                       storage.counts, false, launch);
     launch(scatter_digits, tiles, kSortThreads, kSortWarps * kDigits * sizeof(std::uint32_t), pairs, count, shift,
-           static_cast<const std::uint32_t*>(room.counts), other);
+           static_cast<const std::uint32_t*>(storage.counts), other);
     std::swap(pairs, other);
   }
   return pairs;

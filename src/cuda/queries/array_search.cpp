@@ -72,7 +72,7 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const bool is_empty = engine_.points() == 0;  // then no bound is good
   const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
   const KnnAnswer<T> answer{.indices = rows.indices,
-                            .chains = rows.distances,
+                            .reduced = rows.distances,
                             .is_reported = true,
                             .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared,
                             .wide = rows.wide};
@@ -156,7 +156,7 @@ void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const
   RadiusRequest<T> request = radius_request(queries, prepared, bound);
   request.starts = offsets;
   request.indices = indices;
-  request.chains = distances;
+  request.reduced = distances;
   engine_.list(request, stream);
   report(run, 0, offsets + queries.count, distances, stream);
 }

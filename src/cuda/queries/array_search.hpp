@@ -47,7 +47,7 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     QuerySource<T> source;
   };
   Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const Stream& stream) const;
-  /// Chain values become what the metric reports; how many there are, or where that is told.
+  /// Reduced distances become what the metric reports; how many there are, or where that is told.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;
   RadiusRequest<T> radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;

@@ -25,7 +25,7 @@ struct PrepareTask {
   T* bounds = nullptr;    ///< per row
 };
 
-/// Chain values become distances, where they are.
+/// Reduced distances become distances, where they are.
 template <typename T>
 struct ReportTask {
   Metric metric = {};

@@ -4,7 +4,7 @@
 
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/queries/asked_engine.hpp"
-#include "cuda/runtime/pinned_room.hpp"
+#include "cuda/runtime/pinned_buffers.hpp"
 #include "cuda/runtime/stream_pool.hpp"
 #include "engine/searcher.hpp"
 
@@ -34,9 +34,9 @@ class BatchSearch {
               const SearchBudget& budget = {});
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-           const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
-  engine::ChainLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                               const engine::RunOptions& run) const;
+           const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const;
+  engine::ReducedLists<T> radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                 const engine::RunOptions& run) const;
   void count(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run, std::uint32_t* counts) const;
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run) const;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run, std::uint32_t* counts) const;
@@ -52,11 +52,11 @@ class BatchSearch {
     return queries.bounds == nullptr ? 0 : sizeof(T);
   }
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-                  const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const;
+                  const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
-                   engine::ChainLists<T>& lists) const;
+                   engine::ReducedLists<T>& lists) const;
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,
-                      engine::ChainLists<T>& lists) const;
+                      engine::ReducedLists<T>& lists) const;
 
   const AskedEngine<T>& engine_;
   SearchMetric<T> metric_;
@@ -64,7 +64,7 @@ class BatchSearch {
   int device_;
   SearchBudget budget_;
   mutable StreamPool streams_;
-  mutable PinnedRooms rooms_;
+  mutable PinnedBuffers buffers_;
 };
 
 }  // namespace kith::cuda

@@ -36,11 +36,11 @@ class PointSearch : public engine::Searcher<T> {
         array_search_(*engine_, metric_, search_.metric(), stream_.device()) {}
 
   void knn(const Batch& queries, std::uint32_t k, const engine::KnnRules<T>& rules, const RunOptions& run,
-           std::uint32_t* indices, T* chains, std::uint8_t* exact) const override {
-    search_.knn(queries, k, rules, run, indices, chains, exact);
+           std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override {
+    search_.knn(queries, k, rules, run, indices, reduced, exact);
   }
-  engine::ChainLists<T> radius(const Batch& queries, T bound, std::uint32_t most,
-                               const RunOptions& run) const override {
+  engine::ReducedLists<T> radius(const Batch& queries, T bound, std::uint32_t most,
+                                 const RunOptions& run) const override {
     return search_.radius(queries, bound, most, run);
   }
   void count(const Batch& queries, T bound, const RunOptions& run, std::uint32_t* counts) const override {
@@ -104,8 +104,8 @@ class ObjectSearch : public Base {
     const Asked asked = ask(queries, run);
     asked.search.knn(asked.batch, k, rules, run, indices, distances, exact);
   }
-  engine::ChainLists<float> radius(const Queries& queries, float bound, std::uint32_t most,
-                                   const RunOptions& run) const override {
+  engine::ReducedLists<float> radius(const Queries& queries, float bound, std::uint32_t most,
+                                     const RunOptions& run) const override {
     const Asked asked = ask(queries, run);
     return asked.search.radius(asked.batch, bound, most, run);
   }

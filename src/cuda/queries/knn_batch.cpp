@@ -43,7 +43,7 @@ std::uint64_t BatchSearch<T>::bytes_in_flight() const {
 /// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
 template <typename T>
 bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-                                const engine::RunOptions& run, std::uint32_t* indices, T* chains,
+                                const engine::RunOptions& run, std::uint32_t* indices, T* reduced,
                                 std::uint8_t* exact) const {
   constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
@@ -51,42 +51,42 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
     return false;
   }
   const std::uint64_t row_bytes = engine_.dims() * sizeof(T), entries = queries.count * k;
-  const std::uint64_t chains_at = queries.count * row_bytes, indices_at = chains_at + entries * sizeof(T),
+  const std::uint64_t reduced_at = queries.count * row_bytes, indices_at = reduced_at + entries * sizeof(T),
                       below_at = indices_at + entries * sizeof(std::uint32_t),
                       again_at = below_at + queries.count * sizeof(std::uint32_t),
                       exact_at = again_at + sizeof(std::uint32_t),
                       evaluations_at = (exact_at + queries.count + 7) / 8 * 8, bytes = evaluations_at + 8;
-  if (entries > PinnedRooms::kBytes || bytes > PinnedRooms::kBytes) return false;
+  if (entries > PinnedBuffers::kBytes || bytes > PinnedBuffers::kBytes) return false;
   const StreamPool::Lease stream(streams_);
-  const PinnedRooms::Lease room(rooms_);
+  const PinnedBuffers::Lease storage(buffers_);
   for (std::uint64_t q = 0; q < queries.count; ++q) {
-    std::memcpy(room.data() + q * row_bytes, queries.row(q), row_bytes);
+    std::memcpy(storage.data() + q * row_bytes, queries.row(q), row_bytes);
   }
   KnnRequest<T> request{.metric = metric_,
                         .filter = {filter.exclude_self, filter.earlier_only, nullptr, nullptr},
-                        .queries = {.rows = reinterpret_cast<const T*>(room.data()),
+                        .queries = {.rows = reinterpret_cast<const T*>(storage.data()),
                                     .row_stride = engine_.dims(),
                                     .count = queries.count},
                         .k = k,
                         .bound = rules.bound,
-                        .answer = {reinterpret_cast<std::uint32_t*>(room.data() + indices_at),
-                                   reinterpret_cast<T*>(room.data() + chains_at)},
-                        .asked_again = reinterpret_cast<std::uint32_t*>(room.data() + again_at),
-                        .evaluations = reinterpret_cast<std::uint64_t*>(room.data() + evaluations_at)};
+                        .answer = {reinterpret_cast<std::uint32_t*>(storage.data() + indices_at),
+                                   reinterpret_cast<T*>(storage.data() + reduced_at)},
+                        .asked_again = reinterpret_cast<std::uint32_t*>(storage.data() + again_at),
+                        .evaluations = reinterpret_cast<std::uint64_t*>(storage.data() + evaluations_at)};
   *request.asked_again = 0;
   *request.evaluations = 0;
   if (filter.below != nullptr) {
-    std::memcpy(room.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
-    request.filter.below = reinterpret_cast<const std::uint32_t*>(room.data() + below_at);
+    std::memcpy(storage.data() + below_at, filter.below, queries.count * sizeof(std::uint32_t));
+    request.filter.below = reinterpret_cast<const std::uint32_t*>(storage.data() + below_at);
   }
-  auto* flags = reinterpret_cast<std::uint8_t*>(room.data() + exact_at);
+  auto* flags = reinterpret_cast<std::uint8_t*>(storage.data() + exact_at);
   {
     const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
     engine_.knn(request, rules, flags, *stream);
     (*stream).synchronize();
   }
   std::memcpy(indices, request.answer.indices, entries * sizeof(std::uint32_t));
-  std::memcpy(chains, request.answer.chains, entries * sizeof(T));
+  std::memcpy(reduced, request.answer.reduced, entries * sizeof(T));
   if (exact != nullptr) std::memcpy(exact, flags, queries.count);
   if (run.times != nullptr) run.times->asked_again += *request.asked_again;
   if (run.times != nullptr) run.times->evaluations += *request.evaluations;
@@ -95,7 +95,7 @@ bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint3
 
 template <typename T>
 void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
-                         const engine::RunOptions& run, std::uint32_t* indices, T* chains, std::uint8_t* exact) const {
+                         const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
   if (exact != nullptr && (rules.is_exact() || k == 0 || engine_.points() == 0)) {
     std::fill_n(exact, queries.count, std::uint8_t{1});
     exact = nullptr;
@@ -103,11 +103,11 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   if (queries.count == 0 || k == 0) return;
   if (engine_.points() == 0) {
     std::fill_n(indices, queries.count * k, 0u);
-    std::fill_n(chains, queries.count * k, std::numeric_limits<T>::infinity());
+    std::fill_n(reduced, queries.count * k, std::numeric_limits<T>::infinity());
     return;
   }
   const DeviceScope scope(device_);
-  if (knn_of_few(queries, k, rules, run, indices, chains, exact)) return;
+  if (knn_of_few(queries, k, rules, run, indices, reduced, exact)) return;
 
   const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
   // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
@@ -122,7 +122,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     StreamPool::Lease stream;
     QueryChunk<T> queries;
     DeviceBuffer<std::uint32_t> indices;
-    DeviceBuffer<T> chains;
+    DeviceBuffer<T> reduced;
     DeviceBuffer<std::uint8_t> exact;
     DeviceBuffer<std::uint32_t> asked_again;
     EvaluationCount evaluations;
@@ -132,7 +132,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
         : stream(streams),
           queries(engine, batch, most, *stream),
           indices(most * entries, *stream),
-          chains(most * entries, *stream),
+          reduced(most * entries, *stream),
           exact(has_flags ? most : 0, *stream),
           asked_again(1, *stream),
           evaluations(engine.counts_evaluations(), *stream) {
@@ -154,7 +154,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                                   .k = k,
                                   .bound = rules.bound,
                                   .bounds = slot.queries.bounds(),
-                                  .answer = {slot.indices.data(), slot.chains.data()},
+                                  .answer = {slot.indices.data(), slot.reduced.data()},
                                   .asked_again = slot.asked_again.data(),
                                   .evaluations = slot.evaluations.data()},
                     rules, slot.exact.data(), *slot.stream);
@@ -164,7 +164,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
         const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(indices + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t), *slots[s]->stream,
                      options);
-        copy_to_host(chains + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream, options);
+        copy_to_host(reduced + first, slots[s]->reduced.data(), entries * sizeof(T), *slots[s]->stream, options);
         if (exact == nullptr) return;
         copy_to_host(exact + starts[chunk], slots[s]->exact.data(), starts[chunk + 1] - starts[chunk],
                      *slots[s]->stream, options);

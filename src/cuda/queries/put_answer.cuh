@@ -32,28 +32,28 @@ __device__ __forceinline__ void store_together(V* to, const From (&from)[kPutTog
   }
 }
 
-/// Chain values and numbers; entry 0 is that at `first` of the answer.
+/// Reduced distances and numbers; entry 0 is that at `first` of the answer.
 template <typename T>
-class ChainRows {
+class ReducedRows {
  public:
-  __device__ ChainRows(const KnnAnswer<T>& answer, std::uint64_t first)
-      : indices_(answer.indices + first), chains_(answer.chains + first) {}
+  __device__ ReducedRows(const KnnAnswer<T>& answer, std::uint64_t first)
+      : indices_(answer.indices + first), reduced_(answer.reduced + first) {}
 
   __device__ void put_number(std::uint64_t at, std::uint32_t number) const { indices_[at] = number; }
-  __device__ void put_chain(std::uint64_t at, T chain) const { chains_[at] = chain; }
-  __device__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+  __device__ void put_reduced(std::uint64_t at, T reduced) const { reduced_[at] = reduced; }
+  __device__ void put(std::uint64_t at, std::uint32_t number, T reduced) const {
     put_number(at, number);
-    put_chain(at, chain);
+    put_reduced(at, reduced);
   }
   __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
-                                               const T (&chains)[kPutTogether]) const {
+                                               const T (&reduced)[kPutTogether]) const {
     store_together(indices_ + at, numbers, [](std::uint32_t number) { return number; });
-    store_together(chains_ + at, chains, [](T chain) { return chain; });
+    store_together(reduced_ + at, reduced, [](T each) { return each; });
   }
 
  private:
   std::uint32_t* indices_;
-  T* chains_;
+  T* reduced_;
 };
 
 /// What callers see.
@@ -63,7 +63,7 @@ class ReportedRows {
   __device__ ReportedRows(const KnnAnswer<T>& answer, std::uint64_t first)
       : indices_(answer.indices == nullptr ? nullptr : answer.indices + first),
         wide_(answer.wide == nullptr ? nullptr : answer.wide + first),
-        distances_(answer.chains + first),
+        distances_(answer.reduced + first),
         takes_roots_(answer.takes_roots) {}
 
   __device__ void put_number(std::uint64_t at, std::uint32_t number) const {
@@ -73,24 +73,24 @@ class ReportedRows {
       indices_[at] = number;
     }
   }
-  __device__ void put_chain(std::uint64_t at, T chain) const {
-    distances_[at] = takes_roots_ ? core::square_root(chain) : chain;
+  __device__ void put_reduced(std::uint64_t at, T reduced) const {
+    distances_[at] = takes_roots_ ? core::square_root(reduced) : reduced;
   }
-  __device__ void put(std::uint64_t at, std::uint32_t number, T chain) const {
+  __device__ void put(std::uint64_t at, std::uint32_t number, T reduced) const {
     put_number(at, number);
-    put_chain(at, chain);
+    put_reduced(at, reduced);
   }
   __device__ __forceinline__ void put_together(std::uint64_t at, const std::uint32_t (&numbers)[kPutTogether],
-                                               const T (&chains)[kPutTogether]) const {
+                                               const T (&reduced)[kPutTogether]) const {
     if (wide_ != nullptr) {
       store_together(wide_ + at, numbers, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
     } else {
       store_together(indices_ + at, numbers, [](std::uint32_t number) { return number; });
     }
     if (takes_roots_) {
-      store_together(distances_ + at, chains, [](T chain) { return core::square_root(chain); });
+      store_together(distances_ + at, reduced, [](T each) { return core::square_root(each); });
     } else {
-      store_together(distances_ + at, chains, [](T chain) { return chain; });
+      store_together(distances_ + at, reduced, [](T each) { return each; });
     }
   }
 
@@ -107,26 +107,26 @@ __device__ __forceinline__ void with_rows(const KnnAnswer<T>& answer, std::uint6
   if (answer.is_reported) {
     write(ReportedRows<T>(answer, first));
   } else {
-    write(ChainRows<T>(answer, first));
+    write(ReducedRows<T>(answer, first));
   }
 }
 
 /// Called, not compiled into the kernel: the registers that it takes would slow down the searches it is not for.
 template <typename T>
 KITH_NOINLINE __device__ void put_reported(std::uint32_t* indices, std::int64_t* wide, T* distances, bool takes_roots,
-                                           std::uint64_t at, std::uint32_t number, T chain) {
-  ReportedRows<T>(KnnAnswer<T>{indices, distances, true, takes_roots, wide}, 0).put(at, number, chain);
+                                           std::uint64_t at, std::uint32_t number, T reduced) {
+  ReportedRows<T>(KnnAnswer<T>{indices, distances, true, takes_roots, wide}, 0).put(at, number, reduced);
 }
 
 /// For all others.
 template <typename T>
 __device__ __forceinline__ void put_answer(const KnnAnswer<T>& answer, std::uint64_t at, std::uint32_t number,
-                                           T chain) {
+                                           T reduced) {
   if (answer.is_reported) [[unlikely]] {
-    return put_reported(answer.indices, answer.wide, answer.chains, answer.takes_roots, at, number, chain);
+    return put_reported(answer.indices, answer.wide, answer.reduced, answer.takes_roots, at, number, reduced);
   }
   answer.indices[at] = number;
-  answer.chains[at] = chain;
+  answer.reduced[at] = reduced;
 }
 
 }  // namespace kith::cuda

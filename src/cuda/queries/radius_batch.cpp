@@ -23,7 +23,7 @@ struct ListSlot {
   QueryChunk<T> queries;
   DeviceBuffer<std::uint64_t> starts;
   DeviceBuffer<std::uint32_t> indices;
-  DeviceBuffer<T> chains;
+  DeviceBuffer<T> reduced;
   EvaluationCount evaluations;
 
   ListSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
@@ -32,12 +32,12 @@ struct ListSlot {
         starts(most + 1, *stream),
         evaluations(engine.counts_evaluations(), *stream) {}
 
-  void make_room(std::uint64_t entries) {
+  void reserve(std::uint64_t entries) {
     if (entries <= indices.size()) return;
     indices = {};
-    chains = {};
+    reduced = {};
     indices = DeviceBuffer<std::uint32_t>(entries, *stream);
-    chains = DeviceBuffer<T>(entries, *stream);
+    reduced = DeviceBuffer<T>(entries, *stream);
   }
 };
 
@@ -101,7 +101,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
 /// All of each list, at the offsets that are known.
 template <typename T>
 void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
-                                 engine::ChainLists<T>& lists) const {
+                                 engine::ReducedLists<T>& lists) const {
   const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + sizeof(std::uint64_t);
   const std::uint64_t bytes = queries.is_self() ? bytes_in_flight() / 2 : std::min(bytes_in_flight() / 2, kChunkBytes);
   const std::vector<std::uint64_t> starts =
@@ -116,7 +116,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         const std::uint64_t first = starts[chunk], end = starts[chunk + 1];
         if (!filter) filter.emplace(queries.filter, engine_.points(), *slot.stream, run);
         slot.queries.take(first, end, run);
-        slot.make_room(lists.offsets[end] - lists.offsets[first]);
+        slot.reserve(lists.offsets[end] - lists.offsets[first]);
         copy_to_device(slot.starts.data(), lists.offsets.data() + first, (end - first + 1) * sizeof(std::uint64_t),
                        *slot.stream, CopyOptions::of_search(run));
         engine_.list(RadiusRequest<T>{.metric = metric_,
@@ -127,7 +127,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
                                       .starts = slot.starts.data(),
                                       .starts_base = lists.offsets[first],
                                       .indices = slot.indices.data(),
-                                      .chains = slot.chains.data(),
+                                      .reduced = slot.reduced.data(),
                                       .evaluations = slot.evaluations.data()},
                      *slot.stream);
       },
@@ -136,7 +136,7 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
         const CopyOptions options = CopyOptions::of_search(run);
         copy_to_host(lists.indices.data() + first, slots[s]->indices.data(), entries * sizeof(std::uint32_t),
                      *slots[s]->stream, options);
-        copy_to_host(lists.chains.data() + first, slots[s]->chains.data(), entries * sizeof(T), *slots[s]->stream,
+        copy_to_host(lists.reduced.data() + first, slots[s]->reduced.data(), entries * sizeof(T), *slots[s]->stream,
                      options);
       });
   for (std::optional<ListSlot<T>>& slot : slots) {
@@ -147,11 +147,11 @@ void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, 
 /// The first `most` of each list: what a kNN search within the bound finds, without the places that stay empty.
 template <typename T>
 void BatchSearch<T>::nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                                    const engine::RunOptions& run, engine::ChainLists<T>& lists) const {
+                                    const engine::RunOptions& run, engine::ReducedLists<T>& lists) const {
   constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 25;
   const std::uint64_t at_once = std::max<std::uint64_t>(kMostEntries / most, 1);
   std::vector<std::uint32_t> indices;
-  std::vector<T> chains;
+  std::vector<T> reduced;
   const bool is_whole = queries.is_self();  // parts of a self-search would be chosen anew each time
   for (std::uint64_t first = 0; first < queries.count;) {
     const std::uint64_t end = is_whole ? queries.count : std::min(queries.count, first + at_once);
@@ -163,31 +163,31 @@ void BatchSearch<T>::nearest_chunks(const engine::QueryBatch<T>& queries, T boun
       if (part.bounds != nullptr) part.bounds += first;
     }
     indices.resize(part.count * most);
-    chains.resize(part.count * most);
-    knn(part, most, {.bound = bound}, run, indices.data(), chains.data(), nullptr);
+    reduced.resize(part.count * most);
+    knn(part, most, {.bound = bound}, run, indices.data(), reduced.data(), nullptr);
     for (std::uint64_t q = first; q < end; ++q) {
       const std::uint64_t offset = lists.offsets[q], length = lists.offsets[q + 1] - offset;
       std::copy_n(indices.data() + (q - first) * most, length, lists.indices.data() + offset);
-      std::copy_n(chains.data() + (q - first) * most, length, lists.chains.data() + offset);
+      std::copy_n(reduced.data() + (q - first) * most, length, lists.reduced.data() + offset);
     }
     first = end;
   }
 }
 
 template <typename T>
-engine::ChainLists<T> BatchSearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
-                                             const engine::RunOptions& run) const {
+engine::ReducedLists<T> BatchSearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most,
+                                               const engine::RunOptions& run) const {
   std::vector<std::uint32_t> counts(queries.count);
   count(queries, bound, run, counts.data());
   std::uint32_t largest = 0;
-  engine::ChainLists<T> lists;
+  engine::ReducedLists<T> lists;
   lists.offsets.resize(queries.count + 1, 0);
   for (std::uint64_t q = 0; q < queries.count; ++q) {
     largest = std::max(largest, counts[q]);
     lists.offsets[q + 1] = lists.offsets[q] + (most == 0 ? counts[q] : std::min(counts[q], most));
   }
   lists.indices.resize(lists.offsets.back());
-  lists.chains.resize(lists.offsets.back());
+  lists.reduced.resize(lists.offsets.back());
   if (lists.indices.empty()) return lists;
   const DeviceScope scope(device_);
   if (most == 0 || largest <= most) {
@@ -202,9 +202,9 @@ template void BatchSearch<float>::count(const engine::QueryBatch<float>&, float,
                                         std::uint32_t*) const;
 template void BatchSearch<double>::count(const engine::QueryBatch<double>&, double, const engine::RunOptions&,
                                          std::uint32_t*) const;
-template engine::ChainLists<float> BatchSearch<float>::radius(const engine::QueryBatch<float>&, float, std::uint32_t,
-                                                              const engine::RunOptions&) const;
-template engine::ChainLists<double> BatchSearch<double>::radius(const engine::QueryBatch<double>&, double,
-                                                                std::uint32_t, const engine::RunOptions&) const;
+template engine::ReducedLists<float> BatchSearch<float>::radius(const engine::QueryBatch<float>&, float, std::uint32_t,
+                                                                const engine::RunOptions&) const;
+template engine::ReducedLists<double> BatchSearch<double>::radius(const engine::QueryBatch<double>&, double,
+                                                                  std::uint32_t, const engine::RunOptions&) const;
 
 }  // namespace kith::cuda

@@ -69,7 +69,7 @@ struct KnnRequest {
   SearchFilter filter = {};
   QuerySource<T> queries = {};
   std::uint32_t k = 0;
-  T bound = 0;                ///< no chain value above it is reported
+  T bound = 0;                ///< no reduced distance above it is reported
   const T* bounds = nullptr;  ///< or, if not null, above that of the row of the answer
   KnnAnswer<T> answer = {};
   std::uint32_t* asked_again = nullptr;  ///< grows by the queries that took the slow path; null: not counted
@@ -90,7 +90,7 @@ struct RadiusRequest {
   const std::uint64_t* starts = nullptr;  ///< read by the second one: where each list begins, and the last one ends
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
-  T* chains = nullptr;
+  T* reduced = nullptr;
   std::uint64_t* evaluations = nullptr;  ///< as in KnnRequest
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }

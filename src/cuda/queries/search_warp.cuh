@@ -36,7 +36,7 @@ struct ListMemory {
   KITH_HOST_DEVICE std::uint32_t shared_bytes() const {
     return memory == nullptr ? 2 * capacity * static_cast<std::uint32_t>(sizeof(Candidate<T>)) : 0;
   }
-  /// This warp's list; `shared` is the warp's room for it there.
+  /// This warp's list; `shared` is the warp's storage for it there.
   __device__ Candidate<T>* of_warp(std::byte* shared) const {
     return memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared) : memory + search_warp() * 2 * capacity;
   }

@@ -69,8 +69,8 @@ std::shared_ptr<const std::byte> read_all(const FrontMatter& front, std::span<co
   constexpr std::uint64_t kAlignment = 64;
   const std::uint64_t bytes = front.header.file_bytes;
   runtime::require_memory(bytes, "the index");
-  const std::uint64_t room = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  std::byte* content = static_cast<std::byte*>(std::aligned_alloc(kAlignment, room));
+  const std::uint64_t capacity = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  std::byte* content = static_cast<std::byte*>(std::aligned_alloc(kAlignment, capacity));
   if (content == nullptr) throw OutOfMemory(fmt::format("not enough memory: the index needs {} bytes", bytes));
   std::shared_ptr<const std::byte> owner(content, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
   std::memcpy(content, front_bytes.data(), front_bytes.size());

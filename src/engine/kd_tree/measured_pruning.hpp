@@ -55,13 +55,13 @@ Pruning measure_pruning(const Searcher<T>& tree, Device device, const T* rows, s
   rules.max_leaves = std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
   constexpr std::uint32_t kEntries = kProbedNeighbors + 1;  // the point itself is one
   std::vector<std::uint32_t> indices(kProbes * kEntries);
-  std::vector<T> chains(kProbes * kEntries);
+  std::vector<T> reduced(kProbes * kEntries);
   std::vector<std::uint8_t> exact(kProbes);
   QueryBatch<T> queries;
   queries.rows = rows;
   queries.row_stride = dims;
   queries.count = kProbes;
-  tree.knn(queries, kEntries, rules, {.threads = threads}, indices.data(), chains.data(), exact.data());
+  tree.knn(queries, kEntries, rules, {.threads = threads}, indices.data(), reduced.data(), exact.data());
   for (const std::uint8_t is_exact : exact) pruning.certain += is_exact;
   return pruning;
 }

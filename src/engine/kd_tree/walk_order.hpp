@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMostQueued = 256;
 /// Whether a budget of leaves takes nodes from the queue; 0: no budget.
 inline constexpr bool takes_queue(std::uint32_t max_leaves) { return max_leaves != 0 && max_leaves <= kMostQueued; }
 
-/// A node and a lower bound of the chain to every point inside.
+/// A node and a lower bound of the reduced distance to every point inside.
 template <typename T, typename Number = std::uint64_t>
 struct BoundedNode {
   T bound;

@@ -217,11 +217,11 @@ std::vector<char> ZipArchive::inflate_member(const ZipEntry& entry, std::uint64_
             fmt::format("{}: not enough memory for the {} bytes that it inflates to", describe(entry), wanted));
       }
     }
-    const std::size_t room = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
+    const std::size_t capacity = std::min<std::size_t>(output.size() - used, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<unsigned char*>(output.data()) + used;
-    stream.avail_out = static_cast<uInt>(room);
+    stream.avail_out = static_cast<uInt>(capacity);
     result = inflate(&stream, Z_NO_FLUSH);
-    used += room - stream.avail_out;
+    used += capacity - stream.avail_out;
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
       throw CorruptFile(fmt::format("{}: the deflated data is damaged near byte {} of the file", describe(entry),
                                     begin + taken - stream.avail_in));

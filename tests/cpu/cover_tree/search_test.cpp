@@ -65,7 +65,7 @@ template <typename Value>
 PlainSpace<Value> space_of(const Case& c) {
   return PlainSpace<Value>(
       c.objects, [&c](std::uint32_t a, std::uint32_t b) { return static_cast<Value>(c.value(a, b)); },
-      c.is_whole ? core::CoverRounding{} : core::chain_rounding<float>(kCaseDims), !c.is_whole);
+      c.is_whole ? core::CoverRounding{} : core::reduced_rounding<float>(kCaseDims), !c.is_whole);
 }
 
 template <typename Value>
@@ -148,7 +148,7 @@ void expect_right_answers(std::uint64_t seed) {
     ASSERT_EQ(lists.offsets[q + 1] - lists.offsets[q], expected.size()) << "query " << q;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(lists.indices[lists.offsets[q] + i], expected[i].index) << "query " << q << ", place " << i;
-      ASSERT_EQ(lists.chains[lists.offsets[q] + i], expected[i].distance);
+      ASSERT_EQ(lists.reduced[lists.offsets[q] + i], expected[i].distance);
     }
   }
 

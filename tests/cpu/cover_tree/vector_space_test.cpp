@@ -1,7 +1,7 @@
 // Vectors in transposed blocks give the values of the contract's chain, byte for byte.
 #include "cpu/cover_tree/vector_space.hpp"
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "support/random_case.hpp"
 #include "support/space_checks.hpp"
 
@@ -19,7 +19,7 @@ class VectorSpaceOf : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(VectorSpaceOf, Types);
 
-TYPED_TEST(VectorSpaceOf, MeasuresLikeTheChain) {
+TYPED_TEST(VectorSpaceOf, MeasuresLikeTheReduced) {
   using T = TypeParam;
   const std::uint32_t all_dims[] = {1, 2, 3, 16, 33, 55, 63, 64, 65, 96, 97, 200};
   const Metric metrics[] = {Metric::l2(), Metric::l1(), Metric::linf(), Metric::cosine()};
@@ -36,19 +36,19 @@ TYPED_TEST(VectorSpaceOf, MeasuresLikeTheChain) {
     const cpu::VectorSpace<T> space(rows, n, dims, metric);
     std::vector<std::span<const T>> outside;
     for (std::uint64_t i = 0; i < 8; ++i) outside.emplace_back(others.view().row<T>(i), dims);
-    const auto chain_of = [&](const T* a, const T* b) {
+    const auto reduced_of = [&](const T* a, const T* b) {
       return core::visit_reduction<core::KdTreeReductions>(
-          metric, [&](auto chain) { return core::chain_distance(chain, a, b, dims); });
+          metric, [&](auto reduced) { return core::reduced_distance(reduced, a, b, dims); });
     };
     const auto row = [&](std::uint32_t i) { return rows + std::size_t{i} * dims; };
     check_space(
-        space, outside, random, [&](std::uint32_t a, std::uint32_t b) { return chain_of(row(a), row(b)); },
-        [&](std::uint32_t i, std::uint32_t b) { return chain_of(outside[i].data(), row(b)); });
+        space, outside, random, [&](std::uint32_t a, std::uint32_t b) { return reduced_of(row(a), row(b)); },
+        [&](std::uint32_t i, std::uint32_t b) { return reduced_of(outside[i].data(), row(b)); });
     if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-TYPED_TEST(VectorSpaceOf, MeasuresFewLikeTheChain) {
+TYPED_TEST(VectorSpaceOf, MeasuresFewLikeTheReduced) {
   using T = TypeParam;
   const std::uint32_t all_dims[] = {1, 3, 16, 55, 64, 65, 97, 200};
   const Metric metrics[] = {Metric::l2(), Metric::l1(), Metric::linf()};
@@ -63,8 +63,8 @@ TYPED_TEST(VectorSpaceOf, MeasuresFewLikeTheChain) {
     const T* rows = points.view().row<T>(0);
     const cpu::VectorSpace<T> space(rows, n, dims, metric);
     const auto value_of = [&](std::uint32_t a, std::uint32_t b) {
-      return core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
-        return core::chain_distance(chain, rows + std::size_t{a} * dims, rows + std::size_t{b} * dims, dims);
+      return core::visit_reduction<core::KdTreeReductions>(metric, [&](auto reduced) {
+        return core::reduced_distance(reduced, rows + std::size_t{a} * dims, rows + std::size_t{b} * dims, dims);
       });
     };
     std::vector<std::uint32_t> few(1 + random() % cpu::kFew), many(random() % 50), found(many.size());
@@ -108,7 +108,7 @@ TYPED_TEST(VectorSpaceOf, KnowsDistancesAndEqualRows) {
   EXPECT_FALSE(space.same(0, 2));
   EXPECT_EQ(space.metric(T(2)), static_cast<double>(std::sqrt(T(2))));
   EXPECT_EQ(cpu::VectorSpace<T>(rows, 3, 2, Metric::l1()).metric(T(2)), 2.0);
-  EXPECT_EQ(space.rounding().relative, core::chain_rounding<T>(2).relative);
+  EXPECT_EQ(space.rounding().relative, core::reduced_rounding<T>(2).relative);
 }
 
 }  // namespace

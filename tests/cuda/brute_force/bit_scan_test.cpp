@@ -62,7 +62,7 @@ int differences(const WordRows& a, std::uint64_t i, const WordRows& b, std::uint
 std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std::uint32_t k, float bound) {
   const std::uint64_t count = queries.count();
   std::vector<std::uint32_t> indices(count * k, 0xdeadbeef);
-  std::vector<float> chains(count * k, -7.0f);
+  std::vector<float> reduced(count * k, -7.0f);
   std::uint32_t asked_again = 0;
   cuda::ScannedPoints<float> scanned;
   scanned.points = {points.values.data(), points.count(), points.words};
@@ -71,7 +71,7 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
       .queries = {.rows = queries.values.data(), .row_stride = queries.words, .count = count},
       .k = k,
       .bound = bound,
-      .answer = {indices.data(), chains.data()},
+      .answer = {indices.data(), reduced.data()},
       .asked_again = &asked_again};
   request.metric.is_hamming = true;
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.count(), k, 10000);
@@ -91,7 +91,7 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
     for (std::uint32_t j = 0; j < k; ++j) {
       const bool is_there = j < expected.size();
       EXPECT_EQ(indices[q * k + j], is_there ? expected[j].second : points.count()) << q << ", rank " << j;
-      EXPECT_EQ(chains[q * k + j],
+      EXPECT_EQ(reduced[q * k + j],
                 is_there ? static_cast<float>(expected[j].first) : std::numeric_limits<float>::infinity());
       if (testing::Test::HasFailure()) return asked_again;
     }

@@ -273,11 +273,11 @@ TEST_F(SmallBruteForceOnDevice, PointsInPartsAreFoundAsAllAtOnce) {
     self.filter.exclude_self = true;
     constexpr std::uint32_t kNearest = 12;
     std::vector<std::uint32_t> expected(self.count * kNearest), indices(self.count * kNearest);
-    std::vector<float> expected_chains(self.count * kNearest), chains(self.count * kNearest);
-    whole->knn(self, kNearest, {}, {}, expected.data(), expected_chains.data(), nullptr);
-    parts->knn(self, kNearest, {}, {}, indices.data(), chains.data(), nullptr);
+    std::vector<float> expected_reduced(self.count * kNearest), reduced(self.count * kNearest);
+    whole->knn(self, kNearest, {}, {}, expected.data(), expected_reduced.data(), nullptr);
+    parts->knn(self, kNearest, {}, {}, indices.data(), reduced.data(), nullptr);
     EXPECT_EQ(indices, expected);
-    EXPECT_EQ(chains, expected_chains);
+    EXPECT_EQ(reduced, expected_reduced);
     std::vector<std::uint32_t> expected_counts(self.count), counts(self.count);
     whole->count(self, 0.25f, {}, expected_counts.data());
     parts->count(self, 0.25f, {}, counts.data());

@@ -39,10 +39,10 @@ struct Scanned {
     scanned.order = cuda::spread_order(cuda::tiles_of(points.rows()));
     if constexpr (std::is_same_v<T, float>) {
       if (!filters) return;
-      const std::uint64_t room = cuda::product_rows_room(points.rows());
-      halves.resize(room * cuda::product_padded_dims(points.dims()));
-      terms.resize(room);
-      scales.resize(room);
+      const std::uint64_t capacity = cuda::padded_product_rows(points.rows());
+      halves.resize(capacity * cuda::product_padded_dims(points.dims()));
+      terms.resize(capacity);
+      scales.resize(capacity);
       centre.resize(points.dims());
       cuda::launch_find_centre(scanned.points, centre.data(), kLaunch);
       cuda::launch_pack_rows(cuda::PackTask{.rows = scanned.points.rows,
@@ -66,13 +66,13 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
                            Metric metric = Metric::l2()) {
   const std::uint64_t count = queries.rows(), dims = queries.dims();
   std::vector<std::uint32_t> indices(count * k, 0xdeadbeef);
-  std::vector<T> chains(count * k, T(-7));
+  std::vector<T> reduced(count * k, T(-7));
   std::uint32_t asked_again = 0;
   const cuda::KnnRequest<T> request{.metric = cuda::SearchMetric<T>::of(metric),
                                     .queries = {.rows = queries.values<T>().data(), .row_stride = dims, .count = count},
                                     .k = k,
                                     .bound = bound,
-                                    .answer = {indices.data(), chains.data()},
+                                    .answer = {indices.data(), reduced.data()},
                                     .asked_again = &asked_again};
   const cuda::KnnRounds rounds = cuda::plan_rounds(points.points.rows(), k, 10000);
   std::vector<std::byte> memory(
@@ -88,19 +88,20 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
     for (std::uint64_t i = 0; i < points.points.rows(); ++i) {
       const T* query = queries.values<T>().data() + q * dims;
       const T* point = points.points.template values<T>().data() + i * dims;
-      T chain = 0;
+      T distance = 0;
       for (std::uint64_t d = 0; d < dims; ++d) {
         const T difference = query[d] - point[d];
-        chain = metric == Metric::l2() ? std::fma(difference, difference, chain) : std::fma(query[d], point[d], chain);
+        distance = metric == Metric::l2() ? std::fma(difference, difference, distance)
+                                          : std::fma(query[d], point[d], distance);
       }
-      if (metric == Metric::inner_product()) chain = chain == 0 ? T(0) : -chain;
-      if (chain <= bound) expected.emplace_back(chain, static_cast<std::uint32_t>(i));
+      if (metric == Metric::inner_product()) distance = distance == 0 ? T(0) : -distance;
+      if (distance <= bound) expected.emplace_back(distance, static_cast<std::uint32_t>(i));
     }
     std::sort(expected.begin(), expected.end());
     for (std::uint32_t j = 0; j < k; ++j) {
       const bool is_there = j < expected.size();
       EXPECT_EQ(indices[q * k + j], is_there ? expected[j].second : points.points.rows()) << q << ", rank " << j;
-      EXPECT_EQ(chains[q * k + j], is_there ? expected[j].first : std::numeric_limits<T>::infinity());
+      EXPECT_EQ(reduced[q * k + j], is_there ? expected[j].first : std::numeric_limits<T>::infinity());
       if (testing::Test::HasFailure()) return asked_again;
     }
   }
@@ -153,7 +154,7 @@ TEST(EmulatedBruteForce, FindsTheLargestInnerProducts) {
   }
 }
 
-/// Products grow with the tiles: lists overflow, and the second look finds negative chains, ties among them.
+/// Products grow with the tiles: lists overflow, and the second look finds negative reduced distances, ties among them.
 TEST(EmulatedBruteForce, OverflowingListsOfInnerProductsAreMadeAgain) {
   constexpr std::uint64_t kPoints = 6000;
   const auto look = [&](auto zero) {

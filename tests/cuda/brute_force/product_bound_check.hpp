@@ -1,7 +1,7 @@
 // What the bound of the filter by products promises of the sums of pairs.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/brute_force/filter/product_bound.hpp"
 #include "cuda/brute_force/filter/product_types.hpp"
 
@@ -51,10 +51,10 @@ inline void expect_within_bound(const ProductPairs& asked, const ProductSums& go
 
       const float* query = asked.queries.data() + q * dims;
       const float* point = asked.points.data() + p * dims;
-      double true_chain = 0, lengths = 0;
+      double true_reduced = 0, lengths = 0;
       for (std::uint32_t d = 0; d < dims; ++d) {
         const double a = query[d], b = point[d], m = asked.centre[d];
-        true_chain += (a - b) * (a - b);
+        true_reduced += (a - b) * (a - b);
         lengths += (a - m) * (a - m) + (b - m) * (b - m);
       }
       const float terms[] = {got.queries.terms[q], got.points.terms[p]};
@@ -62,14 +62,14 @@ inline void expect_within_bound(const ProductPairs& asked, const ProductSums& go
       const double value =
           static_cast<double>(terms[0]) + static_cast<double>(terms[1]) -
           2.0 * static_cast<double>(sum) * static_cast<double>(scales[0]) * static_cast<double>(scales[1]);
-      ASSERT_LE(value, true_chain);
+      ASSERT_LE(value, true_reduced);
       if (std::isfinite(value)) {
         const double slack = static_cast<double>(cuda::product_slack(dims)) * lengths;
-        ASSERT_GE(value, true_chain - 2 * slack - denormals);
+        ASSERT_GE(value, true_reduced - 2 * slack - denormals);
       } else {
         ASSERT_GE(lengths, 0.99 * static_cast<double>(cuda::kLargestProductNorm));
       }
-      const float threshold = cuda::product_threshold(core::chain_distance(core::L2{}, query, point, dims), terms[0]);
+      const float threshold = cuda::product_threshold(core::reduced_distance(core::L2{}, query, point, dims), terms[0]);
       ASSERT_FALSE(std::fma(sum * scales[1], -2 * scales[0], terms[1]) > threshold);
       ASSERT_FALSE(std::fma(sum, -2 * scales[0] * scales[1], terms[1]) > threshold);
     }

@@ -1,6 +1,6 @@
 // The bound of what the filter by products may be off: it holds for pairs of every kind, and no much lower one would
 // do.
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/brute_force/filter/product_filter.cuh"
 #include "cuda/brute_force/filter/product_rows.cuh"
 
@@ -26,9 +26,9 @@ float fraction(std::mt19937_64& random) { return static_cast<float>(random() >> 
 struct Pair {
   std::vector<float> query, point;  ///< centred
   double value = 0;                 ///< term_p + term_q - 2 s_q s_p acc, with the terms as they are
-  double true_chain = 0;
+  double true_reduced = 0;
   double lengths = 0;  ///< squared, of both
-  bool is_dismissed_at_own_chain = false;
+  bool is_dismissed_at_own_reduced = false;
 
   void compute() {
     const auto dims = static_cast<std::uint32_t>(query.size());
@@ -57,13 +57,13 @@ struct Pair {
     }
     for (std::uint32_t d = 0; d < dims; ++d) {
       const double e = static_cast<double>(query[d]) - static_cast<double>(point[d]);
-      true_chain += e * e;
+      true_reduced += e * e;
     }
-    const float chain = core::chain_distance(core::L2{}, query.data(), point.data(), dims);
+    const float reduced = core::reduced_distance(core::L2{}, query.data(), point.data(), dims);
     const float v = std::fma(sum * scales[1], -2 * scales[0], terms[1]);
     value = static_cast<double>(terms[0]) + static_cast<double>(terms[1]) -
             2.0 * static_cast<double>(sum) * static_cast<double>(scales[0]) * static_cast<double>(scales[1]);
-    is_dismissed_at_own_chain = v > cuda::product_threshold(chain, terms[0]);
+    is_dismissed_at_own_reduced = v > cuda::product_threshold(reduced, terms[0]);
   }
 };
 
@@ -81,8 +81,8 @@ TEST(ProductBound, CoversRandomPairs) {
       pair.point.push_back(kind == 1 ? x * ratio : x + size * ratio * fraction(random));
     }
     pair.compute();
-    ASSERT_FALSE(pair.is_dismissed_at_own_chain) << "pair " << i << " of " << dims << " dims";
-    ASSERT_LE(pair.value, pair.true_chain) << "pair " << i << " of " << dims << " dims";
+    ASSERT_FALSE(pair.is_dismissed_at_own_reduced) << "pair " << i << " of " << dims << " dims";
+    ASSERT_LE(pair.value, pair.true_reduced) << "pair " << i << " of " << dims << " dims";
   }
 }
 
@@ -91,12 +91,12 @@ TEST(ProductBound, HoldsForHardPairs) {
     ProductSums sums;
     const auto pack = [&](const std::vector<float>& rows, ProductSums::Rows& packed) {
       cuda::PackTask task{.rows = rows.data(), .row_stride = pairs.dims, .count = rows.size() / pairs.dims};
-      const std::uint64_t room = cuda::product_rows_room(task.count);
+      const std::uint64_t capacity = cuda::padded_product_rows(task.count);
       task.dims = pairs.dims;
       task.centre = pairs.centre.data();
-      packed.values.resize(room * cuda::product_padded_dims(pairs.dims));
-      packed.terms.resize(room);
-      packed.scales.resize(room);
+      packed.values.resize(capacity * cuda::product_padded_dims(pairs.dims));
+      packed.terms.resize(capacity);
+      packed.scales.resize(capacity);
       task.values = packed.values.data();
       task.terms = packed.terms.data();
       task.scales = packed.scales.data();
@@ -123,10 +123,10 @@ TEST(ProductBound, IsNearlyReached) {
       pair.point.push_back(d % 2 == 0 ? 0x1.002p-1f : -0x1.002p-1f);
     }
     pair.compute();
-    EXPECT_FALSE(pair.is_dismissed_at_own_chain);
+    EXPECT_FALSE(pair.is_dismissed_at_own_reduced);
     const double slack = static_cast<double>(cuda::product_slack(dims)) * pair.lengths;
-    EXPECT_LE(pair.value, pair.true_chain);
-    EXPECT_GE(pair.value, pair.true_chain - 0.6 * slack) << dims;
+    EXPECT_LE(pair.value, pair.true_reduced);
+    EXPECT_GE(pair.value, pair.true_reduced - 0.6 * slack) << dims;
   }
 }
 

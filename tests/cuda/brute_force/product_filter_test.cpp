@@ -1,4 +1,5 @@
-// The filter by products loses nothing, passes little, and what passes gets its exact chain; kernels run on the host.
+// The filter by products loses nothing, passes little, and what passes gets its exact reduced distance; kernels run on
+// the host.
 #include "cuda/brute_force/filter/product_filter.cuh"
 #include "cuda/brute_force/filter/product_rows.cuh"
 #include "cuda/brute_force/filter/rerank.cuh"
@@ -74,10 +75,10 @@ struct Packed {
   cuda::ProductRows rows;
 
   explicit Packed(cuda::PackTask task) {
-    const std::uint64_t room = cuda::product_rows_room(task.count);
-    values.assign(room * cuda::product_padded_dims(task.dims), 0x7e00);  // NaN
-    terms.assign(room, NAN);
-    scales.assign(room, NAN);
+    const std::uint64_t capacity = cuda::padded_product_rows(task.count);
+    values.assign(capacity * cuda::product_padded_dims(task.dims), 0x7e00);  // NaN
+    terms.assign(capacity, NAN);
+    scales.assign(capacity, NAN);
     task.values = values.data();
     task.terms = terms.data();
     task.scales = scales.data();
@@ -116,9 +117,9 @@ struct Request {
   std::uint64_t row_of(std::uint64_t query) const { return chosen.empty() ? query : chosen[query]; }
 
   Entry<float> entry(std::uint64_t query, std::uint64_t point) const {
-    const float chain =
-        core::chain_distance(core::L2{}, queries.data() + row_of(query) * dims, points.data() + point * dims, dims);
-    return {chain, static_cast<std::uint32_t>(point)};
+    const float reduced =
+        core::reduced_distance(core::L2{}, queries.data() + row_of(query) * dims, points.data() + point * dims, dims);
+    return {reduced, static_cast<std::uint32_t>(point)};
   }
   /// All that the query may find, in order.
   std::vector<Entry<float>> all_of(std::uint64_t query) const {
@@ -202,7 +203,7 @@ Answer answer_of(const Request& request) {
   return answer;
 }
 
-/// Everything below the limits is there, with its chain, and nothing else. Returns how many were offered.
+/// Everything below the limits is there, with its reduced distance, and nothing else. Returns how many were offered.
 std::uint64_t expect_all_below_limits(const Request& request) {
   const Answer answer = answer_of(request);
   std::uint64_t offered = 0;
@@ -303,7 +304,7 @@ TEST(ProductFilter, OffersNothingBelowTheFirst) {
   for (std::uint32_t q = 0; q < 40; ++q) EXPECT_EQ(answer.counts[q], q % 4 < 2 ? 0u : 300u) << "query " << q;
 }
 
-TEST(ProductFilter, CountsWhatHasNoRoom) {
+TEST(ProductFilter, CountsWhatHasNoStorage) {
   std::mt19937_64 random(5);
   Request request(Shape::uniform, 300, 40, 16, random);
   request.capacity = 6;

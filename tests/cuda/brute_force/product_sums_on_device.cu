@@ -22,9 +22,9 @@ struct PackedOnDevice {
 
   PackedOnDevice(const std::vector<float>& from, std::uint32_t dims, const float* centre)
       : rows(from),
-        values(std::vector<std::uint16_t>(room(from, dims) * cuda::product_padded_dims(dims), 0x7e00)),  // NaN
-        terms(std::vector<float>(room(from, dims))),
-        scales(std::vector<float>(room(from, dims))) {
+        values(std::vector<std::uint16_t>(capacity(from, dims) * cuda::product_padded_dims(dims), 0x7e00)),  // NaN
+        terms(std::vector<float>(capacity(from, dims))),
+        scales(std::vector<float>(capacity(from, dims))) {
     task.rows = rows.data();
     task.row_stride = dims;
     task.count = from.size() / dims;
@@ -34,8 +34,8 @@ struct PackedOnDevice {
     task.terms = terms.data();
     task.scales = scales.data();
   }
-  static std::uint64_t room(const std::vector<float>& rows, std::uint32_t dims) {
-    return cuda::product_rows_room(rows.size() / dims);
+  static std::uint64_t capacity(const std::vector<float>& rows, std::uint32_t dims) {
+    return cuda::padded_product_rows(rows.size() / dims);
   }
   ProductSums::Rows packed() const { return {values.values(), terms.values(), scales.values()}; }
 };

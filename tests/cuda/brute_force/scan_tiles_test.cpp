@@ -1,7 +1,7 @@
 // Scans of all pairs, their kernels run on the host: compared with plain loops over the chains of the contract.
 #include "cuda/brute_force/scan/scan_tiles.cuh"
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/emulation/grid.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ struct Request {
   }
   T bound_of(std::uint64_t query) const { return task.bound_of(task.queries.row_of(query)); }
 
-  T chain(std::uint64_t query, std::uint64_t point) const {
+  T reduced(std::uint64_t query, std::uint64_t point) const {
     const std::uint32_t dims = task.points.dims;
     const T* q = task.queries.rows + task.queries.row_of(query) * task.queries.row_stride;
     const T* p = task.points.rows + point * dims;
@@ -54,9 +54,9 @@ struct Request {
     }
     return core::visit_kind<core::KdTreeReductions>(task.metric.kind, task.metric.p, [&](const auto& each) {
       if constexpr (std::remove_cvref_t<decltype(each)>::kInfo.wraps) {
-        if (!lengths.empty()) return core::periodic_chain_distance(each, q, p, lengths.data(), dims);
+        if (!lengths.empty()) return core::periodic_reduced_distance(each, q, p, lengths.data(), dims);
       }
-      return core::chain_distance(each, q, p, dims);
+      return core::reduced_distance(each, q, p, dims);
     });
   }
   /// Bit by bit.
@@ -86,7 +86,7 @@ struct Request {
         const std::uint64_t point = i * task.order.stride % task.order.tiles * cuda::kTilePoints + position;
         entries.push_back(Entry<T>::none());
         if (point >= task.points.count || !admits(query, point)) continue;
-        const T distance = chain(query, point);
+        const T distance = reduced(query, point);
         if (distance <= bound) entries.back() = Entry<T>(distance, static_cast<std::uint32_t>(point));
       }
     }
@@ -174,7 +174,7 @@ void ask(Request<T>& request, const Example& example, std::mt19937_64& random) {
   // A distance that some pair has, and by row others.
   const auto bound = [&] {
     const std::uint64_t query = random() % example.queries;
-    return request.chain(query, random() % example.points);
+    return request.reduced(query, random() % example.points);
   };
   task.bound = random() % 3 == 0 ? std::numeric_limits<T>::infinity() : bound();
   if (random() % 2 == 0) {
@@ -188,8 +188,8 @@ template <typename T>
 void expect_entries(const Entry<T>* entries, const std::vector<Entry<T>>& expected, std::uint64_t query) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_TRUE(entries[i] == expected[i])
-        << "query " << query << ", entry " << i << ": " << entries[i].chain() << ", " << entries[i].number()
-        << " instead of " << expected[i].chain() << ", " << expected[i].number();
+        << "query " << query << ", entry " << i << ": " << entries[i].reduced() << ", " << entries[i].number()
+        << " instead of " << expected[i].reduced() << ", " << expected[i].number();
   }
 }
 
@@ -227,7 +227,7 @@ void expect_offered(const Request<T>& request, std::uint32_t processors, std::mt
   std::vector<std::uint32_t> counts(task.queries.count + 1, 0);
   for (std::uint64_t q = 0; q < task.queries.count; ++q) {
     const std::uint64_t point = random() % task.points.count;
-    limits.push_back(Entry<T>(request.chain(q, point), static_cast<std::uint32_t>(point)));
+    limits.push_back(Entry<T>(request.reduced(q, point), static_cast<std::uint32_t>(point)));
     if (random() % 4 == 0) limits.back() = Entry<T>::none();
   }
   task.lists = {entries.data(), counts.data(), limits.data(), capacity};
@@ -269,17 +269,17 @@ void expect_counted_and_listed(const Request<T>& request, std::uint32_t processo
   }
   ASSERT_EQ(counts.back(), 5u);
   std::vector<std::uint32_t> indices(end - base + 1, untouched<T>().number());
-  std::vector<T> chains(end - base + 1, untouched<T>().chain());
+  std::vector<T> reduced(end - base + 1, untouched<T>().reduced());
   task.mode = ScanMode::list;
   task.lists.counts = slots.data();
   task.starts = starts.data();
   task.starts_base = base;
   task.indices = indices.data();
-  task.chains = chains.data();
+  task.reduced = reduced.data();
   cuda::launch_scan(task, processors, kLaunch);
   ASSERT_EQ(indices.back(), untouched<T>().number());
   std::vector<Entry<T>> listed;
-  for (std::uint64_t i = 0; i < end - base; ++i) listed.push_back(Entry<T>(chains[i], indices[i]));
+  for (std::uint64_t i = 0; i < end - base; ++i) listed.push_back(Entry<T>(reduced[i], indices[i]));
   for (std::uint64_t q = 0; q < request.asked(); ++q) {
     Entry<T>* list = listed.data() + (starts[task.queries.row_of(q)] - base);
     std::sort(list, list + expected[q].size());
@@ -369,7 +369,7 @@ TEST(ScanTiles, TakesInnerProducts) {
   }
 }
 
-TEST(ScanTiles, TakesChainsThatOverflow) {
+TEST(ScanTiles, TakesReducedThatOverflow) {
   std::uint64_t seed = 400;
   for (const Kind kind : {Kind::l2, Kind::l1, Kind::linf, Kind::inner_product}) {
     for (const std::uint32_t dims : {3u, 18u}) {

@@ -28,7 +28,7 @@ constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t thr
                       [&] { kernel(arguments...); });
 };
 
-/// How the chains of a row are spread.
+/// How the reduced distances of a row are spread.
 enum class Spread : std::uint8_t { uniform, octaves, tied, equal, with_none, infinite, negative, both_signs };
 constexpr Spread kSpreads[] = {Spread::uniform,   Spread::octaves,  Spread::tied,     Spread::equal,
                                Spread::with_none, Spread::infinite, Spread::negative, Spread::both_signs};
@@ -51,8 +51,8 @@ Entry<T> random_entry(std::mt19937_64& random, Spread spread, std::uint32_t numb
       return {-std::ldexp(unit, static_cast<int>(random() % 40) - 20) - T(1e-9), number};
     case Spread::both_signs: {
       constexpr T kInfinity = std::numeric_limits<T>::infinity();
-      const T chains[] = {-kInfinity, -unit - 1, -std::numeric_limits<T>::denorm_min(), 0, unit, kInfinity};
-      return {chains[random() % 6], number};
+      const T reduced[] = {-kInfinity, -unit - 1, -std::numeric_limits<T>::denorm_min(), 0, unit, kInfinity};
+      return {reduced[random() % 6], number};
     }
     case Spread::infinite:
       break;
@@ -137,10 +137,10 @@ void expect_finish(Rows<T> rows, std::uint32_t k, SelectStrategy strategy) {
   std::vector<std::uint32_t> chosen;
   for (std::uint32_t i = 0; i < rows.rows.size(); ++i) chosen.push_back(2 * i + 1);
   std::vector<std::uint32_t> indices(rows.rows.size() * 2 * k, 0xdeadbeef);
-  std::vector<T> chains(rows.rows.size() * 2 * k, T(-1));
+  std::vector<T> reduced(rows.rows.size() * 2 * k, T(-1));
   SelectTask<T> task = rows.task(SelectGoal::finish, k);
   task.chosen = chosen.data();
-  task.answer = {indices.data(), chains.data()};
+  task.answer = {indices.data(), reduced.data()};
   task.missing = kMissing;
   launch_select(task, strategy, kProcessors, kLaunch);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
@@ -150,7 +150,7 @@ void expect_finish(Rows<T> rows, std::uint32_t k, SelectStrategy strategy) {
       ASSERT_EQ(indices[at - k], 0xdeadbeef);
       ASSERT_EQ(indices[at], j < expected.size() ? expected[j].number() : kMissing)
           << "place " << j << " of row " << i << " of " << rows.rows[i].size();
-      ASSERT_EQ(chains[at], j < expected.size() ? expected[j].chain() : std::numeric_limits<T>::infinity());
+      ASSERT_EQ(reduced[at], j < expected.size() ? expected[j].reduced() : std::numeric_limits<T>::infinity());
     }
   }
 }
@@ -184,7 +184,7 @@ TEST_P(EveryStrategy, SelectsWhatSortingSelects) {
   }
 }
 
-TEST_P(EveryStrategy, ChainsOfEveryKind) {
+TEST_P(EveryStrategy, ReducedOfEveryKind) {
   std::mt19937_64 random(5);
   for (const std::uint32_t k : {3u, 40u}) {
     if (is_slow(k)) continue;
@@ -216,13 +216,13 @@ TEST_P(EveryStrategy, OverflowedRowsAreNotedOnceAndLeftAlone) {
   std::uint32_t failed_count = 0;
   std::vector<std::uint8_t> is_failed(6, 0);
   std::vector<std::uint32_t> indices(16 * kK, 0xdeadbeef);
-  std::vector<float> chains(16 * kK, -1);
+  std::vector<float> reduced(16 * kK, -1);
   SelectTask<float> task = rows.task(SelectGoal::cut, kK);
   task.chosen = chosen.data();
   task.failed = failed.data();
   task.failed_count = &failed_count;
   task.is_failed = is_failed.data();
-  task.answer = {indices.data(), chains.data()};
+  task.answer = {indices.data(), reduced.data()};
   for (const SelectGoal goal : {SelectGoal::cut, SelectGoal::cut, SelectGoal::finish}) {
     task.goal = goal;
     launch_select(task, GetParam(), kProcessors, kLaunch);
@@ -277,23 +277,23 @@ void expect_one_row(std::uint32_t length, std::uint32_t k, Spread spread, Select
   expect_finish(Rows<T>(rows), k, strategy);
 }
 
-TEST(Entries, OrderLikeChainsAndNumbers) {
+TEST(Entries, OrderLikeReducedAndNumbers) {
   const auto expect_ordered = [](auto zero) {
     using T = decltype(zero);
     using Limits = std::numeric_limits<T>;
-    const T chains[] = {
+    const T reduced[] = {
         -Limits::infinity(),  -Limits::max(), T(-3), T(-1),         -Limits::min(),    -Limits::denorm_min(), T(0),
         Limits::denorm_min(), T(1),           T(3),  Limits::max(), Limits::infinity()};
     const std::uint32_t numbers[] = {0, 1, 0xfffffffe, 0xffffffff};
-    for (const T a : chains) {
+    for (const T a : reduced) {
       for (const std::uint32_t i : numbers) {
         const Entry<T> first(a, i);
-        EXPECT_EQ(first.chain(), a);
+        EXPECT_EQ(first.reduced(), a);
         EXPECT_EQ(first.number(), i);
         EXPECT_FALSE(first.is_none());
         EXPECT_TRUE(first < Entry<T>::none());
         EXPECT_FALSE(first < Entry<T>::first());
-        for (const T b : chains) {
+        for (const T b : reduced) {
           for (const std::uint32_t j : numbers) {
             EXPECT_EQ(first < Entry<T>(b, j), a < b || (a == b && i < j))
                 << a << ", " << i << " and " << b << ", " << j;
@@ -301,7 +301,7 @@ TEST(Entries, OrderLikeChainsAndNumbers) {
         }
       }
     }
-    EXPECT_TRUE(std::isnan(Entry<T>::none().chain()));
+    EXPECT_TRUE(std::isnan(Entry<T>::none().reduced()));
   };
   expect_ordered(0.0f);
   expect_ordered(0.0);

@@ -54,7 +54,7 @@ void expect_same(const engine::CoverTree& expected, const EmulatedCoverTree& tre
 
 template <typename T>
 void check(const std::vector<T>& rows, std::uint32_t dims, std::uint32_t leaf_size,
-           Metric::Kind kind = Metric::Kind::l2, std::uint64_t list_room = 1 << 20) {
+           Metric::Kind kind = Metric::Kind::l2, std::uint64_t list_capacity = 1 << 20) {
   const auto count = static_cast<std::uint32_t>(rows.size() / dims);
   const VectorSpace<T> space(dims, kind);
   const double most = std::is_same_v<T, float> ? 0x1p62 : 0x1p510;
@@ -62,7 +62,7 @@ void check(const std::vector<T>& rows, std::uint32_t dims, std::uint32_t leaf_si
       test::CoverOracle(count, leaf_size, space.rounding(), most, [&](std::uint32_t a, std::uint32_t b) {
         return metric_of(kind, rows.data() + std::size_t{a} * dims, rows.data() + std::size_t{b} * dims, dims);
       }).build();
-  const EmulatedCoverTree tree = emulated_cover_tree(space, words_of(rows), count, leaf_size, list_room);
+  const EmulatedCoverTree tree = emulated_cover_tree(space, words_of(rows), count, leaf_size, list_capacity);
   ASSERT_NO_FATAL_FAILURE(expect_same(expected, tree));
 }
 

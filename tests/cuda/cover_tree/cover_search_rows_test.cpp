@@ -155,7 +155,7 @@ TEST(CoverSearch, ApproximateAnswersAreNearEnough) {
   for (std::uint32_t q = 0; q < kCount; ++q) {
     for (std::uint32_t j = 0; j < kNeighbors; ++j) {
       const std::size_t at = q * kNeighbors + j;
-      EXPECT_LE(rough.chains[at] * kShrink, exact.chains[at] * 1.001f);
+      EXPECT_LE(rough.reduced[at] * kShrink, exact.reduced[at] * 1.001f);
       if (rough.exact[q] != 0) {
         EXPECT_EQ(rough.indices[at], exact.indices[at]);
       }
@@ -199,7 +199,7 @@ TEST(CoverSearch, PartsOfASelfSearch) {
   const engine::CoverTree tree = CoverOracle(kCount, 4, {}, 0x1p62, distance).build();
   const EmulatedCover cover(tree, objects, 1, true);
   std::vector<std::uint32_t> chosen(kEnd - kFirst), indices(chosen.size() * kNeighbors);
-  std::vector<float> chains(indices.size());
+  std::vector<float> reduced(indices.size());
   std::uint32_t chosen_count = 0;
   cuda::launch_choose_positions(cover.tree(), kFirst, kEnd, chosen.data(), &chosen_count, kCoverLaunch);
   ASSERT_EQ(chosen_count, chosen.size());
@@ -210,13 +210,13 @@ TEST(CoverSearch, PartsOfASelfSearch) {
                   .queries = {.count = chosen.size(), .chosen = chosen.data(), .first = kFirst},
                   .k = kNeighbors,
                   .bound = static_cast<float>(kInfinity),
-                  .answer = {indices.data(), chains.data()}}};
+                  .answer = {indices.data(), reduced.data()}}};
   cuda::launch_cover_knn(task, cuda::plan_search(task, {.processors = 1}), nullptr, kCoverLaunch);
   const PlainCover<float> plain(kCount, kCount, distance);
   const auto all = plain.knn({.exclude_self = true}, kNeighbors, static_cast<float>(kInfinity), nullptr);
   for (std::uint32_t i = 0; i < indices.size(); ++i) {
     EXPECT_EQ(indices[i], all.indices[kFirst * kNeighbors + i]);
-    EXPECT_EQ(chains[i], all.chains[kFirst * kNeighbors + i]);
+    EXPECT_EQ(reduced[i], all.reduced[kFirst * kNeighbors + i]);
   }
 }
 

@@ -91,12 +91,12 @@ struct CoverRequest {
 template <typename T>
 struct CoverAnswers {
   std::vector<std::uint32_t> indices;
-  std::vector<T> chains;
+  std::vector<T> reduced;
   std::vector<std::uint8_t> exact;
   std::vector<std::uint64_t> offsets;  ///< of lists
 
   friend bool operator==(const CoverAnswers& a, const CoverAnswers& b) {
-    return a.indices == b.indices && a.chains == b.chains && a.offsets == b.offsets;
+    return a.indices == b.indices && a.reduced == b.reduced && a.offsets == b.offsets;
   }
 };
 
@@ -116,7 +116,7 @@ CoverAnswers<typename Space::Value> emulated_knn(CoverRequest<Space>& request, s
                                                    .k = k,
                                                    .bound = bound,
                                                    .bounds = request.bounds,
-                                                   .answer = {answers.indices.data(), answers.chains.data()},
+                                                   .answer = {answers.indices.data(), answers.reduced.data()},
                                                    .evaluations = &request.evaluations},
                                        .shrink = shrink,
                                        .exact = answers.exact.data()};
@@ -147,11 +147,11 @@ CoverAnswers<typename Space::Value> emulated_radius(CoverRequest<Space>& request
   answers.offsets = {kBase};
   for (const std::uint32_t count : counts) answers.offsets.push_back(answers.offsets.back() + count);
   answers.indices.resize(answers.offsets.back() - kBase);
-  answers.chains.resize(answers.indices.size());
+  answers.reduced.resize(answers.indices.size());
   task.request.starts = answers.offsets.data();
   task.request.starts_base = kBase;
   task.request.indices = answers.indices.data();
-  task.request.chains = answers.chains.data();
+  task.request.reduced = answers.reduced.data();
   cuda::launch_cover_radius(task, true, plan, memory, kCoverLaunch);
   return answers;
 }
@@ -170,7 +170,7 @@ class PlainCover {
     for (std::uint64_t q = 0; q < queries_; ++q) {
       for (const auto& [value, index] : list_of(q, filter, bounds == nullptr ? bound : bounds[q])) {
         answers.indices.push_back(index);
-        answers.chains.push_back(value);
+        answers.reduced.push_back(value);
       }
       answers.offsets.push_back(1000 + answers.indices.size());
     }
@@ -183,7 +183,7 @@ class PlainCover {
       list.resize(k, {std::numeric_limits<T>::infinity(), objects_});
       for (const auto& [value, index] : list) {
         answers.indices.push_back(index);
-        answers.chains.push_back(value);
+        answers.reduced.push_back(value);
       }
     }
     return answers;

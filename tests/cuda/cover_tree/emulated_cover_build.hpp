@@ -45,15 +45,15 @@ struct EmulatedCoverTree {
 /// `rows`: count x stride words. `list_room`: how many neighbours may be stored; some are in any case.
 template <DeviceSpace S>
 EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uint32_t>& rows, std::uint32_t count,
-                                      std::uint32_t leaf_size, std::uint64_t list_room = 1 << 20) {
+                                      std::uint32_t leaf_size, std::uint64_t list_capacity = 1 << 20) {
   EmulatedCoverTree tree;
   if (count == 0) return tree;
-  list_room = std::max(list_room, cover::least_list_room(count, leaf_size));
-  const std::uint64_t bytes = cover::lay_out_cover_scratch(count, list_room, nullptr).bytes;
+  list_capacity = std::max(list_capacity, cover::least_list_capacity(count, leaf_size));
+  const std::uint64_t bytes = cover::lay_out_cover_scratch(count, list_capacity, nullptr).bytes;
   const auto memory = std::make_unique<std::byte[]>(bytes + 256);
   std::memset(memory.get(), 0xa5, bytes + 256);
   std::byte* aligned = memory.get() + (256 - reinterpret_cast<std::uintptr_t>(memory.get()) % 256) % 256;
-  const cover::CoverScratch scratch = cover::lay_out_cover_scratch(count, list_room, aligned);
+  const cover::CoverScratch scratch = cover::lay_out_cover_scratch(count, list_capacity, aligned);
   tree.order.resize(count);
   tree.distances.resize(count);
   std::vector<std::uint32_t> row_words(ArrangedRows::words_of(count, space.stride()));

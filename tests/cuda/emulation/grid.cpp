@@ -124,12 +124,12 @@ void fiber_main() noexcept {
 /// Memory for so many stacks. It is kept for the next grid: fresh memory takes long to come from the system.
 std::byte* take_stacks(std::size_t count) {
   thread_local std::unique_ptr<std::byte[]> memory;
-  thread_local std::size_t room = 0;
-  if (count > room) {
-    room = 0;
+  thread_local std::size_t capacity = 0;
+  if (count > capacity) {
+    capacity = 0;
     memory.reset();
     memory.reset(new std::byte[count * kBetweenStacks]);  // of most of it no page is ever touched
-    room = count;
+    capacity = count;
   }
   ASAN_UNPOISON_MEMORY_REGION(memory.get(), count * kBetweenStacks);  // fibers before left their stacks as they were
   return memory.get();

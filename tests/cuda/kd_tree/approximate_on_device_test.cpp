@@ -27,9 +27,9 @@ void expect_answer_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint
   const ApproximateAnswer<T> expected = approximately_on_cpu(*request, k, rules, 0);
   ApproximateAnswer<T> found(request->batch.count, k);
   const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
-  device.search.knn(request->batch, k, rules, {}, found.indices.data(), found.chains.data(), found.exact.data());
+  device.search.knn(request->batch, k, rules, {}, found.indices.data(), found.reduced.data(), found.exact.data());
   ASSERT_EQ(found.indices, expected.indices);
-  ASSERT_EQ(found.chains, expected.chains);
+  ASSERT_EQ(found.reduced, expected.reduced);
   ASSERT_EQ(found.exact, expected.exact);
 }
 

@@ -18,19 +18,19 @@ namespace kith::test {
 template <typename T>
 struct ApproximateAnswer {
   std::vector<std::uint32_t> indices;
-  std::vector<T> chains;
+  std::vector<T> reduced;
   std::vector<std::uint8_t> exact;
 
   /// Filled with what no search writes.
   ApproximateAnswer(std::uint64_t queries, std::uint32_t k)
-      : indices(queries * k, 0xdeadbeef), chains(queries * k, T(-1)), exact(queries, 0xaa) {}
+      : indices(queries * k, 0xdeadbeef), reduced(queries * k, T(-1)), exact(queries, 0xaa) {}
 };
 
 template <typename T>
 ApproximateAnswer<T> approximately_on_cpu(const SearchRequest<T>& request, std::uint32_t k,
                                           const engine::KnnRules<T>& rules, int threads) {
   ApproximateAnswer<T> answer(request.batch.count, k);
-  request.on_cpu()->knn(request.batch, k, rules, {.threads = threads}, answer.indices.data(), answer.chains.data(),
+  request.on_cpu()->knn(request.batch, k, rules, {.threads = threads}, answer.indices.data(), answer.reduced.data(),
                         answer.exact.data());
   return answer;
 }
@@ -47,7 +47,7 @@ engine::KnnRules<T> random_rules(const SearchRequest<T>& request, std::mt19937_6
         random() % 2 == 0 ? static_cast<std::uint32_t>(1 + random() % 12) : kLeaves[random() % std::size(kLeaves)];
   }
   if (kind <= 1) rules.shrink = engine::shrink_of_eps<T>(request.metric, kEps[random() % std::size(kEps)]);
-  if (random() % 4 == 0) rules.bound = request.typical_chain(random);
+  if (random() % 4 == 0) rules.bound = request.typical_reduced(random);
   return rules;
 }
 

@@ -24,7 +24,7 @@ cuda::ApproximateTask<T> task_of(const SearchRequest<T>& request, std::uint32_t 
   task.knn.filter = search_filter(request.batch.filter);
   task.knn.k = k;
   task.knn.bound = rules.bound;
-  task.knn.answer = {answer.indices.data(), answer.chains.data()};
+  task.knn.answer = {answer.indices.data(), answer.reduced.data()};
   task.shrink = rules.shrink;
   task.max_leaves = rules.max_leaves;
   task.exact = answer.exact.data();
@@ -54,7 +54,7 @@ ApproximateAnswer<T> expect_answer_of_cpu(const SearchRequest<T>& request, std::
     if (by == By::threads && !cuda::suits_threads(task)) continue;
     launch(task, by, 1 << 20);
     expect_same_bytes(found.indices, expected.indices, "index");
-    expect_same_bytes(found.chains, expected.chains, "chain");
+    expect_same_bytes(found.reduced, expected.reduced, "reduced");
     expect_same_bytes(found.exact, expected.exact, "certificate");
   }
   return expected;
@@ -165,7 +165,7 @@ TYPED_TEST(EmulatedApproximation, PartsOfASelfSearchEqualTheWhole) {
       if (!asks) task.exact = nullptr;
       launch(task, by, 1 << 20);
       expect_same_bytes(found.indices, part(whole.indices, kNeighbours), "index");
-      expect_same_bytes(found.chains, part(whole.chains, kNeighbours), "chain");
+      expect_same_bytes(found.reduced, part(whole.reduced, kNeighbours), "reduced");
       const std::vector<std::uint8_t> untouched(kEnd - kFirst, 0xaa);
       expect_same_bytes(found.exact, asks ? part(whole.exact, 1) : untouched, "certificate");
     }

@@ -3,7 +3,7 @@
 
 #include "cuda/kd_tree/search/search_steps.cuh"
 
-#include "cuda/queries/answer_room.hpp"
+#include "cuda/queries/answer_storage.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search_request.hpp"
 
@@ -39,11 +39,11 @@ cuda::SearchTree<T> search_tree(const engine::KdTree<T>& tree) {
   return view;
 }
 
-/// The same with its points packed, which are put into `room`.
+/// The same with its points packed, which are put into `storage`.
 template <typename T>
-cuda::SearchTree<T> packed_tree(const cuda::SearchTree<T>& tree, std::vector<cuda::PackedWords>& room) {
-  room.assign(cuda::packed_bytes(tree) / sizeof(cuda::PackedWords), {});
-  return cuda::launch_pack_steps(tree, reinterpret_cast<std::byte*>(room.data()), kLaunch);
+cuda::SearchTree<T> packed_tree(const cuda::SearchTree<T>& tree, std::vector<cuda::PackedWords>& storage) {
+  storage.assign(cuda::packed_bytes(tree) / sizeof(cuda::PackedWords), {});
+  return cuda::launch_pack_steps(tree, reinterpret_cast<std::byte*>(storage.data()), kLaunch);
 }
 
 inline cuda::SearchFilter search_filter(const engine::PointFilter& filter) {
@@ -88,10 +88,10 @@ template <typename T>
 std::uint32_t expect_packets_like_cpu(const SearchRequest<T>& request, std::uint32_t k, T bound) {
   const std::uint64_t entries = request.batch.count * k;
   std::vector<std::uint32_t> expected_indices(entries);
-  std::vector<T> expected_chains(entries);
-  AnswerRoom<T> found(entries, request.batch.count + k);
+  std::vector<T> expected_reduced(entries);
+  AnswerStorage<T> found(entries, request.batch.count + k);
   request.on_cpu()->knn(request.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
-                        expected_chains.data(), nullptr);
+                        expected_reduced.data(), nullptr);
   std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(request.batch.count), 0xdeadbeef);
   std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
   std::vector<cuda::PackedWords> packed;
@@ -103,7 +103,7 @@ std::uint32_t expect_packets_like_cpu(const SearchRequest<T>& request, std::uint
                                .answer = found.answer()},
                               packed_tree(search_tree(request.tree), packed)};
   cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-  found.expect(expected_indices, expected_chains);
+  found.expect(expected_indices, expected_reduced);
   return scratch[0];
 }
 

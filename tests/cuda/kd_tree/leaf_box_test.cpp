@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kDims = 3;
 
 template <typename T>
-T chain_between(const T* a, const T* b) {
+T reduced_between(const T* a, const T* b) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_gap(core::L2{}, sum, a[d] - b[d]);
   return sum;
@@ -61,9 +61,9 @@ TYPED_TEST(LeafBox, IsNearWheneverOneOfItsPointsIs) {
         const TypeParam to_leaf = cuda::to_leaf_box<TypeParam, kDims>(query, leaf);
         TypeParam nearest[kDims];  // a point on the box is as good as one of the leaf
         for (std::uint32_t d = 0; d < kDims; ++d) nearest[d] = std::clamp(query[d], box[d], box[kDims + d]);
-        const TypeParam chain = chain_between(query, nearest);
-        ASSERT_LE(to_leaf, cuda::near_enough(chain)) << "seed " << seed << ", leaf " << first << ", round " << round;
-        far += to_leaf > cuda::near_enough(chain / 2) ? 1 : 0;
+        const TypeParam reduced = reduced_between(query, nearest);
+        ASSERT_LE(to_leaf, cuda::near_enough(reduced)) << "seed " << seed << ", leaf " << first << ", round " << round;
+        far += to_leaf > cuda::near_enough(reduced / 2) ? 1 : 0;
       }
     }
     if (shape == NastyShape::uniform) {

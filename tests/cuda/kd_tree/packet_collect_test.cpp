@@ -26,7 +26,7 @@ TYPED_TEST(EmulatedCollecting, EqualsTheCpuOnRandomCases) {
     const std::uint32_t k = kPacketSizes[random() % std::size(kPacketSizes)];
     const TypeParam bound = random() % 3 != 0   ? kInfinity
                             : random() % 4 == 0 ? TypeParam(0)
-                                                : request->typical_chain(random);
+                                                : request->typical_reduced(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", k " << k << ", bound "
                                     << bound);
     expect_packets_like_cpu(*request, k, bound);

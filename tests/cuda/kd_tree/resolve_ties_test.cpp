@@ -34,20 +34,20 @@ void expect_resolved(std::uint64_t seed, std::uint32_t longest) {
   std::vector<std::uint32_t> places(found);
   for (std::uint32_t i = 0; i < found; ++i) places[i] = i;
   std::shuffle(places.begin(), places.end(), random);
-  std::vector<T> chains(found, std::numeric_limits<T>::infinity());
+  std::vector<T> reduced(found, std::numeric_limits<T>::infinity());
   std::vector<std::uint32_t> numbers(found, cuda::kNoPoint);
   for (std::uint32_t i = 0; i < entries; ++i) {
     order[i] = static_cast<std::uint8_t>(places[i]);
-    chains[places[i]] = ordered[i].distance;
+    reduced[places[i]] = ordered[i].distance;
     numbers[places[i]] = ordered[i].index;
   }
   std::sort(ordered.begin(), ordered.end());
   const auto k = static_cast<std::uint32_t>(1 + random() % entries);
   cuda::emulation::run_grid(1, cuda::kWarp, 0, cuda::emulation::Residence::one_by_one, [&] {
-    cuda::resolve_ties<T>({{chains.data(), numbers.data()}, found, entries, order.data(), exact.data()}, k);
+    cuda::resolve_ties<T>({{reduced.data(), numbers.data()}, found, entries, order.data(), exact.data()}, k);
   });
   for (std::uint32_t i = 0; i < k; ++i) {
-    ASSERT_EQ(chains[exact[i]], ordered[i].distance) << "seed " << seed << ", place " << i << " of " << k;
+    ASSERT_EQ(reduced[exact[i]], ordered[i].distance) << "seed " << seed << ", place " << i << " of " << k;
     ASSERT_EQ(numbers[exact[i]], ordered[i].index) << "seed " << seed << ", place " << i << " of " << k;
   }
 }

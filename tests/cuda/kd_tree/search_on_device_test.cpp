@@ -24,16 +24,16 @@ void expect_knn_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint64_
   SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
   constexpr std::uint32_t kSizes[] = {1, 3, 8, 16, 30, 32, 33, 64, 65, 100, 300, 1000};
   const std::uint32_t k = kSizes[random() % std::size(kSizes)];
-  const T bound = random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<T>::infinity();
+  const T bound = random() % 4 == 0 ? request->typical_reduced(random) : std::numeric_limits<T>::infinity();
   const std::uint64_t entries = request->batch.count * k;
   std::vector<std::uint32_t> expected_indices(entries), indices(entries, 0xdeadbeef);
-  std::vector<T> expected_chains(entries), chains(entries, T(-1));
-  request->on_cpu()->knn(request->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_chains.data(),
+  std::vector<T> expected_reduced(entries), reduced(entries, T(-1));
+  request->on_cpu()->knn(request->batch, k, {.bound = bound}, {}, expected_indices.data(), expected_reduced.data(),
                          nullptr);
   const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
-  device.search.knn(request->batch, k, {.bound = bound}, {}, indices.data(), chains.data(), nullptr);
+  device.search.knn(request->batch, k, {.bound = bound}, {}, indices.data(), reduced.data(), nullptr);
   ASSERT_EQ(indices, expected_indices) << "k = " << k;
-  ASSERT_EQ(chains, expected_chains) << "k = " << k;
+  ASSERT_EQ(reduced, expected_reduced) << "k = " << k;
 }
 
 template <typename T>
@@ -42,15 +42,15 @@ void expect_radius_of_cpu(std::uint64_t seed, std::uint64_t most_rows, std::uint
   const auto request = random_request<T>(random, most_rows, most_queries);
   if (random() % 3 == 0) request->give_bounds(random);
   SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
-  const T bound = request->typical_chain(random);
+  const T bound = request->typical_reduced(random);
   const auto most = static_cast<std::uint32_t>(random() % 3 == 0 ? 1 + random() % 20 : 0);
   const auto cpu = request->on_cpu();
-  const engine::ChainLists<T> expected = cpu->radius(request->batch, bound, most, {});
+  const engine::ReducedLists<T> expected = cpu->radius(request->batch, bound, most, {});
   const OnDevice<T> device(*request, random() % 2 == 0 ? 0 : 100000);
-  const engine::ChainLists<T> found = device.search.radius(request->batch, bound, most, {});
+  const engine::ReducedLists<T> found = device.search.radius(request->batch, bound, most, {});
   ASSERT_EQ(found.offsets, expected.offsets);
   ASSERT_EQ(found.indices, expected.indices);
-  ASSERT_EQ(found.chains, expected.chains);
+  ASSERT_EQ(found.reduced, expected.reduced);
 }
 
 template <typename T>

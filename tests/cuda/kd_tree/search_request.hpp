@@ -35,18 +35,19 @@ struct SearchRequest {
   engine::QueryBatch<T> batch;
 
   std::unique_ptr<engine::Searcher<T>> on_cpu() const { return engine::adopt_on_cpu(tree, metric, period); }
-  /// The chain value of a point that some query finds.
-  T typical_chain(std::mt19937_64& random) const {
+  /// The reduced distance of a point that some query finds.
+  T typical_reduced(std::mt19937_64& random) const {
     if (batch.count == 0) return T(1);
     const std::uint32_t k = 1 + static_cast<std::uint32_t>(random() % 40);
     std::vector<std::uint32_t> indices(batch.count * k);
-    std::vector<T> chains(batch.count * k);
-    on_cpu()->knn(batch, k, {}, {.threads = 1}, indices.data(), chains.data(), nullptr);
-    return chains[random() % chains.size()];
+    std::vector<T> reduced(batch.count * k);
+    on_cpu()->knn(batch, k, {}, {.threads = 1}, indices.data(), reduced.data(), nullptr);
+    return reduced[random() % reduced.size()];
   }
-  /// Each query gets a bound of its own: nothing, everything, or the chain of some pair, perhaps a little more.
+  /// Each query gets a bound of its own: nothing, everything, or the reduced distance of some pair, perhaps a little
+  /// more.
   void give_bounds(std::mt19937_64& random) {
-    const T typical[] = {typical_chain(random), typical_chain(random), typical_chain(random)};
+    const T typical[] = {typical_reduced(random), typical_reduced(random), typical_reduced(random)};
     for (std::uint64_t q = 0; q < batch.count; ++q) {
       const std::uint64_t kind = random() % 16;
       T bound = typical[random() % std::size(typical)];

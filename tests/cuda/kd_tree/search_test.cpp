@@ -19,10 +19,10 @@ void expect_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k, T bound
                        std::uint64_t scratch_bytes) {
   const std::uint64_t entries = request.batch.count * k;
   std::vector<std::uint32_t> expected_indices(entries);
-  std::vector<T> expected_chains(entries);
-  AnswerRoom<T> found(entries, request.batch.count + k);
+  std::vector<T> expected_reduced(entries);
+  AnswerStorage<T> found(entries, request.batch.count + k);
   request.on_cpu()->knn(request.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
-                        expected_chains.data(), nullptr);
+                        expected_reduced.data(), nullptr);
   std::vector<std::uint32_t> order;
   const cuda::KnnTask<T> task{{.metric = search_metric(request),
                                .filter = search_filter(request.batch.filter),
@@ -35,12 +35,12 @@ void expect_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k, T bound
       cuda::plan_knn(task.tree, request.batch.count, k, {.processors = 1, .scratch_bytes = scratch_bytes});
   std::vector<std::byte> scratch(plan.scratch_bytes, std::byte{0xa5});
   cuda::launch_knn_steps(task, plan, scratch.data(), kLaunch);
-  found.expect(expected_indices, expected_chains);
+  found.expect(expected_indices, expected_reduced);
 }
 
 template <typename T>
 void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_ordered, bool by_packets = false) {
-  const engine::ChainLists<T> expected = request.on_cpu()->radius(request.batch, bound, 0, {.threads = 1});
+  const engine::ReducedLists<T> expected = request.on_cpu()->radius(request.batch, bound, 0, {.threads = 1});
   std::vector<std::uint32_t> order, counts(request.batch.count, 0xdeadbeef);
   cuda::RadiusTask<T> task{{.metric = search_metric(request),
                             .filter = search_filter(request.batch.filter),
@@ -62,10 +62,10 @@ void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_orde
   expect_same_bytes(starts, expected.offsets, "offset");
   if (testing::Test::HasFatalFailure()) return;
   std::vector<std::uint32_t> indices(starts.back(), 0xdeadbeef);
-  std::vector<T> chains(starts.back(), T(-1));
+  std::vector<T> reduced(starts.back(), T(-1));
   task.starts = starts.data();
   task.indices = indices.data();
-  task.chains = chains.data();
+  task.reduced = reduced.data();
   if (by_packets) {
     std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
     scratch[0] = 0;
@@ -74,22 +74,22 @@ void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_orde
     cuda::launch_list_steps(task, kLaunch);
   }
   expect_same_bytes(indices, expected.indices, "index");
-  expect_same_bytes(chains, expected.chains, "chain");
+  expect_same_bytes(reduced, expected.reduced, "reduced");
 }
 
 /// kNN where each query has a bound of its own: the first k of what a radius search finds.
 template <typename T>
 void expect_bounded_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k) {
-  const engine::ChainLists<T> expected = request.on_cpu()->radius(request.batch, T(0), k, {.threads = 1});
+  const engine::ReducedLists<T> expected = request.on_cpu()->radius(request.batch, T(0), k, {.threads = 1});
   const std::uint64_t entries = request.batch.count * k;
   std::vector<std::uint32_t> order, indices(entries, 0xdeadbeef), found_indices;
-  std::vector<T> chains(entries, T(-1)), found_chains;
+  std::vector<T> reduced(entries, T(-1)), found_reduced;
   const cuda::KnnTask<T> task{{.metric = search_metric(request),
                                .filter = search_filter(request.batch.filter),
                                .queries = query_source(request, true, order),
                                .k = k,
                                .bounds = request.batch.bounds,
-                               .answer = {indices.data(), chains.data()}},
+                               .answer = {indices.data(), reduced.data()}},
                               search_tree(request.tree)};
   ASSERT_FALSE(cuda::packets_pay(task)) << "packets know one bound only";
   cuda::launch_knn_steps(task, cuda::plan_knn(task.tree, request.batch.count, k, {}), nullptr, kLaunch);
@@ -98,14 +98,14 @@ void expect_bounded_knn_of_cpu(const SearchRequest<T>& request, std::uint32_t k)
     for (std::uint64_t j = 0; j < k; ++j) {
       if (j < length) {
         found_indices.push_back(indices[q * k + j]);
-        found_chains.push_back(chains[q * k + j]);
+        found_reduced.push_back(reduced[q * k + j]);
       } else {
         ASSERT_EQ(indices[q * k + j], request.tree.geometry.points) << "query " << q << ", rank " << j;
       }
     }
   }
   expect_same_bytes(found_indices, expected.indices, "index");
-  expect_same_bytes(found_chains, expected.chains, "chain");
+  expect_same_bytes(found_reduced, expected.reduced, "reduced");
 }
 
 template <typename T>
@@ -144,7 +144,7 @@ TYPED_TEST(EmulatedSearch, KnnEqualsTheCpuOnRandomCases) {
     constexpr std::uint32_t kSizes[] = {1, 2, 5, 8, 31, 32, 33, 64, 65, 100, 300};
     const std::uint32_t k = kSizes[random() % std::size(kSizes)];
     const TypeParam bound =
-        random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+        random() % 4 == 0 ? request->typical_reduced(random) : std::numeric_limits<TypeParam>::infinity();
     expect_knn_of_cpu(*request, k, bound, random() % 2 == 0, 1 << 20);
   }
 }
@@ -169,7 +169,7 @@ TYPED_TEST(EmulatedSearch, PacketsEqualTheCpuOnRandomCases) {
     const std::uint32_t k = kSizes[random() % std::size(kSizes)];
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text() << ", k " << k);
     const TypeParam bound =
-        random() % 4 == 0 ? request->typical_chain(random) : std::numeric_limits<TypeParam>::infinity();
+        random() % 4 == 0 ? request->typical_reduced(random) : std::numeric_limits<TypeParam>::infinity();
     expect_packets_like_cpu(*request, k, bound);
   }
 }
@@ -319,8 +319,8 @@ TYPED_TEST(EmulatedSearch, RadiusEqualsTheCpuOnRandomCases) {
     std::mt19937_64 random(seed);
     const auto request = random_request<TypeParam>(random, seed % 10 == 0 ? 1000 : 200);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
-    const TypeParam chain = request->typical_chain(random);
-    expect_radius_of_cpu(*request, chain, random() % 2 == 0);
+    const TypeParam reduced = request->typical_reduced(random);
+    expect_radius_of_cpu(*request, reduced, random() % 2 == 0);
   }
 }
 
@@ -330,7 +330,7 @@ TYPED_TEST(EmulatedSearch, RadiusByPacketsEqualsTheCpuOnRandomCases) {
     const auto shape = static_cast<NastyShape>(seed % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     const auto request = suitable_packet_request<TypeParam>(random, shape, 300, 1000);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request->text());
-    expect_radius_of_cpu(*request, request->typical_chain(random), true, true);
+    expect_radius_of_cpu(*request, request->typical_reduced(random), true, true);
   }
 }
 
@@ -375,7 +375,7 @@ TYPED_TEST(EmulatedSearch, SixtyFourThreadsSearchOneTree) {
   while (!shared->batch.is_self() || shared->tree.geometry.levels != 5) {
     shared = packet_request<TypeParam>(random, NastyShape::clusters, 300);
   }
-  const TypeParam typical = shared->typical_chain(random);
+  const TypeParam typical = shared->typical_reduced(random);
   const auto ask = [&](std::uint64_t t) {
     std::mt19937_64 own_random(t);
     SearchRequest<TypeParam> request;  // the shared tree, other queries
@@ -420,12 +420,12 @@ TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
   const auto points = static_cast<std::uint32_t>(request->tree.geometry.points);
   constexpr std::uint32_t kNeighbours = 4;
   std::vector<std::uint32_t> expected(points * kNeighbours);
-  std::vector<TypeParam> expected_chains(points * kNeighbours);
-  request->on_cpu()->knn(request->batch, kNeighbours, {}, {.threads = 1}, expected.data(), expected_chains.data(),
+  std::vector<TypeParam> expected_reduced(points * kNeighbours);
+  request->on_cpu()->knn(request->batch, kNeighbours, {}, {.threads = 1}, expected.data(), expected_reduced.data(),
                          nullptr);
   const std::uint32_t first = points / 3, end = points - 5;
   std::vector<std::uint32_t> chosen(end - first + 1), indices((end - first) * kNeighbours, 0xdeadbeef);
-  std::vector<TypeParam> chains(indices.size());
+  std::vector<TypeParam> reduced(indices.size());
   std::uint32_t count = 0;
   const auto tree = search_tree(request->tree);
   cuda::launch_choose_steps(tree, first, end, chosen.data(), &count, kLaunch);
@@ -436,7 +436,7 @@ TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
        .queries = {.count = end - first, .chosen = chosen.data(), .chosen_count = &count, .first = first},
        .k = kNeighbours,
        .bound = std::numeric_limits<TypeParam>::infinity(),
-       .answer = {indices.data(), chains.data()}},
+       .answer = {indices.data(), reduced.data()}},
       tree};
   cuda::launch_knn_steps(task, cuda::plan_knn(tree, end - first, kNeighbours, {}), nullptr, kLaunch);
   expect_same_bytes(indices, {expected.begin() + first * kNeighbours, expected.begin() + end * kNeighbours}, "index");

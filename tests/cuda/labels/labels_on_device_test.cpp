@@ -66,7 +66,7 @@ LabelCase<T> label_case(NastyShape shape, std::uint64_t points, std::uint64_t qu
 
 /// Room for answers, filled with what no answer is.
 template <typename V>
-DeviceArray<V> room(std::uint64_t entries) {
+DeviceArray<V> storage(std::uint64_t entries) {
   return DeviceArray<V>(std::vector<V>(entries, static_cast<V>(0x5a5a5a5a)));
 }
 
@@ -82,8 +82,8 @@ void expect_labels_of_host(const LabelCase<T>& made, bool is_sequential, std::ui
                     : classify(made.points.view(), labels, made.queries.view(), made.on_host());
   const RowsOnDevice<T> points(made.points.view(), made.points.dims() + gap);
   const RowsOnDevice<T> queries(made.queries.view(), made.points.dims() + 2 * gap);
-  const DeviceArray<std::uint32_t> codes(made.codes), found = room<std::uint32_t>(made.queries.rows());
-  const DeviceArray<double> shares = room<double>(made.queries.rows() * made.classes);
+  const DeviceArray<std::uint32_t> codes(made.codes), found = storage<std::uint32_t>(made.queries.rows());
+  const DeviceArray<double> shares = storage<double>(made.queries.rows() * made.classes);
   cudaStream_t stream = nullptr;
   require_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   apps::DeviceClassifyOptions options = made.on_device();
@@ -109,7 +109,7 @@ void expect_means_of_host(const LabelCase<T>& made) {
   const apps::Regressed expected = regress(made.points.view(), made.values, made.queries.view(), made.on_host());
   const RowsOnDevice<T> points(made.points.view(), made.points.dims()),
       queries(made.queries.view(), made.points.dims());
-  const DeviceArray<double> values(made.values), means = room<double>(made.queries.rows());
+  const DeviceArray<double> values(made.values), means = storage<double>(made.queries.rows());
   engine::cuda_backend()->label({.points = points.view(),
                                  .queries = queries.view(),
                                  .options = made.on_device(),
@@ -168,7 +168,7 @@ PointSet along_a_line(std::uint64_t rows, std::uint64_t first) {
 template <typename T>
 void expect_one_label_along_a_line(std::uint64_t rows) {
   const RowsOnDevice<T> points(along_a_line<T>(1, 0).view(), 3), queries(along_a_line<T>(rows, 1).view(), 3);
-  const DeviceArray<std::uint32_t> codes(std::vector<std::uint32_t>{4}), found = room<std::uint32_t>(rows);
+  const DeviceArray<std::uint32_t> codes(std::vector<std::uint32_t>{4}), found = storage<std::uint32_t>(rows);
   apps::DeviceClassifyOptions options;
   options.k = 1;
   const apps::ClassifiedOnDevice told =
@@ -222,8 +222,8 @@ TEST(LabelsOnDeviceErrors, SmallMistakesAreNamed) {
   LabelCase<float> made = label_case<float>(NastyShape::uniform, 100, 40, 3, 5, random);
   made.values[70] = std::numeric_limits<double>::infinity();
   const RowsOnDevice<float> points(made.points.view(), 3), queries(made.queries.view(), 3);
-  const DeviceArray<double> values(made.values), means = room<double>(40);
-  const DeviceArray<std::uint32_t> codes(made.codes), labels = room<std::uint32_t>(40);
+  const DeviceArray<double> values(made.values), means = storage<double>(40);
+  const DeviceArray<std::uint32_t> codes(made.codes), labels = storage<std::uint32_t>(40);
   std::vector<std::uint32_t> on_host(100);
   const auto classified = [&](PointView asking, const std::uint32_t* of_points, std::uint32_t classes,
                               std::uint32_t* into, std::uint32_t k = 5) {

@@ -1,7 +1,7 @@
 // Queries and answers on the GPU, the kernels run on the host: the bytes that the host's own preparation gives.
 #include "cuda/queries/array_queries.cuh"
 
-#include "cuda/queries/answer_room.hpp"
+#include "cuda/queries/answer_storage.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"
 #include "cuda/kd_tree/loose_tree.hpp"
@@ -107,26 +107,26 @@ TYPED_TEST(EmulatedArrays, DistancesAreReportedAsOnTheHost) {
        {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(3), Metric::cosine(), Metric::angular()}) {
     for (const bool squared : {false, true}) {
       if (squared && metric != Metric::l2()) continue;
-      std::vector<T> chains;
+      std::vector<T> reduced;
       for (std::uint64_t i = 0; i < kEntries; ++i) {
         const T mantissa = T(random() % 1000003);
         const int exponent = static_cast<int>(random() % 60) - 40;
-        chains.push_back(random() % 9 == 0 ? kInfinity : std::ldexp(mantissa, exponent));
+        reduced.push_back(random() % 9 == 0 ? kInfinity : std::ldexp(mantissa, exponent));
       }
-      std::vector<T> distances = chains, listed = chains;
+      std::vector<T> distances = reduced, listed = reduced;
       cuda::ReportTask<T> task{
-          .metric = metric, .squared = squared, .entries = chains.size(), .distances = distances.data()};
+          .metric = metric, .squared = squared, .entries = reduced.size(), .distances = distances.data()};
       run_report(task);
-      for (std::uint64_t i = 0; i < chains.size(); ++i) {
-        const T expected = core::reported_distance(metric, squared, chains[i]);
+      for (std::uint64_t i = 0; i < reduced.size(); ++i) {
+        const T expected = core::reported_distance(metric, squared, reduced[i]);
         ASSERT_EQ(std::memcmp(&distances[i], &expected, sizeof(T)), 0) << metric.name() << ", entry " << i;
-        ASSERT_TRUE(expected == chains[i] || !core::is_reported_as_is(metric, squared));
+        ASSERT_TRUE(expected == reduced[i] || !core::is_reported_as_is(metric, squared));
       }
-      const std::uint64_t entries = chains.size() - 7;  // of lists: only the device knows how many
+      const std::uint64_t entries = reduced.size() - 7;  // of lists: only the device knows how many
       task = {.metric = metric, .squared = squared, .entries_on_device = &entries, .distances = listed.data()};
       run_report(task);
-      for (std::uint64_t i = 0; i < chains.size(); ++i) {
-        const T expected = i < entries ? core::reported_distance(metric, squared, chains[i]) : chains[i];
+      for (std::uint64_t i = 0; i < reduced.size(); ++i) {
+        const T expected = i < entries ? core::reported_distance(metric, squared, reduced[i]) : reduced[i];
         ASSERT_EQ(std::memcmp(&listed[i], &expected, sizeof(T)), 0) << metric.name() << ", entry " << i;
       }
     }
@@ -141,8 +141,8 @@ TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
   for (std::uint32_t form = 0; form < 4; ++form) {
     std::mt19937_64 random(form);
     const std::uint32_t k = 3 + form;
-    AnswerRoom<T> found(kRows * k, form);
-    std::vector<T> bounds, chains;
+    AnswerStorage<T> found(kRows * k, form);
+    std::vector<T> bounds, reduced;
     std::vector<std::uint32_t> indices;
     for (std::uint64_t i = 0; i < kRows; ++i) {
       const bool is_good = random() % 5 != 0;
@@ -150,12 +150,12 @@ TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
       for (std::uint32_t j = 0; j < k; ++j) {
         cuda::put_answer(found.answer(), i * k + j, static_cast<std::uint32_t>(i), T(j));
         indices.push_back(is_good ? static_cast<std::uint32_t>(i) : kMissing);
-        chains.push_back(is_good ? T(j) : kInfinity);
+        reduced.push_back(is_good ? T(j) : kInfinity);
       }
     }
     run_empty(cuda::EmptyTask<T>{
         .bounds = bounds.data(), .rows = kRows, .k = k, .answer = found.answer(), .missing = kMissing});
-    found.expect(indices, chains);
+    found.expect(indices, reduced);
   }
 }
 
@@ -218,7 +218,7 @@ class ArraysByPackets {
     std::vector<T> distances(offsets.back());
     task.starts = offsets.data();
     task.indices = indices.data();
-    task.chains = distances.data();
+    task.reduced = distances.data();
     cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
     run_report(cuda::ReportTask<T>{.entries_on_device = &offsets.back(), .distances = distances.data()});
     return NeighborLists(static_cast<std::uint32_t>(tree_.geometry.points), offsets, std::move(indices),
@@ -261,7 +261,7 @@ TYPED_TEST(EmulatedArrays, PacketsWithBadQueriesEqualTheHost) {
         cpu::build_kd_tree(points.template values<T>().data(), 700, 3, {.leaf_size = kLeafSize, .threads = 1});
     const Index index = Index::build(points.view(), {.engine = Engine::kd_tree, .leaf_size = kLeafSize});
     const double radius = index.knn_self(10).distance(random() % 700, 9);
-    const T bound = core::chain_bound_of_radius<T>(Metric::l2(), radius);
+    const T bound = core::reduced_bound_of_radius<T>(Metric::l2(), radius);
     const SearchOptions options{.skip_nonfinite = true};
     expect_same(index.radius(queries.view(), radius, options),
                 ArraysByPackets<T>(tree, queries.view(), bound).radius());

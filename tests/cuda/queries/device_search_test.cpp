@@ -35,7 +35,7 @@ class CallersStream {
 
 /// Room for answers, filled with what no answer is.
 template <typename V>
-DeviceArray<V> room(std::uint64_t entries) {
+DeviceArray<V> storage(std::uint64_t entries) {
   return DeviceArray<V>(std::vector<V>(entries, static_cast<V>(0x5a5a5a5a)));
 }
 
@@ -57,8 +57,8 @@ void expect_knn_of_host(const DeviceSearch& search, PointView queries, std::uint
   options.stream = stream.get();
   // In 32 bits where they lie well and one entry further, and in 64.
   const auto expect_in = [&](auto number, std::uint64_t skipped) {
-    const DeviceArray<decltype(number)> indices = room<decltype(number)>(expected.indices().size() + skipped);
-    const DeviceArray<T> distances = room<T>(expected.indices().size() + skipped);
+    const DeviceArray<decltype(number)> indices = storage<decltype(number)>(expected.indices().size() + skipped);
+    const DeviceArray<T> distances = storage<T>(expected.indices().size() + skipped);
     if (asked.is_self) {
       search.knn_self(k, indices.data() + skipped, distances.data() + skipped, options);
     } else {
@@ -86,8 +86,8 @@ void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::u
       asked.is_self ? index.radius_self(radius, asked.host) : index.radius(queries, radius, asked.host);
   const RowsOnDevice<T> rows(queries, queries.dims() + gap);
   const std::uint64_t lists = expected.queries();
-  const DeviceArray<std::uint32_t> counts = room<std::uint32_t>(lists);
-  const DeviceArray<std::uint64_t> offsets = room<std::uint64_t>(lists + 1);
+  const DeviceArray<std::uint32_t> counts = storage<std::uint32_t>(lists);
+  const DeviceArray<std::uint64_t> offsets = storage<std::uint64_t>(lists + 1);
   const CallersStream stream;
   DeviceSearchOptions options = asked.device;
   options.stream = stream.get();
@@ -100,8 +100,8 @@ void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::u
   stream.wait();
   const std::vector<std::uint64_t> found_offsets = offsets.values();
   ASSERT_EQ(found_offsets, std::vector<std::uint64_t>(expected.offsets().begin(), expected.offsets().end()));
-  const DeviceArray<std::uint32_t> indices = room<std::uint32_t>(found_offsets.back());
-  const DeviceArray<T> distances = room<T>(found_offsets.back());
+  const DeviceArray<std::uint32_t> indices = storage<std::uint32_t>(found_offsets.back());
+  const DeviceArray<T> distances = storage<T>(found_offsets.back());
   if (asked.is_self) {
     search.radius_self(radius, offsets.data(), indices.data(), distances.data(), options);
   } else {
@@ -116,14 +116,14 @@ template <typename T>
 void expect_boxes_of_host(const DeviceSearch& search, PointView lower, PointView upper, const Asked& asked) {
   const PointLists expected = search.index().box(lower, upper, asked.host);
   const RowsOnDevice<T> low(lower, lower.dims()), high(upper, upper.dims());
-  const DeviceArray<std::uint32_t> counts = room<std::uint32_t>(expected.size());
-  const DeviceArray<std::uint64_t> offsets = room<std::uint64_t>(expected.size() + 1);
+  const DeviceArray<std::uint32_t> counts = storage<std::uint32_t>(expected.size());
+  const DeviceArray<std::uint64_t> offsets = storage<std::uint64_t>(expected.size() + 1);
   const CallersStream stream;
   DeviceSearchOptions options = asked.device;
   options.stream = stream.get();
   search.box_count(low.view(), high.view(), counts.data(), options);
   search.offsets(counts.data(), expected.size(), offsets.data(), options);
-  const DeviceArray<std::uint32_t> indices = room<std::uint32_t>(expected.indices().size());
+  const DeviceArray<std::uint32_t> indices = storage<std::uint32_t>(expected.indices().size());
   search.box(low.view(), high.view(), offsets.data(), indices.data(), options);
   stream.wait();
   expect_same(expected, PointLists(expected.points(), offsets.values(), indices.values()));
@@ -232,10 +232,10 @@ TEST(DeviceSearchErrors, SmallMistakesAreNamed) {
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 100, 3, random);
   const RowsOnDevice<float> rows(points.view(), 3);
   const DeviceSearch search(Index::build(points.view(), tree_on_gpu()));
-  const DeviceArray<std::uint32_t> numbers = room<std::uint32_t>(400);
-  const DeviceArray<float> distances = room<float>(400);
-  const DeviceArray<double> doubles = room<double>(400);
-  const DeviceArray<std::uint64_t> offsets = room<std::uint64_t>(101);
+  const DeviceArray<std::uint32_t> numbers = storage<std::uint32_t>(400);
+  const DeviceArray<float> distances = storage<float>(400);
+  const DeviceArray<double> doubles = storage<double>(400);
+  const DeviceArray<std::uint64_t> offsets = storage<std::uint64_t>(101);
   std::vector<std::uint32_t> on_host(400);
   const auto said = [](const auto& call) { return thrown_message<UsageError>(call); };
   EXPECT_PRED2(holds, said([&] { search.knn(points.view(), 3, numbers.data(), distances.data()); }),

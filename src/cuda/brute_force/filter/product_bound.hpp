@@ -4,8 +4,8 @@
 // halves: row p' is divided by a power of two s_p and rounded to P = fp16(p' / s_p); acc is the sum of Q_d P_d as the
 // tensor core computes it. A pair is dismissed if
 //     v = fl(term_p - 2 s_q s_p acc) > fl(limit - term_q)
-// where the terms are the computed squared lengths, lowered by their share of all errors. Then its chain is above the
-// limit; all other pairs are computed again by the contract's chain.
+// where the terms are the computed squared lengths, lowered by their share of all errors. Then its reduced distance is
+// above the limit; all other pairs are computed again by the contract's chain.
 //
 // Let u = 2^-24, D the dims, a = |q'|, b = |p'|, M = a² + b², so that 2ab <= M and (a + b)² <= 2M. Errors of v +
 // term_q against the chain, to first order in u:

@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kProductThreads, 1)
     // For a query that is none, or whose limit nothing is below, only points without a term pass.
     QuerySide side{-std::numeric_limits<float>::infinity(), 0};
     if (query < queries && Entry<float>::first() < scan.lists.limits[query]) {
-      side.threshold = product_threshold(scan.lists.limits[query].chain(), task.queries.terms[query]);
+      side.threshold = product_threshold(scan.lists.limits[query].reduced(), task.queries.terms[query]);
       side.factor = -2 * task.queries.scales[query];
     }
     sides[thread_number()] = side;
@@ -221,8 +221,8 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   if (team == 1) sync_part(kStart, kProductThreads);
   ProductWarp pairs;
   ProductOffers offers(scan, queries, first_query,
-                       *reinterpret_cast<ProductOffersRoom*>(shared_memory() +
-                                                             Shape::shared_bytes(kStay ? task.points.padded_dims : 0)));
+                       *reinterpret_cast<ProductOffersStorage*>(
+                           shared_memory() + Shape::shared_bytes(kStay ? task.points.padded_dims : 0)));
   std::uint32_t stage = 0;
   std::uint64_t tile = scan.order.at(first_tile);
   for (std::uint64_t i = first_tile; i < end_tile; ++i) {
@@ -272,16 +272,16 @@ constexpr std::uint32_t product_shared_bytes(std::uint32_t dims) {
   const std::uint32_t padded_dims = product_padded_dims(dims);
   const std::uint32_t bytes = padded_dims <= kResidentDims ? ProductShape<true>::shared_bytes(padded_dims)
                                                            : ProductShape<false>::shared_bytes(padded_dims);
-  return bytes + static_cast<std::uint32_t>(sizeof(ProductOffersRoom));
+  return bytes + static_cast<std::uint32_t>(sizeof(ProductOffersStorage));
 }
 
-/// Offers the pairs of the tiles [first_tile, end_tile) that may lie below the limits; entries have no chain yet.
-/// `scan.mode` is not looked at.
+/// Offers the pairs of the tiles [first_tile, end_tile) that may lie below the limits; entries have no reduced distance
+/// yet. `scan.mode` is not looked at.
 template <typename Launch>
 void launch_product_filter(const ProductTask& task, std::uint32_t processors, Launch&& launch) {
   const std::uint64_t tiles = task.scan.end_tile - task.scan.first_tile;
   if (task.scan.queries.count == 0 || tiles == 0) return;
-  const std::uint64_t query_blocks = product_rows_room(task.scan.queries.count) / kProductQueries;
+  const std::uint64_t query_blocks = padded_product_rows(task.scan.queries.count) / kProductQueries;
   const std::uint32_t per_block = product_tiles_per_block(tiles, query_blocks, processors);
   const auto blocks = static_cast<std::uint32_t>(query_blocks * ((tiles + per_block - 1) / per_block));
   const std::size_t shared_bytes = product_shared_bytes(task.points.padded_dims);

@@ -1,5 +1,5 @@
 // Pairs that the filter by products has not dismissed: a thread notes its own in shared memory, a few instructions
-// each, and the warp offers what its threads have noted when the room of one is full. To offer a pair takes an atomic
+// each, and the warp offers what its threads have noted when the buffer of one is full. To offer a pair takes an atomic
 // in global memory, for which there is no time between two tiles; many at a time wait for theirs together.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace kith::cuda {
 
 /// Pairs that the threads of a block have noted, each in its own column.
-struct ProductOffersRoom {
+struct ProductOffersStorage {
   static constexpr std::uint32_t kDepth = 8;
 
   std::uint32_t numbers[kDepth][kProductThreads];
@@ -23,23 +23,23 @@ class ProductOffers {
  public:
   /// The block has the queries from `first_query` on; those from `queries` on are none.
   __device__ ProductOffers(const ScanTask<float>& scan, std::uint64_t queries, std::uint64_t first_query,
-                           ProductOffersRoom& room)
-      : scan_(scan), queries_(queries), first_query_(first_query), room_(room) {}
+                           ProductOffersStorage& storage)
+      : scan_(scan), queries_(queries), first_query_(first_query), storage_(storage) {}
 
-  __device__ __forceinline__ bool is_full() const { return fill_ == ProductOffersRoom::kDepth; }
+  __device__ __forceinline__ bool is_full() const { return fill_ == ProductOffersStorage::kDepth; }
 
   /// There is room.
   __device__ __forceinline__ void note(std::uint32_t query_in_block, std::uint64_t point) {
     if (point >= scan_.points.count) return;
-    room_.numbers[fill_][thread_number()] = static_cast<std::uint32_t>(point);
-    room_.queries[fill_][thread_number()] = static_cast<std::uint8_t>(query_in_block);
+    storage_.numbers[fill_][thread_number()] = static_cast<std::uint32_t>(point);
+    storage_.queries[fill_][thread_number()] = static_cast<std::uint8_t>(query_in_block);
     ++fill_;
   }
 
   /// Offers what this thread has noted.
   __device__ __forceinline__ void offer() {
     constexpr std::uint32_t kAtOnce = 4;
-    static_assert(ProductOffersRoom::kDepth % kAtOnce == 0);
+    static_assert(ProductOffersStorage::kDepth % kAtOnce == 0);
 #pragma unroll 1
     for (std::uint32_t first = 0; first < fill_; first += kAtOnce) {
       std::uint32_t numbers[kAtOnce], slots[kAtOnce];
@@ -47,8 +47,8 @@ class ProductOffers {
       bool is_good[kAtOnce];
 #pragma unroll
       for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-        numbers[i] = room_.numbers[first + i][thread_number()];
-        queries[i] = first_query_ + room_.queries[first + i][thread_number()];
+        numbers[i] = storage_.numbers[first + i][thread_number()];
+        queries[i] = first_query_ + storage_.queries[first + i][thread_number()];
         is_good[i] = first + i < fill_ && queries[i] < queries_ && is_admitted(queries[i], numbers[i]);
       }
 #pragma unroll
@@ -75,7 +75,7 @@ class ProductOffers {
   const ScanTask<float>& scan_;
   std::uint64_t queries_;
   std::uint64_t first_query_;
-  ProductOffersRoom& room_;
+  ProductOffersStorage& storage_;
   std::uint32_t fill_ = 0;  ///< of this thread's column
 };
 

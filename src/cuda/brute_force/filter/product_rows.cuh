@@ -96,10 +96,11 @@ __device__ FourFloats load_centred(const PackTask& task, const float* row, std::
 template <bool kAligned>
 __global__ void __launch_bounds__(kPackThreads) pack_rows(PackTask task) {
   const std::uint64_t count = task.chosen_count == nullptr ? task.count : *task.chosen_count;
-  const std::uint64_t room = product_rows_room(task.count);
+  const std::uint64_t capacity = padded_product_rows(task.count);
   const std::uint32_t padded_dims = product_padded_dims(task.dims);
   const std::uint64_t warps = std::uint64_t{blocks_in_grid()} * (kPackThreads / kWarp);
-  for (std::uint64_t i = std::uint64_t{block_number()} * (kPackThreads / kWarp) + warp_number(); i < room; i += warps) {
+  for (std::uint64_t i = std::uint64_t{block_number()} * (kPackThreads / kWarp) + warp_number(); i < capacity;
+       i += warps) {
     const bool is_row = i < count;
     const float* row =
         task.rows + (is_row ? (task.chosen == nullptr ? i : std::uint64_t{task.chosen[i]}) * task.row_stride : 0);
@@ -145,7 +146,7 @@ template <typename Launch>
 void launch_pack_rows(const PackTask& task, Launch&& launch) {
   if (task.count == 0) return;
   constexpr std::uint64_t kMostBlocks = 1 << 16;
-  const std::uint64_t blocks = product_rows_room(task.count) / (kPackThreads / kWarp);
+  const std::uint64_t blocks = padded_product_rows(task.count) / (kPackThreads / kWarp);
   const bool is_aligned =
       reinterpret_cast<std::uintptr_t>(task.rows) % sizeof(FourFloats) == 0 && task.row_stride % 4 == 0;
   launch(is_aligned ? pack_rows<true> : pack_rows<false>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)),

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kProductQueries = 256;
 /// Products take 16 dims at a time; those beyond the last are zeros.
 inline constexpr std::uint32_t kProductDims = 16;
 
-constexpr std::uint64_t product_rows_room(std::uint64_t rows) {
+constexpr std::uint64_t padded_product_rows(std::uint64_t rows) {
   return (rows + kProductQueries - 1) / kProductQueries * kProductQueries;
 }
 constexpr std::uint32_t product_padded_dims(std::uint32_t dims) {
@@ -23,14 +23,14 @@ constexpr std::uint32_t product_padded_dims(std::uint32_t dims) {
 
 /// Rows about a centre, each over a power of two of its own, rounded to 11 bits; aligned to 16 bytes.
 struct ProductRows {
-  const std::uint16_t* values = nullptr;  ///< [product_rows_room][padded_dims], bits of halves
-  const float* terms = nullptr;           ///< [product_rows_room]: squared length less what errors may make of it
-  const float* scales = nullptr;          ///< [product_rows_room]: what `values` are to be multiplied by
+  const std::uint16_t* values = nullptr;  ///< [padded_product_rows][padded_dims], bits of halves
+  const float* terms = nullptr;           ///< [padded_product_rows]: squared length less what errors may make of it
+  const float* scales = nullptr;          ///< [padded_product_rows]: what `values` are to be multiplied by
   std::uint32_t padded_dims = 0;
 };
 
-/// A scan that offers, without their chains, all pairs that may lie below the limit of the query. Packed row q belongs
-/// to query q, chosen or not.
+/// A scan that offers, without their reduced distances, all pairs that may lie below the limit of the query. Packed row
+/// q belongs to query q, chosen or not.
 struct ProductTask {
   ScanTask<float> scan = {};
   ProductRows points = {};

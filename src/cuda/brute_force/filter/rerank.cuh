@@ -6,7 +6,7 @@
 // once and whole. Rows that are not aligned to 16 bytes are read by their lanes.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/brute_force/scan/scan_types.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
@@ -75,7 +75,7 @@ class CandidateCopies {
   std::uint32_t number_ = kNoPoint;
 };
 
-/// Goes on with a chain by four dims.
+/// Goes on with a reduced distance by four dims.
 inline __device__ float four_steps(float sum, const float* query, std::uint32_t row, std::uint32_t piece) {
   const auto ours = *reinterpret_cast<const FourCoordinates*>(query + 4 * piece);
   const auto theirs = *at_shared<const FourCoordinates>(row + ((piece ^ lane_number() % 8) << 4));
@@ -84,10 +84,10 @@ inline __device__ float four_steps(float sum, const float* query, std::uint32_t 
   return sum;
 }
 
-/// Calls rank(entry, chain) for each candidate, `query` is in shared memory.
+/// Calls rank(entry, reduced distance) for each candidate, `query` is in shared memory.
 template <bool kByFour, typename Rank>
-__device__ void chains_of_candidates(const ScanPoints<float>& points, const float* query, CandidateRange range,
-                                     std::uint32_t stages, Rank&& rank) {
+__device__ void reduced_of_candidates(const ScanPoints<float>& points, const float* query, CandidateRange range,
+                                      std::uint32_t stages, Rank&& rank) {
   if constexpr (kByFour) {
     CandidateCopies copies(points, range, stages);
 #pragma unroll
@@ -130,8 +130,8 @@ template <bool kByFour>
 __global__ void __launch_bounds__(kRerankWarps* kWarp)
     rerank(ScanTask<float> scan, const std::uint32_t* kept, std::uint32_t parts, std::uint32_t warp_bytes) {
   const std::uint32_t warps = threads_per_block() / kWarp;
-  std::byte* room = shared_memory() + warp_number() * warp_bytes;
-  auto* query = reinterpret_cast<float*>(room + (kByFour ? kRerankStages * kRerankStageBytes : 0));
+  std::byte* storage = shared_memory() + warp_number() * warp_bytes;
+  auto* query = reinterpret_cast<float*>(storage + (kByFour ? kRerankStages * kRerankStageBytes : 0));
   const std::uint64_t queries =
       scan.queries.chosen_count == nullptr ? scan.queries.count : std::uint64_t{*scan.queries.chosen_count};
   for (std::uint64_t unit = std::uint64_t{block_number()} * warps + warp_number(); unit < queries * parts;
@@ -147,14 +147,15 @@ __global__ void __launch_bounds__(kRerankWarps* kWarp)
     for (std::uint32_t d = lane_number(); d < scan.points.dims; d += kWarp) query[d] = row[d];
     sync_warp();
     const Entry<float> limit = scan.lists.limits[q];
-    chains_of_candidates<kByFour>(scan.points, query, range, shared_address(room), [&](std::uint32_t i, float chain) {
-      const Entry<float> entry(chain, entries[i].number());
-      entries[i] = entry < limit ? entry : Entry<float>::none();
-    });
+    reduced_of_candidates<kByFour>(scan.points, query, range, shared_address(storage),
+                                   [&](std::uint32_t i, float reduced) {
+                                     const Entry<float> entry(reduced, entries[i].number());
+                                     entries[i] = entry < limit ? entry : Entry<float>::none();
+                                   });
   }
 }
 
-/// `kept` says, by query, how many entries have their chains already.
+/// `kept` says, by query, how many entries have their reduced distances already.
 template <typename Launch>
 void launch_rerank(const ScanTask<float>& scan, const std::uint32_t* kept, std::uint32_t processors, Launch&& launch) {
   if (scan.queries.count == 0) return;

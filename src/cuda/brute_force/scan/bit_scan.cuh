@@ -54,35 +54,36 @@ template <std::uint32_t kStep>
 __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
     scan_bits(const __grid_constant__ ScanTask<float> task) {
   using Shape = TileShape<float>;
-  using Room = WideRoom<float>;
+  using Storage = WideStorage<float>;
   using Vector = ScanVector<float>;
-  static_assert(Room::kSlab % kStep == 0);
-  auto& room = *reinterpret_cast<Room*>(shared_memory());
+  static_assert(Storage::kSlab % kStep == 0);
+  auto& storage = *reinterpret_cast<Storage*>(shared_memory());
   const ScanPart part = scan_part(task, Shape::kQueries);
   if (part.queries == 0) return;
   for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) {
     const std::uint32_t query = i < part.queries ? i : part.queries - 1;
-    room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
+    storage.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairResolver<float, WideRoom<float>::kDepth> resolver(task, part, room.resolve);
+  PairResolver<float, WideStorage<float>::kDepth> resolver(task, part, storage.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
-  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = resolver.limit(i);
+  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads)
+    storage.limits[i] = resolver.limit(i);
 
   const std::uint32_t words = task.points.dims;
-  const bool is_one_slab = words <= Room::kSlab;  // then the queries stay
+  const bool is_one_slab = words <= Storage::kSlab;  // then the queries stay
   const auto stage = [&](std::uint32_t to, std::uint32_t from, std::uint32_t first_word, bool with_queries) {
     const std::uint64_t first = std::uint64_t{from} * kTilePoints, behind = task.points.count - 1 - first;
     const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
     const float* points = task.points.rows + (first * words + first_word);
-    stage_slab<Room::kSlab, kTilePoints, Shape::kPointStride>(
+    stage_slab<Storage::kSlab, kTilePoints, Shape::kPointStride>(
         [&](std::uint32_t row) { return points + (row < last ? row : last) * words; }, words - first_word,
-        &room.points[to][0][0]);
+        &storage.points[to][0][0]);
     if (!with_queries) return;
     const float* queries = task.queries.rows + first_word;
-    stage_slab<Room::kSlab, Shape::kQueries, Shape::kQueryStride>(
-        [&](std::uint32_t row) { return queries + room.query_starts[row]; }, words - first_word,
-        &room.queries[to][0][0]);
+    stage_slab<Storage::kSlab, Shape::kQueries, Shape::kQueryStride>(
+        [&](std::uint32_t row) { return queries + storage.query_starts[row]; }, words - first_word,
+        &storage.queries[to][0][0]);
   };
 
   std::uint32_t tile = tile_at(task.order, part.first_tile);
@@ -100,16 +101,16 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
       }
     }
 #pragma unroll 1
-    for (std::uint32_t first_word = 0; first_word < words; first_word += Room::kSlab, buffer ^= 1) {
+    for (std::uint32_t first_word = 0; first_word < words; first_word += Storage::kSlab, buffer ^= 1) {
       wait_for_copies();
       sync_block();  // this slab is complete, and the one before is no longer read
-      const bool is_last = first_word + Room::kSlab >= words;
+      const bool is_last = first_word + Storage::kSlab >= words;
       if (!is_last || i_tile + 1 < part.end_tile) {
-        stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_word + Room::kSlab, !is_one_slab);
+        stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_word + Storage::kSlab, !is_one_slab);
       }
-      const std::uint32_t depth = words - first_word < Room::kSlab ? words - first_word : Room::kSlab;
-      const float* query_line = &room.queries[is_one_slab ? 0 : buffer][0][first_query];
-      const float* point_line = &room.points[buffer][0][first_point];
+      const std::uint32_t depth = words - first_word < Storage::kSlab ? words - first_word : Storage::kSlab;
+      const float* query_line = &storage.queries[is_one_slab ? 0 : buffer][0][first_query];
+      const float* point_line = &storage.points[buffer][0][first_point];
 #pragma unroll 1
       for (std::uint32_t w = 0; w < depth; w += kStep) {
 #pragma unroll
@@ -147,21 +148,21 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
     float limits[Shape::kRows];  // they are in the way while pairs grow
 #pragma unroll
     for (std::uint32_t g = 0; g < 2; ++g) {
-      const auto vector = *reinterpret_cast<const Vector*>(&room.limits[first_query + g * Shape::kSpan]);
+      const auto vector = *reinterpret_cast<const Vector*>(&storage.limits[first_query + g * Shape::kSpan]);
 #pragma unroll
       for (std::uint32_t j = 0; j < Shape::kWidth; ++j) limits[g * Shape::kWidth + j] = vector.values[j];
     }
 #pragma unroll
     for (std::uint32_t r = 0; r < Shape::kRuns; ++r) {
-      float chains[Shape::kRows][Shape::kWidth];
+      float reduced[Shape::kRows][Shape::kWidth];
 #pragma unroll
       for (std::uint32_t i = 0; i < Shape::kRows; ++i) {
 #pragma unroll
-        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) chains[i][j] = number_of(sums[r][i][j]);
+        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) reduced[i][j] = number_of(sums[r][i][j]);
       }
       const std::uint32_t position = r * Shape::kSpan + first_point;
       resolver.resolve(
-          chains, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
+          reduced, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             return PointRun{std::uint64_t{tile} * kTilePoints + position,
                             (i_tile - task.first_tile) * kTilePoints + position};
@@ -175,8 +176,8 @@ __global__ void __launch_bounds__(TileShape<float>::kThreads, 2)
 inline constexpr std::uint32_t kFewBitWarps = 4;
 
 template <std::uint32_t kRows>
-struct FewBitRoom {
-  ResolveRoom<float, kFewBitWarps, kRows> resolve;
+struct FewBitStorage {
+  ResolveStorage<float, kFewBitWarps, kRows> resolve;
 };
 
 /// kRows queries of a block at a time; kWidth words are read at once, and rows of points and queries begin and end
@@ -184,10 +185,10 @@ struct FewBitRoom {
 template <std::uint32_t kRows, std::uint32_t kWidth>
 __global__ void __launch_bounds__(kFewBitWarps* kWarp) scan_few_bits(const __grid_constant__ ScanTask<float> task) {
   using Vector = BitVector<kWidth>;
-  auto& room = *reinterpret_cast<FewBitRoom<kRows>*>(shared_memory());
+  auto& storage = *reinterpret_cast<FewBitStorage<kRows>*>(shared_memory());
   const ScanPart part = scan_part(task, kRows);
   if (part.queries == 0) return;
-  PairResolver<float> resolver(task, part, room.resolve);
+  PairResolver<float> resolver(task, part, storage.resolve);
   const std::uint32_t vectors = task.points.dims / kWidth;
   const Vector* queries[kRows];
   float limits[kRows];
@@ -219,11 +220,11 @@ __global__ void __launch_bounds__(kFewBitWarps* kWarp) scan_few_bits(const __gri
           sums[i] += count_of(differ);
         }
       }
-      float chains[kRows][1];
+      float reduced[kRows][1];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) chains[i][0] = static_cast<float>(sums[i]);
+      for (std::uint32_t i = 0; i < kRows; ++i) reduced[i][0] = static_cast<float>(sums[i]);
       resolver.resolve(
-          chains, limits, [](std::uint32_t i) { return i; },
+          reduced, limits, [](std::uint32_t i) { return i; },
           [&] {
             return PointRun{number, (i_tile - task.first_tile) * kTilePoints + position};
           });
@@ -237,7 +238,7 @@ void launch_scan_few_bits(const ScanTask<float>& task, std::uint32_t processors,
   constexpr std::uint64_t kResident = 8, kFewestTiles = 4 * kFewBitWarps;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
-  launch(scan_few_bits<kRows, kWidth>, blocks, kFewBitWarps * kWarp, sizeof(FewBitRoom<kRows>), task);
+  launch(scan_few_bits<kRows, kWidth>, blocks, kFewBitWarps * kWarp, sizeof(FewBitStorage<kRows>), task);
 }
 
 template <std::uint32_t kStep, typename Launch>
@@ -246,7 +247,7 @@ void launch_scan_many_bits(const ScanTask<float>& task, std::uint32_t processors
   const std::uint64_t fewest_tiles = (kFewestWords + task.points.dims - 1) / task.points.dims;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<float>::kQueries,
                                            task.end_tile - task.first_tile, processors * kResident, fewest_tiles);
-  launch(scan_bits<kStep>, blocks, TileShape<float>::kThreads, sizeof(WideRoom<float>), task);
+  launch(scan_bits<kStep>, blocks, TileShape<float>::kThreads, sizeof(WideStorage<float>), task);
 }
 
 /// The task says that rows are words; there are an even number of them. Rows begin at multiples of 8 bytes, or of 16 if

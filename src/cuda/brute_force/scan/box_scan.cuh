@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kBoxScanWarps = kBoxScanThreads / kWarp;
 inline constexpr std::uint32_t kBoxScanRows = kWarp / kBoxScanWarps;  ///< points of a thread; a word per lane and warp
 
 /// Two sets of counts of points, a word for each warp's lanes full of points.
-struct BoxScanRoom {
+struct BoxScanStorage {
   std::uint32_t taken[2][kWarp];
 };
 
@@ -52,7 +52,7 @@ __device__ bool is_in_box(const BoxScanTask<T>& task, std::uint64_t box, std::ui
 
 template <typename T, bool kWrites>
 __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_constant__ BoxScanTask<T> task) {
-  auto& room = *reinterpret_cast<BoxScanRoom*>(shared_memory());
+  auto& storage = *reinterpret_cast<BoxScanStorage*>(shared_memory());
   std::uint32_t parity = 0;
   for (std::uint64_t list = block_number(); list < task.count * task.pieces; list += blocks_in_grid()) {
     const std::uint64_t box = list / task.pieces, piece = list % task.pieces;
@@ -74,11 +74,11 @@ __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_const
         if (lane_number() == 0) {
 #pragma unroll
           for (std::uint32_t r = 0; r < kBoxScanRows; ++r) {
-            room.taken[parity][r * kBoxScanWarps + warp_number()] = count_bits(taken[r]);
+            storage.taken[parity][r * kBoxScanWarps + warp_number()] = count_bits(taken[r]);
           }
         }
         sync_block();
-        const std::uint32_t own = room.taken[parity][lane_number()];
+        const std::uint32_t own = storage.taken[parity][lane_number()];
         parity ^= 1;  // the next round writes elsewhere; the one after it comes behind another barrier
         const std::uint32_t all = sum_of_warp(own);
         if (all == 0) continue;
@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(kBoxScanThreads) scan_boxes(const __grid_const
     }
     if constexpr (!kWrites) {  // each warp has counted its own
       sync_block();
-      if (lane_number() == 0) room.taken[0][warp_number()] = static_cast<std::uint32_t>(found);
+      if (lane_number() == 0) storage.taken[0][warp_number()] = static_cast<std::uint32_t>(found);
       sync_block();
-      const std::uint32_t all = sum_of_warp(lane_number() < kBoxScanWarps ? room.taken[0][lane_number()] : 0);
+      const std::uint32_t all = sum_of_warp(lane_number() < kBoxScanWarps ? storage.taken[0][lane_number()] : 0);
       if (thread_number() == 0) task.counts[list] = all;
     }
   }
@@ -133,9 +133,9 @@ void launch_box_scan(const BoxScanTask<T>& task, bool writes, Launch&& launch) {
   if (task.count == 0) return;
   const auto blocks = static_cast<std::uint32_t>(std::min(task.count * task.pieces, kMostBlocks));
   if (writes) {
-    launch(scan_boxes<T, true>, blocks, kBoxScanThreads, sizeof(BoxScanRoom), task);
+    launch(scan_boxes<T, true>, blocks, kBoxScanThreads, sizeof(BoxScanStorage), task);
   } else {
-    launch(scan_boxes<T, false>, blocks, kBoxScanThreads, sizeof(BoxScanRoom), task);
+    launch(scan_boxes<T, false>, blocks, kBoxScanThreads, sizeof(BoxScanStorage), task);
   }
 }
 

@@ -49,15 +49,15 @@ inline std::uint64_t least_placed(std::uint64_t points, std::uint64_t queries) {
 
 /// There is at least one point, and k is at least 1.
 inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, std::uint64_t queries) {
-  constexpr std::uint64_t kRoomy = 6;
+  constexpr std::uint64_t kSpacious = 6;
   const std::uint64_t tiles = tiles_of(points), nearest = std::min<std::uint64_t>(k, points);
-  const std::uint64_t wanted = tiles_of(std::max(least_placed(points, queries), kRoomy * nearest));
+  const std::uint64_t wanted = tiles_of(std::max(least_placed(points, queries), kSpacious * nearest));
   KnnRounds rounds;
   const std::uint64_t placed = std::min(wanted, tiles);
   rounds.capacity = static_cast<std::uint32_t>(placed * kTilePoints);
   rounds.ends.push_back(placed);
-  const double room = static_cast<double>(rounds.capacity - nearest) / static_cast<double>(nearest);
-  const double most = std::min(round_growth(queries), std::max(room / 3, 0.25));
+  const double capacity = static_cast<double>(rounds.capacity - nearest) / static_cast<double>(nearest);
+  const double most = std::min(round_growth(queries), std::max(capacity / 3, 0.25));
   while (rounds.ends.back() < tiles) {
     const std::uint64_t seen = rounds.ends.back();
     std::uint64_t end = seen + std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(seen) * most), 1);

@@ -1,7 +1,7 @@
 // The k nearest by scans: the order of the kernels, see scan_types.hpp for the idea.
 //
 //   pack the queries, if products filter
-//   rounds: scan (chains, or products and the chains of what passes), select
+//   rounds: scan (reduced distances, or products and the reduced distances of what passes), select
 //   those whose lists overflowed: rounds without products, if those filtered; then one by one (rescan.cuh)
 #pragma once
 
@@ -39,10 +39,10 @@ struct KnnScratch {
     take(totals_at, 2 * sizeof(std::uint32_t));
     take(flags_at, queries);
     if (!filters) return;
-    const std::uint64_t room = product_rows_room(queries);
-    take(halves_at, room * product_padded_dims(dims) * sizeof(std::uint16_t));
-    take(terms_at, room * sizeof(float));
-    take(scales_at, room * sizeof(float));
+    const std::uint64_t capacity = padded_product_rows(queries);
+    take(halves_at, capacity * product_padded_dims(dims) * sizeof(std::uint16_t));
+    take(terms_at, capacity * sizeof(float));
+    take(scales_at, capacity * sizeof(float));
   }
 };
 

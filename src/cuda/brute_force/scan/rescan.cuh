@@ -1,10 +1,10 @@
 // Queries whose lists overflowed: a block for each looks at all points again and again, and each time counts those
 // whose entries begin like that of the k-th, by some bits more. No list can overflow; it takes two or three looks and
-// one to collect, more where chains are equal.
+// one to collect, more where reduced distances are equal.
 #pragma once
 
 #include "cuda/brute_force/scan/bit_scan.cuh"
-#include "cuda/queries/point_chain.cuh"
+#include "cuda/queries/point_reduced.cuh"
 #include "cuda/brute_force/scan/scan_types.hpp"
 #include "cuda/primitives/sums_before.cuh"
 
@@ -64,12 +64,12 @@ std::size_t rescan_shared_bytes(const RescanTask<T>& task) {
 }
 
 template <typename T>
-__device__ __forceinline__ T rescan_chain(const RescanTask<T>& task, const T* query, std::uint64_t point) {
+__device__ __forceinline__ T rescan_reduced(const RescanTask<T>& task, const T* query, std::uint64_t point) {
   const T* row = task.points.rows + point * task.points.dims;
   if constexpr (std::is_same_v<T, float>) {
     if (task.metric.is_hamming) return hamming_distance(query, row, task.points.dims);
   }
-  return chain_to_point<core::EveryReduction>(task.metric, query, row, task.points.dims, 1);
+  return reduced_to_point<core::EveryReduction>(task.metric, query, row, task.points.dims, 1);
 }
 
 /// Calls f(entry) for each point that the query may find.
@@ -81,8 +81,8 @@ __device__ __forceinline__ void for_each_entry(const RescanTask<T>& task, const 
   for (std::uint64_t i = thread_number(); i < task.points.count; i += kRescanThreads) {
     const auto point = static_cast<std::uint32_t>(i);
     if (!task.filter.admits(number, end, point)) continue;
-    const T chain = rescan_chain(task, query, i);
-    if (chain <= bound) f(Entry<T>(chain, point));
+    const T reduced = rescan_reduced(task, query, i);
+    if (reduced <= bound) f(Entry<T>(reduced, point));
   }
 }
 

@@ -1,7 +1,7 @@
 // What becomes of the pairs of a scan: nearly all are beyond the limits of their queries, and a vote of the warp is all
 // they cost. A thread that has others puts them aside in shared memory, where it has room for a few of its own: no
-// other thread is asked, and nothing is waited for. When a thread's room is nearly full, the warp looks at all that its
-// threads have put aside: filters, ties, and a place in the list, one atomic for each.
+// other thread is asked, and nothing is waited for. When a thread's buffer is nearly full, the warp looks at all that
+// its threads have put aside: filters, ties, and a place in the list, one atomic for each.
 #pragma once
 
 #include "cuda/brute_force/scan/scan_part.cuh"
@@ -20,30 +20,30 @@ inline constexpr std::uint32_t kWaitingDepth = 32 / sizeof(T);
 /// Pairs that the threads of a warp have put aside, each in its own column.
 template <typename T, std::uint32_t kDepth>
 struct WaitingPairs {
-  T chains[kDepth][kWarp];
+  T reduced[kDepth][kWarp];
   std::uint32_t numbers[kDepth][kWarp];
   std::uint8_t queries[kDepth][kWarp];
 };
 
 /// What resolving takes of shared memory, for a block of kWarps warps and kQueries queries.
 template <typename T, std::uint32_t kWarps, std::uint32_t kQueries, std::uint32_t kDepth = kWaitingDepth<T>>
-struct ResolveRoom {
+struct ResolveStorage {
   WaitingPairs<T, kDepth> waiting[kWarps];
   std::uint32_t counts[kQueries];
 };
 
-/// Which rows of a thread's pairs, each with one query, have a pair within the limit. With f32 the least chain of a row
-/// tells, in as many instructions as comparisons with the limit would take; with f64 there is no such instruction, but
-/// few rows.
+/// Which rows of a thread's pairs, each with one query, have a pair within the limit. With f32 the least reduced
+/// distance of a row tells, in as many instructions as comparisons with the limit would take; with f64 there is no such
+/// instruction, but few rows.
 template <typename T, std::uint32_t kRows>
 class NearRows {
  public:
   /// Pair j of row i; 0 comes first.
-  __device__ __forceinline__ void add(std::uint32_t i, std::uint32_t j, T chain, T limit) {
+  __device__ __forceinline__ void add(std::uint32_t i, std::uint32_t j, T reduced, T limit) {
     if constexpr (kHasLeast) {
-      least_[i] = j == 0 ? chain : lesser(least_[i], chain);
+      least_[i] = j == 0 ? reduced : lesser(least_[i], reduced);
     } else {
-      is_near_[i] = (j != 0 && is_near_[i]) || chain <= limit;
+      is_near_[i] = (j != 0 && is_near_[i]) || reduced <= limit;
     }
   }
   __device__ __forceinline__ bool is_near(std::uint32_t i, T limit) const {
@@ -123,35 +123,35 @@ class ResolverBase {
     sync_block();
   }
 
-  /// No chain above it is of use to the query, counted from the first one of the block. NaN, which nothing is within,
-  /// if there is no such query.
+  /// No reduced distance above it is of use to the query, counted from the first one of the block. NaN, which nothing
+  /// is within, if there is no such query.
   __device__ T limit(std::uint32_t query) const {
     if (query >= part_.queries) return std::numeric_limits<T>::quiet_NaN();
     if (task_.mode != ScanMode::offer) return task_.bound_of(task_.queries.row_of(part_.first_query + query));
     const Entry<T> limit = task_.lists.limits[part_.first_query + query];
-    return limit.is_none() ? std::numeric_limits<T>::infinity() : limit.chain();
+    return limit.is_none() ? std::numeric_limits<T>::infinity() : limit.reduced();
   }
 
  protected:
   /// Which of the points are within the limit, a bit for each.
   template <std::uint32_t kWidth>
-  __device__ __forceinline__ static std::uint32_t within_bits(const T (&chains)[kWidth], T limit) {
+  __device__ __forceinline__ static std::uint32_t within_bits(const T (&reduced)[kWidth], T limit) {
     std::uint32_t within = 0;
 #pragma unroll
-    for (std::uint32_t j = 0; j < kWidth; ++j) within |= (chains[j] <= limit ? 1u : 0u) << j;
+    for (std::uint32_t j = 0; j < kWidth; ++j) within |= (reduced[j] <= limit ? 1u : 0u) << j;
     return within;
   }
 
   template <std::uint32_t kWidth>
-  __device__ __forceinline__ void place_row(const T (&chains)[kWidth], T limit, std::uint32_t query,
+  __device__ __forceinline__ void place_row(const T (&reduced)[kWidth], T limit, std::uint32_t query,
                                             const PointRun& points) {
     if (query >= part_.queries) return;
-    std::uint32_t good = within_bits(chains, limit);
+    std::uint32_t good = within_bits(reduced, limit);
     if (!is_plain<kWidth>(points)) good = admitted_bits(task_, part_.first_query + query, points.number, good);
     Entry<T>* to = task_.lists.entries + (part_.first_query + query) * task_.lists.capacity + points.place;
 #pragma unroll
     for (std::uint32_t j = 0; j < kWidth; ++j) {
-      const Entry<T> entry(chains[j], static_cast<std::uint32_t>(points.number + j));
+      const Entry<T> entry(reduced[j], static_cast<std::uint32_t>(points.number + j));
       to[j] = (good >> j & 1) != 0 ? entry : Entry<T>::none();
     }
   }
@@ -165,7 +165,7 @@ class ResolverBase {
   /// Points from `number` on whose bits are set are within the limit and may be found: they are counted or go to the
   /// list.
   template <std::uint32_t kWidth>
-  __device__ __forceinline__ void append(std::uint32_t query_in_block, std::uint32_t number, const T (&chains)[kWidth],
+  __device__ __forceinline__ void append(std::uint32_t query_in_block, std::uint32_t number, const T (&reduced)[kWidth],
                                          std::uint32_t good) {
     if (good == 0) return;
     if (is_count_) {
@@ -180,7 +180,7 @@ class ResolverBase {
       for (std::uint32_t j = 0; j < kWidth; ++j) {
         if ((good >> j & 1) == 0) continue;
         task_.indices[start + slot] = number + j;
-        task_.chains[start + slot] = chains[j];
+        task_.reduced[start + slot] = reduced[j];
         ++slot;
       }
     } else {
@@ -188,14 +188,14 @@ class ResolverBase {
 #pragma unroll
       for (std::uint32_t j = 0; j < kWidth; ++j) {
         if ((good >> j & 1) == 0) continue;
-        if (slot < task_.lists.capacity) to[slot] = Entry<T>(chains[j], number + j);
+        if (slot < task_.lists.capacity) to[slot] = Entry<T>(reduced[j], number + j);
         ++slot;
       }
     }
   }
 
-  /// Of pairs that came because of their chains, those below it are within the limit: a chain that equals the limit's
-  /// needs a lesser number.
+  /// Of pairs that came because of their reduced distances, those below it are within the limit: a reduced distance
+  /// that equals the limit's needs a lesser number.
   __device__ __forceinline__ Entry<T> end_of(std::uint64_t query) const {
     if (task_.mode == ScanMode::offer) return task_.lists.limits[query];
     return Entry<T>(task_.bound_of(task_.queries.row_of(query)), kNoPoint);
@@ -216,31 +216,32 @@ class ResolverBase {
   bool is_place_, is_count_;
 };
 
-/// Chains are kept until they are resolved, and single pairs wait.
+/// Reduced distances are kept until they are resolved, and single pairs wait.
 template <typename T, std::uint32_t kDepth = kWaitingDepth<T>>
 class PairResolver : public ResolverBase<T> {
  public:
   template <std::uint32_t kWarps, std::uint32_t kQueries>
-  __device__ PairResolver(const ScanTask<T>& task, const ScanPart& part, ResolveRoom<T, kWarps, kQueries, kDepth>& room)
-      : ResolverBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
+  __device__ PairResolver(const ScanTask<T>& task, const ScanPart& part,
+                          ResolveStorage<T, kWarps, kQueries, kDepth>& storage)
+      : ResolverBase<T>(task, part, storage.counts), waiting_(storage.waiting[warp_number()]) {}
 
   /// The pairs of kRows queries with a run of kWidth points. `query_of(i)` counts from the first query of the block;
   /// `run()` is asked rarely. The warp comes together.
   template <std::uint32_t kRows, std::uint32_t kWidth, typename QueryOf, typename Run>
-  __device__ __forceinline__ void resolve(const T (&chains)[kRows][kWidth], const T (&limits)[kRows],
+  __device__ __forceinline__ void resolve(const T (&reduced)[kRows][kWidth], const T (&limits)[kRows],
                                           const QueryOf& query_of, const Run& run) {
     NearRows<T, kRows> rows;
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
-      for (std::uint32_t j = 0; j < kWidth; ++j) rows.add(i, j, chains[i][j], limits[i]);
+      for (std::uint32_t j = 0; j < kWidth; ++j) rows.add(i, j, reduced[i][j], limits[i]);
     }
     if (!any_lane(rows.is_any_near(limits) || this->is_place_)) [[likely]]
       return;
     const PointRun points = run();
     if (this->is_place_) {
 #pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) this->place_row(chains[i], limits[i], query_of(i), points);
+      for (std::uint32_t i = 0; i < kRows; ++i) this->place_row(reduced[i], limits[i], query_of(i), points);
       return;
     }
     std::uint32_t left = rows.near_bits(limits);  // rows to be looked at
@@ -252,8 +253,8 @@ class PairResolver : public ResolverBase<T> {
           if ((left >> i & 1) == 0) [[likely]]
             continue;
           if (is_plain_count) {
-            atomic_add(this->counts_ + query_of(i), count_bits(this->within_bits(chains[i], limits[i])));
-          } else if (!put_aside(chains[i], limits[i], query_of(i), points)) {
+            atomic_add(this->counts_ + query_of(i), count_bits(this->within_bits(reduced[i], limits[i])));
+          } else if (!put_aside(reduced[i], limits[i], query_of(i), points)) {
             continue;
           }
           left &= ~(1u << i);
@@ -273,15 +274,15 @@ class PairResolver : public ResolverBase<T> {
  private:
   /// Whether there was room.
   template <std::uint32_t kWidth>
-  __device__ __forceinline__ bool put_aside(const T (&chains)[kWidth], T limit, std::uint32_t query,
+  __device__ __forceinline__ bool put_aside(const T (&reduced)[kWidth], T limit, std::uint32_t query,
                                             const PointRun& points) {
     static_assert(kWidth <= kDepth);
-    if (fill_ + kWidth > kDepth && fill_ + count_bits(this->within_bits(chains, limit)) > kDepth) [[unlikely]]
+    if (fill_ + kWidth > kDepth && fill_ + count_bits(this->within_bits(reduced, limit)) > kDepth) [[unlikely]]
       return false;
 #pragma unroll
     for (std::uint32_t j = 0; j < kWidth; ++j) {
-      if (chains[j] <= limit) {
-        waiting_.chains[fill_][lane_number()] = chains[j];
+      if (reduced[j] <= limit) {
+        waiting_.reduced[fill_][lane_number()] = reduced[j];
         waiting_.numbers[fill_][lane_number()] = static_cast<std::uint32_t>(points.number + j);
         waiting_.queries[fill_][lane_number()] = static_cast<std::uint8_t>(query);
         ++fill_;
@@ -294,11 +295,12 @@ class PairResolver : public ResolverBase<T> {
   __device__ __forceinline__ void take() {
 #pragma unroll 1
     for (std::uint32_t i = 0; i < fill_; ++i) {
-      const T chains[1] = {waiting_.chains[i][lane_number()]};
+      const T reduced[1] = {waiting_.reduced[i][lane_number()]};
       const std::uint32_t number = waiting_.numbers[i][lane_number()], own = waiting_.queries[i][lane_number()];
       const std::uint64_t query = this->part_.first_query + own;
-      const bool is_good = Entry<T>(chains[0], number) < this->end_of(query) && admits_pair(this->task_, query, number);
-      this->append(own, number, chains, is_good ? 1 : 0);
+      const bool is_good =
+          Entry<T>(reduced[0], number) < this->end_of(query) && admits_pair(this->task_, query, number);
+      this->append(own, number, reduced, is_good ? 1 : 0);
     }
     fill_ = 0;
   }

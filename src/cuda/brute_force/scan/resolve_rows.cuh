@@ -1,8 +1,8 @@
-// What becomes of the pairs of a scan if it is cheap to measure them once more: chains are not kept, and what waits are
-// rows, a query with a run of points, of which some pair is within the limit.
+// What becomes of the pairs of a scan if it is cheap to measure them once more: reduced distances are not kept, and
+// what waits are rows, a query with a run of points, of which some pair is within the limit.
 //
-// A thread notes such a row in shared memory, in room of its own: a few instructions, nothing is waited for. When a
-// thread's room is full, the warp measures all rows that its threads have noted, from global memory.
+// A thread notes such a row in shared memory, in a buffer of its own: a few instructions, nothing is waited for. When a
+// thread's buffer is full, the warp measures all rows that its threads have noted, from global memory.
 #pragma once
 
 #include "cuda/brute_force/scan/resolve_pairs.cuh"
@@ -20,21 +20,22 @@ struct WaitingRows {
 
 /// What resolving takes of shared memory, for a block of kWarps warps and kQueries queries.
 template <std::uint32_t kWarps, std::uint32_t kQueries, std::uint32_t kDepth>
-struct ResolveRowsRoom {
+struct ResolveRowsStorage {
   WaitingRows<kDepth> waiting[kWarps];
   std::uint32_t counts[kQueries];
 };
 
 /// Runs have kWidth points of at most kDims dims.
-template <typename T, typename Chain, std::uint32_t kDims, std::uint32_t kWidth, std::uint32_t kDepth>
+template <typename T, typename M, std::uint32_t kDims, std::uint32_t kWidth, std::uint32_t kDepth>
 class RowResolver : public ResolverBase<T> {
  public:
   template <std::uint32_t kWarps, std::uint32_t kQueries>
-  __device__ RowResolver(const ScanTask<T>& task, const ScanPart& part, ResolveRowsRoom<kWarps, kQueries, kDepth>& room)
-      : ResolverBase<T>(task, part, room.counts), waiting_(room.waiting[warp_number()]) {}
+  __device__ RowResolver(const ScanTask<T>& task, const ScanPart& part,
+                         ResolveRowsStorage<kWarps, kQueries, kDepth>& storage)
+      : ResolverBase<T>(task, part, storage.counts), waiting_(storage.waiting[warp_number()]) {}
 
   /// The pairs of kRows queries with a run; `rows` has seen them. `query_of(i)` counts from the first query of the
-  /// block; `run()` and `measure(i, chains)`, which gives row i once more, are asked rarely. The warp comes together.
+  /// block; `run()` and `measure(i, reduced)`, which gives row i once more, are asked rarely. The warp comes together.
   template <std::uint32_t kRows, typename QueryOf, typename Run, typename Measure>
   __device__ __forceinline__ void resolve(const NearRows<T, kRows>& rows, const T (&limits)[kRows],
                                           const QueryOf& query_of, const Run& run, const Measure& measure) {
@@ -46,12 +47,12 @@ class RowResolver : public ResolverBase<T> {
 #pragma unroll
       for (std::uint32_t i = 0; i < kRows; ++i) {
         if (!this->is_place_ && (left >> i & 1) == 0) continue;
-        T chains[kWidth];
-        measure(i, chains);
+        T reduced[kWidth];
+        measure(i, reduced);
         if (this->is_place_) {
-          this->place_row(chains, limits[i], query_of(i), points);
+          this->place_row(reduced, limits[i], query_of(i), points);
         } else {
-          atomic_add(this->counts_ + query_of(i), count_bits(this->within_bits(chains, limits[i])));
+          atomic_add(this->counts_ + query_of(i), count_bits(this->within_bits(reduced, limits[i])));
         }
       }
       left = 0;
@@ -89,7 +90,7 @@ class RowResolver : public ResolverBase<T> {
       const Entry<T> end = this->end_of(query);
       const auto asker = static_cast<std::uint32_t>(task.queries.first + query_row);
       const std::uint32_t end_number = task.filter.end(asker, query_row);
-      T chains[kHalf] = {};
+      T reduced[kHalf] = {};
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {  // all values are on their way before the first is needed
         const T asked = d < dims ? query_values[d] : T(0);
@@ -97,18 +98,18 @@ class RowResolver : public ResolverBase<T> {
         for (std::uint32_t j = 0; j < kHalf; ++j) {
           const std::uint64_t point = std::uint64_t{number} + j;
           const T value = d < dims && point < task.points.count ? task.points.rows[point * dims + d] : T(0);
-          chains[j] = core::step_of_pair(Chain{}, chains[j], asked, value);
+          reduced[j] = core::step_of_pair(M{}, reduced[j], asked, value);
         }
       }
       std::uint32_t good = 0;
 #pragma unroll
       for (std::uint32_t j = 0; j < kHalf; ++j) {
-        chains[j] = core::end_of_chain(Chain{}, chains[j]);
-        const bool is_good = std::uint64_t{number} + j < task.points.count && Entry<T>(chains[j], number + j) < end &&
+        reduced[j] = core::finish_sum(M{}, reduced[j]);
+        const bool is_good = std::uint64_t{number} + j < task.points.count && Entry<T>(reduced[j], number + j) < end &&
                              task.filter.admits(asker, end_number, number + j);
         good |= (is_good ? 1u : 0u) << j;
       }
-      this->append(own, number, chains, good);
+      this->append(own, number, reduced, good);
     }
     fill_ = 0;
   }

@@ -2,12 +2,12 @@
 // memory while the next four are on their way.
 //
 // A pair takes two instructions per dimension and one to find the least of its row; what else there is, a thread does
-// for 32 pairs at a time. Chains are not kept, which leaves registers for more warps: the rare row that has a pair
-// within the limit is measured once more.
+// for 32 pairs at a time. Reduced distances are not kept, which leaves registers for more warps: the rare row that has
+// a pair within the limit is measured once more.
 #pragma once
 
 #include "cuda/brute_force/scan/rows_in_vectors.cuh"
-#include "cuda/brute_force/scan/scan_chains.cuh"
+#include "cuda/brute_force/scan/scan_reduced.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
 #include "cuda/brute_force/scan/resolve_rows.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
@@ -21,12 +21,12 @@ template <std::uint32_t kDims>
 inline constexpr std::uint32_t kNarrowResident = kDims <= 3 ? 3 : 2;
 
 template <typename T, std::uint32_t kDims>
-struct NarrowRoom {
+struct NarrowStorage {
   static constexpr std::uint32_t kDepth = sizeof(T) == 4 ? 16 : 8;  ///< of rows that wait
 
   alignas(16) T points[2][kNarrowTiles][kTilePoints * kDims];  ///< row by row
   std::uint32_t tiles[2][kNarrowTiles];
-  ResolveRowsRoom<TileShape<T>::kWarps, TileShape<T>::kQueries, kDepth> resolve;
+  ResolveRowsStorage<TileShape<T>::kWarps, TileShape<T>::kQueries, kDepth> resolve;
 };
 
 /// A thread of some that copy a tile to shared memory: thread i of `threads`. Values behind the last point and behind
@@ -59,21 +59,21 @@ __device__ __forceinline__ void stage_whole_tile(const ScanPoints<T>& points, st
 }
 
 /// Points of at most kDims dims.
-template <typename T, typename Chain, std::uint32_t kDims>
+template <typename T, typename M, std::uint32_t kDims>
 __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>)
     scan_narrow(const __grid_constant__ ScanTask<T> task) {
   using Shape = TileShape<T>;
-  using Room = NarrowRoom<T, kDims>;
-  auto& room = *reinterpret_cast<Room*>(shared_memory());
+  using Storage = NarrowStorage<T, kDims>;
+  auto& storage = *reinterpret_cast<Storage*>(shared_memory());
   const ScanPart part = scan_part(task, Shape::kQueries);
   if (part.queries == 0) return;
   const std::uint32_t dims = task.points.dims;
   if (dims < kDims) {  // it is not written again
-    T* all = &room.points[0][0][0];
-    for (std::uint32_t i = thread_number(); i < sizeof(room.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
+    T* all = &storage.points[0][0][0];
+    for (std::uint32_t i = thread_number(); i < sizeof(storage.points) / sizeof(T); i += Shape::kThreads) all[i] = T(0);
     sync_block();
   }
-  RowResolver<T, Chain, kDims, Shape::kWidth, Room::kDepth> resolver(task, part, room.resolve);
+  RowResolver<T, M, kDims, Shape::kWidth, Storage::kDepth> resolver(task, part, storage.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
   T queries[Shape::kRows][kDims], limits[Shape::kRows];
 #pragma unroll
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
   const auto stage = [&](std::uint32_t buffer) {
     if (staged >= part.end_tile) return;
     const std::uint32_t i = thread_number() % kStageThreads;
-    stage_whole_tile<T, kDims, kStageThreads>(task.points, tile, i, &room.points[buffer][own_slot][0]);
-    if (i == 0) room.tiles[buffer][own_slot] = tile;
+    stage_whole_tile<T, kDims, kStageThreads>(task.points, tile, i, &storage.points[buffer][own_slot][0]);
+    if (i == 0) storage.tiles[buffer][own_slot] = tile;
     tile = tile_after(task.order, tile, stride);
     staged += kNarrowTiles;
   };
@@ -104,38 +104,38 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, kNarrowResident<kDims>
     sync_block();  // these points are complete, and those before are no longer read
     stage(buffer ^ 1);
     const std::uint32_t slots = part.end_tile - first < kNarrowTiles ? part.end_tile - first : kNarrowTiles;
-    const T* from = &room.points[buffer][0][first_point * kDims];
+    const T* from = &storage.points[buffer][0][first_point * kDims];
     static_assert(Shape::kRuns * Shape::kSpan == kTilePoints);
 #pragma unroll 1
     for (std::uint32_t left = slots * Shape::kRuns; left != 0; --left, from += Shape::kSpan * kDims) {
       RowsInVectors<T, kDims, Shape::kWidth> points;
       points.load(from);
-      const auto chain = [&](const T(&query)[kDims], std::uint32_t j) {
+      const auto measure = [&](const T(&query)[kDims], std::uint32_t j) {
         T sum = T(0);
 #pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_pair(Chain{}, sum, query[d], points.value(j, d));
-        return core::end_of_chain(Chain{}, sum);
+        for (std::uint32_t d = 0; d < kDims; ++d) sum = core::step_of_pair(M{}, sum, query[d], points.value(j, d));
+        return core::finish_sum(M{}, sum);
       };
       NearRows<T, Shape::kRows> rows;
 #pragma unroll
       for (std::uint32_t i = 0; i < Shape::kRows; ++i) {
 #pragma unroll
-        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) rows.add(i, j, chain(queries[i], j), limits[i]);
+        for (std::uint32_t j = 0; j < Shape::kWidth; ++j) rows.add(i, j, measure(queries[i], j), limits[i]);
       }
       resolver.resolve(
           rows, limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             const std::uint32_t step = slots * Shape::kRuns - left, slot = step / Shape::kRuns;
             const std::uint32_t position = step % Shape::kRuns * Shape::kSpan + first_point;
-            return PointRun{std::uint64_t{room.tiles[buffer][slot]} * kTilePoints + position,
+            return PointRun{std::uint64_t{storage.tiles[buffer][slot]} * kTilePoints + position,
                             (first + slot - task.first_tile) * kTilePoints + position};
           },
-          [&](std::uint32_t i, T(&chains)[Shape::kWidth]) {
+          [&](std::uint32_t i, T(&reduced)[Shape::kWidth]) {
             T query[kDims];
 #pragma unroll
             for (std::uint32_t d = 0; d < kDims; ++d) query[d] = made_anew(queries[i][d]);
 #pragma unroll
-            for (std::uint32_t j = 0; j < Shape::kWidth; ++j) chains[j] = chain(query, j);
+            for (std::uint32_t j = 0; j < Shape::kWidth; ++j) reduced[j] = measure(query, j);
           });
     }
   }

@@ -67,7 +67,7 @@ inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
   const std::uint64_t placed = rounds.ends.front() * kTilePoints;
   if (placed <= kMostCandidates) return;
   throw OutOfMemory("k = " + std::to_string(k) + " takes lists of " + std::to_string(placed) +
-                    " candidates, and brute force on a GPU has room for " + std::to_string(kMostCandidates) +
+                    " candidates, and brute force on a GPU has storage for " + std::to_string(kMostCandidates) +
                     "; ask for a smaller k, or use `device=cpu`");
 }
 
@@ -132,13 +132,13 @@ void scan_list(const ScannedPoints<T>& points, const RadiusRequest<T>& request, 
   task.starts = request.starts;
   task.starts_base = request.starts_base;
   task.indices = request.indices;
-  task.chains = request.chains;
+  task.reduced = request.reduced;
   const SearchLauncher launch(stream);
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream.get()), "searching");
   launch_scan(task, processors_of(stream.device()), launch);
   const std::uint64_t blocks = (lists * kWarp + kSortListThreads - 1) / kSortListThreads;
   launch(sort_lists<T>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSortListThreads, std::size_t{0},
-         request.starts, request.starts_base, lists, request.indices, request.chains);
+         request.starts, request.starts_base, lists, request.indices, request.reduced);
 }
 
 /// Few boxes are scanned in pieces, so that all processors have work: counts of pieces first, then their sums, which

@@ -44,7 +44,7 @@ void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, s
 
 /// What a block of the product filter needs.
 std::size_t product_filter_shared_bytes(std::uint32_t dims);
-/// Packs points for the product filter, and finds the centre of it first: room for `product_rows_room` rows.
+/// Packs points for the product filter, and finds the centre of it first: room for `padded_product_rows` rows.
 void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
                  const Stream& stream);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/brute_force/scan/rows_in_vectors.cuh"
-#include "cuda/brute_force/scan/scan_chains.cuh"
+#include "cuda/brute_force/scan/scan_reduced.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
 #include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/tile_shape.cuh"
@@ -13,8 +13,8 @@ namespace kith::cuda {
 inline constexpr std::uint32_t kStreamWarps = 4;
 
 template <typename T, std::uint32_t kRows>
-struct StreamRoom {
-  ResolveRoom<T, kStreamWarps, kRows> resolve;
+struct StreamStorage {
+  ResolveStorage<T, kStreamWarps, kRows> resolve;
 };
 
 /// The points of this lane in a tile; behind the last one comes anything.
@@ -32,13 +32,13 @@ __device__ __forceinline__ void load_four(const ScanPoints<T>& points, std::uint
 }
 
 /// The rows are aligned.
-template <typename T, typename Chain, std::uint32_t kDims, std::uint32_t kRows>
+template <typename T, typename M, std::uint32_t kDims, std::uint32_t kRows>
 __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_constant__ ScanTask<T> task) {
   constexpr std::uint32_t kWidth = ScanVector<T>::kWidth;
-  auto& room = *reinterpret_cast<StreamRoom<T, kRows>*>(shared_memory());
+  auto& storage = *reinterpret_cast<StreamStorage<T, kRows>*>(shared_memory());
   const ScanPart part = scan_part(task, kRows);
   if (part.queries == 0) return;
-  PairResolver<T> resolver(task, part, room.resolve);
+  PairResolver<T> resolver(task, part, storage.resolve);
   T queries[kRows][kDims], limits[kRows];
 #pragma unroll
   for (std::uint32_t i = 0; i < kRows; ++i) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
       load_four(task.points, is_last ? tile : next, coming);
 #pragma unroll
       for (std::uint32_t r = 0; r < 4; r += kWidth) {
-        T chains[kRows][kWidth];
+        T reduced[kRows][kWidth];
 #pragma unroll
         for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
@@ -70,12 +70,12 @@ __global__ void __launch_bounds__(kStreamWarps* kWarp) scan_stream(const __grid_
             T sum = T(0);
 #pragma unroll
             for (std::uint32_t d = 0; d < kDims; ++d)
-              sum = core::step_of_pair(Chain{}, sum, queries[i][d], rows.value(r + j, d));
-            chains[i][j] = sum;
+              sum = core::step_of_pair(M{}, sum, queries[i][d], rows.value(r + j, d));
+            reduced[i][j] = sum;
           }
         }
         resolver.resolve(
-            chains, limits, [](std::uint32_t i) { return i; },
+            reduced, limits, [](std::uint32_t i) { return i; },
             [&] {
               const std::uint32_t position = lane_number() * 4 + r;
               return PointRun{std::uint64_t{tile} * kTilePoints + position,

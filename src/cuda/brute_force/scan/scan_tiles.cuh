@@ -23,13 +23,13 @@ inline constexpr std::size_t kScanSharedBytes = 48 << 10;
 template <typename T>
 inline constexpr std::uint64_t kFewQueries = TileShape<T>::kQueries * 3 / 8;
 
-template <typename T, typename Chain, std::uint32_t kRows, typename Launch>
+template <typename T, typename M, std::uint32_t kRows, typename Launch>
 void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint64_t kResident = 8, kFewestTiles = kFewTiles;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
-  static_assert(FewRoom<T, kRows>::bytes(FewRoom<T, kRows>::kSlab) <= kScanSharedBytes);
-  launch(scan_few<T, Chain, kRows>, blocks, kFewThreads, FewRoom<T, kRows>::bytes(task.points.dims), task);
+  static_assert(FewStorage<T, kRows>::bytes(FewStorage<T, kRows>::kSlab) <= kScanSharedBytes);
+  launch(scan_few<T, M, kRows>, blocks, kFewThreads, FewStorage<T, kRows>::bytes(task.points.dims), task);
 }
 
 template <typename T, std::uint32_t kDims, std::uint32_t kRows, typename Launch>
@@ -37,26 +37,26 @@ void launch_scan_stream(const ScanTask<T>& task, std::uint32_t processors, Launc
   constexpr std::uint64_t kResident = 8, kFewestTiles = kStreamWarps;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kRows, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
-  launch(scan_stream<T, core::L2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamRoom<T, kRows>), task);
+  launch(scan_stream<T, core::L2, kDims, kRows>, blocks, kStreamWarps * kWarp, sizeof(StreamStorage<T, kRows>), task);
 }
 
-template <typename T, typename Chain, std::uint32_t kDims, typename Launch>
+template <typename T, typename M, std::uint32_t kDims, typename Launch>
 void launch_scan_narrow(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint64_t kResident = kNarrowResident<kDims>, kFewestTiles = 4 * kNarrowTiles;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, kFewestTiles);
-  static_assert(sizeof(NarrowRoom<T, kDims>) <= kScanSharedBytes);
-  launch(scan_narrow<T, Chain, kDims>, blocks, TileShape<T>::kThreads, sizeof(NarrowRoom<T, kDims>), task);
+  static_assert(sizeof(NarrowStorage<T, kDims>) <= kScanSharedBytes);
+  launch(scan_narrow<T, M, kDims>, blocks, TileShape<T>::kThreads, sizeof(NarrowStorage<T, kDims>), task);
 }
 
-template <typename T, typename Chain, typename Launch>
+template <typename T, typename M, typename Launch>
 void launch_scan_wide(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr std::uint64_t kResident = 2, kFewestDims = 128;  // in all tiles of a block
   const std::uint64_t fewest_tiles = (kFewestDims + task.points.dims - 1) / task.points.dims;
   const std::uint32_t blocks = scan_blocks(task.queries.count, TileShape<T>::kQueries, task.end_tile - task.first_tile,
                                            processors * kResident, fewest_tiles);
-  static_assert(sizeof(WideRoom<T>) <= kScanSharedBytes);
-  launch(scan_wide<T, Chain>, blocks, TileShape<T>::kThreads, sizeof(WideRoom<T>), task);
+  static_assert(sizeof(WideStorage<T>) <= kScanSharedBytes);
+  launch(scan_wide<T, M>, blocks, TileShape<T>::kThreads, sizeof(WideStorage<T>), task);
 }
 
 /// By L2.
@@ -74,24 +74,24 @@ void launch_scan_few_of(const ScanTask<T>& task, std::uint32_t processors, Launc
   }
 }
 
-template <typename T, typename Chain, typename Launch>
+template <typename T, typename M, typename Launch>
 void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
-  constexpr bool kIsL2 = std::is_same_v<Chain, core::L2>;  // others are rarer: fewer kernels, which add a few zeros
+  constexpr bool kIsL2 = std::is_same_v<M, core::L2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
   if (task.queries.count <= kFewQueries<T>) {
     if constexpr (kIsL2) {
       if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
       return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);
     }
-    launch_scan_few<T, Chain, kThreadQueries<T>>(task, processors, launch);
+    launch_scan_few<T, M, kThreadQueries<T>>(task, processors, launch);
   } else if (dims > 4) {
-    launch_scan_wide<T, Chain>(task, processors, launch);
+    launch_scan_wide<T, M>(task, processors, launch);
   } else if (kIsL2 && dims <= 2) {
-    launch_scan_narrow<T, Chain, kIsL2 ? 2 : 4>(task, processors, launch);
+    launch_scan_narrow<T, M, kIsL2 ? 2 : 4>(task, processors, launch);
   } else if (kIsL2 && dims == 3) {
-    launch_scan_narrow<T, Chain, kIsL2 ? 3 : 4>(task, processors, launch);
+    launch_scan_narrow<T, M, kIsL2 ? 3 : 4>(task, processors, launch);
   } else {
-    launch_scan_narrow<T, Chain, 4>(task, processors, launch);
+    launch_scan_narrow<T, M, 4>(task, processors, launch);
   }
 }
 
@@ -111,7 +111,7 @@ void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& lau
   constexpr std::uint64_t kResident = 4, kFewestTiles = 1;
   const std::uint32_t blocks =
       scan_blocks(task.queries.count, kAnyWarps, task.end_tile - task.first_tile, processors * kResident, kFewestTiles);
-  launch(scan_any<T>, blocks, kAnyWarps * kWarp, sizeof(AnyRoom<T>), task);
+  launch(scan_any<T>, blocks, kAnyWarps * kWarp, sizeof(AnyStorage<T>), task);
 }
 
 }  // namespace kith::cuda

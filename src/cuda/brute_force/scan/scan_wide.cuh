@@ -4,7 +4,7 @@
 // A pair takes two instructions per dimension; reading shared memory takes 4 for 64 (f32) or 6 for 32 (f64) of them.
 #pragma once
 
-#include "cuda/brute_force/scan/scan_chains.cuh"
+#include "cuda/brute_force/scan/scan_reduced.cuh"
 #include "cuda/brute_force/scan/scan_part.cuh"
 #include "cuda/brute_force/scan/resolve_pairs.cuh"
 #include "cuda/brute_force/scan/stage_rows.cuh"
@@ -13,7 +13,7 @@
 namespace kith::cuda {
 
 template <typename T>
-struct WideRoom {
+struct WideStorage {
   using Shape = TileShape<T>;
   static constexpr std::uint32_t kSlab = 64 / sizeof(T);           ///< dimensions at a time
   static constexpr std::uint32_t kDepth = sizeof(T) == 4 ? 5 : 6;  ///< of pairs that wait
@@ -22,39 +22,41 @@ struct WideRoom {
   alignas(16) T queries[2][kSlab][Shape::kQueryStride];
   alignas(16) T limits[Shape::kQueries];
   std::uint64_t query_starts[Shape::kQueries];
-  ResolveRoom<T, Shape::kWarps, Shape::kQueries, kDepth> resolve;
+  ResolveStorage<T, Shape::kWarps, Shape::kQueries, kDepth> resolve;
 };
 
-template <typename T, typename Chain>
+template <typename T, typename M>
 __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __grid_constant__ ScanTask<T> task) {
   using Shape = TileShape<T>;
-  using Room = WideRoom<T>;
+  using Storage = WideStorage<T>;
   constexpr std::uint32_t kUnroll = 4;  // dimensions are computed by fours, the last of them may be zeros
-  auto& room = *reinterpret_cast<Room*>(shared_memory());
+  auto& storage = *reinterpret_cast<Storage*>(shared_memory());
   const ScanPart part = scan_part(task, Shape::kQueries);
   if (part.queries == 0) return;
   for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) {
     const std::uint32_t query = i < part.queries ? i : part.queries - 1;
-    room.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
+    storage.query_starts[i] = task.queries.row_of(part.first_query + query) * task.queries.row_stride;
   }
   sync_block();
-  PairResolver<T, Room::kDepth> resolver(task, part, room.resolve);
+  PairResolver<T, Storage::kDepth> resolver(task, part, storage.resolve);
   const std::uint32_t first_query = Shape::first_query(), first_point = Shape::first_point();
-  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads) room.limits[i] = resolver.limit(i);
+  for (std::uint32_t i = thread_number(); i < Shape::kQueries; i += Shape::kThreads)
+    storage.limits[i] = resolver.limit(i);
 
   const std::uint32_t dims = task.points.dims;
-  const bool is_one_slab = dims <= Room::kSlab;  // then the queries stay
+  const bool is_one_slab = dims <= Storage::kSlab;  // then the queries stay
   const auto stage = [&](std::uint32_t to, std::uint32_t from, std::uint32_t first_dim, bool with_queries) {
     const std::uint64_t first = std::uint64_t{from} * kTilePoints, behind = task.points.count - 1 - first;
     const std::uint32_t last = behind < kTilePoints ? static_cast<std::uint32_t>(behind) : kTilePoints - 1;
     const T* points = task.points.rows + (first * dims + first_dim);
-    stage_slab<Room::kSlab, kTilePoints, Shape::kPointStride>(
+    stage_slab<Storage::kSlab, kTilePoints, Shape::kPointStride>(
         [&](std::uint32_t row) { return points + (row < last ? row : last) * dims; }, dims - first_dim,
-        &room.points[to][0][0]);
+        &storage.points[to][0][0]);
     if (!with_queries) return;
     const T* queries = task.queries.rows + first_dim;
-    stage_slab<Room::kSlab, Shape::kQueries, Shape::kQueryStride>(
-        [&](std::uint32_t row) { return queries + room.query_starts[row]; }, dims - first_dim, &room.queries[to][0][0]);
+    stage_slab<Storage::kSlab, Shape::kQueries, Shape::kQueryStride>(
+        [&](std::uint32_t row) { return queries + storage.query_starts[row]; }, dims - first_dim,
+        &storage.queries[to][0][0]);
   };
 
   std::uint32_t tile = tile_at(task.order, part.first_tile);
@@ -62,18 +64,18 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
   std::uint32_t buffer = 0;
   for (std::uint32_t i_tile = part.first_tile; i_tile < part.end_tile; ++i_tile) {
     const std::uint32_t next_tile = tile_after(task.order, tile);
-    T chains[Shape::kRuns][Shape::kRows][Shape::kWidth] = {};
+    T reduced[Shape::kRuns][Shape::kRows][Shape::kWidth] = {};
 #pragma unroll 1
-    for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += Room::kSlab, buffer ^= 1) {
+    for (std::uint32_t first_dim = 0; first_dim < dims; first_dim += Storage::kSlab, buffer ^= 1) {
       wait_for_copies();
       sync_block();  // this slab is complete, and the one before is no longer read
-      const bool is_last = first_dim + Room::kSlab >= dims;
+      const bool is_last = first_dim + Storage::kSlab >= dims;
       if (!is_last || i_tile + 1 < part.end_tile) {
-        stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_dim + Room::kSlab, !is_one_slab);
+        stage(buffer ^ 1, is_last ? next_tile : tile, is_last ? 0 : first_dim + Storage::kSlab, !is_one_slab);
       }
-      const std::uint32_t depth = dims - first_dim < Room::kSlab ? dims - first_dim : Room::kSlab;
-      const T* query_line = &room.queries[is_one_slab ? 0 : buffer][0][first_query];
-      const T* point_line = &room.points[buffer][0][first_point];
+      const std::uint32_t depth = dims - first_dim < Storage::kSlab ? dims - first_dim : Storage::kSlab;
+      const T* query_line = &storage.queries[is_one_slab ? 0 : buffer][0][first_query];
+      const T* point_line = &storage.points[buffer][0][first_point];
 #pragma unroll 1
       for (std::uint32_t d = 0; d < depth; d += kUnroll) {
 #pragma unroll
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
 #pragma unroll
               for (std::uint32_t j = 0; j < Shape::kWidth; ++j) {
                 const T query = queries[i / Shape::kWidth].values[i % Shape::kWidth];
-                chains[r][i][j] = core::step_of_pair(Chain{}, chains[r][i][j], query, points[r].values[j]);
+                reduced[r][i][j] = core::step_of_pair(M{}, reduced[r][i][j], query, points[r].values[j]);
               }
             }
           }
@@ -106,11 +108,11 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
       }
     }
 #pragma unroll
-    for (std::uint32_t r = 0; r < Shape::kRuns; ++r) end_chains<Chain>(chains[r]);
+    for (std::uint32_t r = 0; r < Shape::kRuns; ++r) finish_sums<M>(reduced[r]);
     T limits[Shape::kRows];  // they are in the way while pairs grow
 #pragma unroll
     for (std::uint32_t g = 0; g < 2; ++g) {
-      const auto vector = *reinterpret_cast<const ScanVector<T>*>(&room.limits[first_query + g * Shape::kSpan]);
+      const auto vector = *reinterpret_cast<const ScanVector<T>*>(&storage.limits[first_query + g * Shape::kSpan]);
 #pragma unroll
       for (std::uint32_t j = 0; j < Shape::kWidth; ++j) limits[g * Shape::kWidth + j] = vector.values[j];
     }
@@ -118,7 +120,7 @@ __global__ void __launch_bounds__(TileShape<T>::kThreads, 2) scan_wide(const __g
     for (std::uint32_t r = 0; r < Shape::kRuns; ++r) {
       const std::uint32_t position = r * Shape::kSpan + first_point;
       resolver.resolve(
-          chains[r], limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
+          reduced[r], limits, [&](std::uint32_t i) { return first_query + Shape::query_step(i); },
           [&] {
             return PointRun{std::uint64_t{tile} * kTilePoints + position,
                             (i_tile - task.first_tile) * kTilePoints + position};

@@ -46,7 +46,7 @@ __device__ __forceinline__ void stage_queries(const ScanQueries<T>& queries, con
 
 /// Starts to copy kSlab dimensions of kRows rows, by 256 threads: thread t does it for dimensions t % 8 + 8 i of the
 /// rows t / 8 + 32 i. `row_at` says where each begins; `dims` dimensions are left, and behind them come zeros, which no
-/// chain notices.
+/// reduced distance notices.
 template <std::uint32_t kSlab, std::uint32_t kRows, std::uint32_t kStride, typename T, typename RowAt>
 __device__ __forceinline__ void stage_slab(const RowAt& row_at, std::uint32_t dims, T* to) {
   const std::uint32_t dim = thread_number() % 8, row = thread_number() / 8;

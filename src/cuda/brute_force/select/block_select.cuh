@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kSelectBlockWarps = kSelectThreads / kWarp;
 inline constexpr std::uint32_t kThreadAhead = 4;
 
 template <typename T>
-struct BlockRoom {
+struct BlockStorage {
   static constexpr std::uint32_t kEntries = 32768 / sizeof(Entry<T>);
   Entry<T> entries[kEntries];
   Entry<T> of_warps[kSelectBlockWarps];
@@ -28,11 +28,11 @@ struct BlockSum {
 
 /// Over the threads before this one, and all. Synchronises the block.
 template <typename T>
-__device__ __forceinline__ BlockSum sum_in_block(BlockRoom<T>& room, std::uint32_t value) {
+__device__ __forceinline__ BlockSum sum_in_block(BlockStorage<T>& storage, std::uint32_t value) {
   const std::uint32_t up_to = sum_up_to_lane(value);
-  if (lane_number() == kWarp - 1) room.sums[warp_number()] = up_to;
+  if (lane_number() == kWarp - 1) storage.sums[warp_number()] = up_to;
   sync_block();
-  const std::uint32_t of_lane = lane_number() < kSelectBlockWarps ? room.sums[lane_number()] : 0;
+  const std::uint32_t of_lane = lane_number() < kSelectBlockWarps ? storage.sums[lane_number()] : 0;
   const std::uint32_t warps_before = sum_of_warp(lane_number() < warp_number() ? of_lane : 0);
   const std::uint32_t all = sum_of_warp(of_lane);
   sync_block();
@@ -41,7 +41,7 @@ __device__ __forceinline__ BlockSum sum_in_block(BlockRoom<T>& room, std::uint32
 
 /// The least of the keys of all threads, or the greatest. Synchronises the block.
 template <bool kLeast, typename T>
-__device__ __forceinline__ EntryKey<T> extreme_in_block(BlockRoom<T>& room, EntryKey<T> key) {
+__device__ __forceinline__ EntryKey<T> extreme_in_block(BlockStorage<T>& storage, EntryKey<T> key) {
   const auto reduce = [&] {
 #pragma unroll
     for (std::uint32_t mask = kWarp / 2; mask > 0; mask /= 2) {
@@ -50,9 +50,9 @@ __device__ __forceinline__ EntryKey<T> extreme_in_block(BlockRoom<T>& room, Entr
     }
   };
   reduce();
-  if (lane_number() == 0) room.of_warps[warp_number()] = key.entry();
+  if (lane_number() == 0) storage.of_warps[warp_number()] = key.entry();
   sync_block();
-  key = EntryKey<T>(room.of_warps[lane_number() % kSelectBlockWarps]);
+  key = EntryKey<T>(storage.of_warps[lane_number() % kSelectBlockWarps]);
   reduce();
   sync_block();
   return key;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void each_in_block(const Entry<T>* list, std::uint32_
 /// The entries up to `bound`, but for none, go to the front of the row; returns how many they are. `last` becomes the
 /// greatest of them.
 template <typename T>
-__device__ __forceinline__ std::uint32_t move_to_front(BlockRoom<T>& room, Entry<T>* list, std::uint32_t length,
+__device__ __forceinline__ std::uint32_t move_to_front(BlockStorage<T>& storage, Entry<T>* list, std::uint32_t length,
                                                        const EntryKey<T>& bound, EntryKey<T>& last) {
   std::uint32_t kept = 0;
   last = key_of_bits<T>(0);
@@ -93,7 +93,7 @@ __device__ __forceinline__ std::uint32_t move_to_front(BlockRoom<T>& room, Entry
       }
     }
     // All have read before any thread writes, and none writes behind what was read.
-    const BlockSum sum = sum_in_block(room, own);
+    const BlockSum sum = sum_in_block(storage, own);
     Entry<T>* at = list + kept + sum.before;
 #pragma unroll
     for (std::uint32_t i = 0; i < kThreadAhead; ++i) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ std::uint32_t move_to_front(BlockRoom<T>& room, Entry
     }
     kept += sum.all;
   }
-  last = extreme_in_block<false>(room, last);
+  last = extreme_in_block<false>(storage, last);
   return kept;
 }
 
@@ -120,15 +120,15 @@ __device__ __forceinline__ void answer_by_block(const SelectTask<T>& task, const
 /// Sorts the first `count` entries of a row, and returns where they lie then. The block is synchronised before and
 /// after.
 template <typename T>
-__device__ __forceinline__ Entry<T>* sort_front(BlockRoom<T>& room, Entry<T>* list, std::uint32_t count) {
-  if (count > BlockRoom<T>::kEntries) {
-    sort_long_list<BlockRoom<T>::kEntries>(list, count, room.entries);
+__device__ __forceinline__ Entry<T>* sort_front(BlockStorage<T>& storage, Entry<T>* list, std::uint32_t count) {
+  if (count > BlockStorage<T>::kEntries) {
+    sort_long_list<BlockStorage<T>::kEntries>(list, count, storage.entries);
     return list;
   }
-  copy_by_block(room.entries, list, count);
+  copy_by_block(storage.entries, list, count);
   sync_block();
-  sort_by_block(room.entries, count);
-  return room.entries;
+  sort_by_block(storage.entries, count);
+  return storage.entries;
 }
 
 /// Calls `select(row, opened row)` for each row of a block.

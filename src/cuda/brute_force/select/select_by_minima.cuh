@@ -9,7 +9,7 @@ namespace kith::cuda {
 
 template <typename T>
 __global__ void __launch_bounds__(kSelectThreads, 2) select_by_minima(const __grid_constant__ SelectTask<T> task) {
-  auto& room = *reinterpret_cast<BlockRoom<T>*>(shared_memory());
+  auto& storage = *reinterpret_cast<BlockStorage<T>*>(shared_memory());
   each_row_of_block(task, [&](std::uint64_t row, const SelectRow<T>& opened) {
     const bool is_cut = task.goal == SelectGoal::cut;
     EntryKey<T> last = key_of_bits<T>(0);
@@ -19,14 +19,14 @@ __global__ void __launch_bounds__(kSelectThreads, 2) select_by_minima(const __gr
       each_in_block(opened.entries, opened.length, [&](const EntryKey<T>& key) {
         if (key < least && (found == 0 || last < key)) least = key;
       });
-      least = extreme_in_block<true>(room, least);
+      least = extreme_in_block<true>(storage, least);
       if (is_none(least)) break;
       last = least;
       if (!is_cut && thread_number() == 0) put_answer(task, opened.answer + found, least.entry());
     }
     if (is_cut) {
       EntryKey<T> greatest = last;
-      if (found > 0) move_to_front(room, opened.entries, opened.length, last, greatest);
+      if (found > 0) move_to_front(storage, opened.entries, opened.length, last, greatest);
       if (thread_number() == 0) note_cut(task, row, found, greatest.entry());
       return;
     }

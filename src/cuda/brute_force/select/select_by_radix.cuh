@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kRadixBits = 11;
 inline constexpr std::uint32_t kRadixBins = 1 << kRadixBits;
 
 template <typename T>
-struct RadixRoom : BlockRoom<T> {
+struct RadixStorage : BlockStorage<T> {
   std::uint32_t bins[kRadixBins];
   std::uint32_t low, high;
   std::uint32_t bin, before, inside;
@@ -25,8 +25,8 @@ struct RadixRoom : BlockRoom<T> {
 template <typename T>
 class RadixSelection {
  public:
-  __device__ RadixSelection(RadixRoom<T>& room, const Entry<T>* list, std::uint32_t length)
-      : room_(room), list_(list), length_(length) {}
+  __device__ RadixSelection(RadixStorage<T>& storage, const Entry<T>* list, std::uint32_t length)
+      : storage_(storage), list_(list), length_(length) {}
 
   /// A bound that k keys do not exceed, or all, if they are fewer.
   __device__ EntryKey<T> find_bound(std::uint32_t k) {
@@ -48,23 +48,23 @@ class RadixSelection {
       bound.words[kWord] = 0;
       return;
     }
-    std::uint32_t low = room_.low;
-    const std::uint32_t high = room_.high;
+    std::uint32_t low = storage_.low;
+    const std::uint32_t high = storage_.high;
     std::uint32_t span = high - low;
     for (;;) {
       const std::uint32_t shift = span < kRadixBins ? 0 : kWarp - leading_zeros(span) - kRadixBits;
       count<kWord>(bound, low, span, shift);
       find_bin(need);
-      if (room_.inside == 0) {
+      if (storage_.inside == 0) {
         bound.words[kWord] = high;
         return;
       }
-      low += room_.bin << shift;
-      span -= room_.bin << shift;
+      low += storage_.bin << shift;
+      span -= storage_.bin << shift;
       const std::uint32_t width = (1u << shift) - 1;
       span = width < span ? width : span;
-      need -= room_.before;
-      if (room_.inside == need) {
+      need -= storage_.before;
+      if (storage_.inside == need) {
         bound.words[kWord] = low + span;
         return;
       }
@@ -79,8 +79,8 @@ class RadixSelection {
   __device__ bool find_range(const EntryKey<T>& bound) {
     sync_block();
     if (thread_number() == 0) {
-      room_.low = kAllBits;
-      room_.high = 0;
+      storage_.low = kAllBits;
+      storage_.high = 0;
     }
     std::uint32_t low = kAllBits, high = 0;
     bool is_there = false;
@@ -94,8 +94,8 @@ class RadixSelection {
     high = max_of_warp(high);
     const bool is_any = any_thread(is_there);
     if (lane_number() == 0) {
-      atomic_min(&room_.low, low);
-      atomic_max(&room_.high, high);
+      atomic_min(&storage_.low, low);
+      atomic_max(&storage_.high, high);
     }
     sync_block();
     return is_any;
@@ -104,12 +104,12 @@ class RadixSelection {
   template <std::uint32_t kWord>
   __device__ void count(const EntryKey<T>& bound, std::uint32_t low, std::uint32_t span, std::uint32_t shift) {
     sync_block();  // the last bin has been read
-    for (std::uint32_t i = thread_number(); i < kRadixBins; i += kSelectThreads) room_.bins[i] = 0;
-    if (thread_number() == 0) room_.inside = 0;
+    for (std::uint32_t i = thread_number(); i < kRadixBins; i += kSelectThreads) storage_.bins[i] = 0;
+    if (thread_number() == 0) storage_.inside = 0;
     sync_block();
     each_in_block(list_, length_, [&](const EntryKey<T>& key) {
       const std::uint32_t above = key.words[kWord] - low;
-      if (is_among<kWord>(key, bound) && above <= span) atomic_add(room_.bins + (above >> shift), 1u);
+      if (is_among<kWord>(key, bound) && above <= span) atomic_add(storage_.bins + (above >> shift), 1u);
     });
     sync_block();
   }
@@ -119,38 +119,38 @@ class RadixSelection {
     constexpr std::uint32_t kOwn = kRadixBins / kSelectThreads;
     std::uint32_t counts[kOwn], own = 0;
 #pragma unroll
-    for (std::uint32_t i = 0; i < kOwn; ++i) own += counts[i] = room_.bins[thread_number() * kOwn + i];
-    std::uint32_t before = sum_in_block(room_, own).before;
+    for (std::uint32_t i = 0; i < kOwn; ++i) own += counts[i] = storage_.bins[thread_number() * kOwn + i];
+    std::uint32_t before = sum_in_block(storage_, own).before;
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwn; ++i) {
       if (before < need && need <= before + counts[i]) {
-        room_.bin = thread_number() * kOwn + i;
-        room_.before = before;
-        room_.inside = counts[i];
+        storage_.bin = thread_number() * kOwn + i;
+        storage_.before = before;
+        storage_.inside = counts[i];
       }
       before += counts[i];
     }
     sync_block();
   }
 
-  RadixRoom<T>& room_;
+  RadixStorage<T>& storage_;
   const Entry<T>* list_;
   std::uint32_t length_;
 };
 
-/// The block's shared memory is a room.
+/// The block's shared memory is its storage.
 template <typename T>
-__device__ __forceinline__ RadixRoom<T>& radix_room() {
-  return *reinterpret_cast<RadixRoom<T>*>(shared_memory());
+__device__ __forceinline__ RadixStorage<T>& radix_storage() {
+  return *reinterpret_cast<RadixStorage<T>*>(shared_memory());
 }
 
 /// The k least of a list go to its front; returns how many they are. `last` becomes the greatest of them.
 template <typename T>
 __device__ KITH_NOINLINE std::uint32_t cut_by_radix(Entry<T>* list, std::uint32_t length, std::uint32_t k,
                                                     EntryKey<T>& last) {
-  RadixRoom<T>& room = radix_room<T>();
-  const EntryKey<T> bound = RadixSelection<T>(room, list, length).find_bound(k);
-  return move_to_front(room, list, length, bound, last);
+  RadixStorage<T>& storage = radix_storage<T>();
+  const EntryKey<T> bound = RadixSelection<T>(storage, list, length).find_bound(k);
+  return move_to_front(storage, list, length, bound, last);
 }
 
 /// A block for each part of a row: its k least go to its front, none behind them.
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
       if (thread_number() == 0) note_cut(task, row, kept, last.entry());
       return;
     }
-    answer_by_block(task, opened, sort_front<T>(radix_room<T>(), opened.entries, kept), kept);
+    answer_by_block(task, opened, sort_front<T>(radix_storage<T>(), opened.entries, kept), kept);
     sync_block();
   });
 }

@@ -59,7 +59,7 @@ __device__ __forceinline__ void note_cut(const SelectTask<T>& task, std::uint64_
 
 template <typename T>
 __device__ __forceinline__ void put_answer(const SelectTask<T>& task, std::uint64_t at, const Entry<T>& entry) {
-  put_answer<T>(task.answer, at, entry.number(), entry.chain());
+  put_answer<T>(task.answer, at, entry.number(), entry.reduced());
 }
 
 /// A place of the answer for which nothing was found.

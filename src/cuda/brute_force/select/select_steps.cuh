@@ -39,13 +39,13 @@ void launch_teams(const SelectTask<T>& task, std::uint32_t longest, std::uint32_
   const std::uint64_t most_parts = longest > kLong ? kWarpsPerProcessor * processors / task.rows + 1 : 1;
   const RowParts parts(longest, task.k, kShortestPart, most_parts);
   if (parts.count > 1) {
-    const WarpsRoom<T> room(task, parts.length);
+    const WarpsStorage<T> storage(task, parts.length);
     launch(cut_parts<T>, select_blocks(task.rows * parts.count, kSelectWarps, processors, kWarpBlocks),
-           kSelectWarps * kWarp, std::size_t{room.bytes}, task, parts, room.room);
+           kSelectWarps * kWarp, std::size_t{storage.bytes}, task, parts, storage.capacity);
   }
-  const TeamRoom<T> room(parts.count > 1 ? parts.count * task.k : longest, task.k);
-  launch(select_by_teams<T>, select_blocks(task.rows, 1, processors, kTeams), room.warps * kWarp,
-         std::size_t{room.bytes}, task, parts, room.room, room.at_last);
+  const TeamStorage<T> storage(parts.count > 1 ? parts.count * task.k : longest, task.k);
+  launch(select_by_teams<T>, select_blocks(task.rows, 1, processors, kTeams), storage.warps * kWarp,
+         std::size_t{storage.bytes}, task, parts, storage.capacity, storage.at_last);
 }
 
 template <typename T, typename Launch>
@@ -54,9 +54,9 @@ void launch_radix(const SelectTask<T>& task, std::uint32_t longest, std::uint32_
   const RowParts parts(longest, task.k, kShortestPart, 2 * std::uint64_t{processors} / task.rows + 1);
   if (parts.count > 1) {
     launch(cut_parts_by_radix<T>, select_blocks(task.rows * parts.count, 1, processors, kBlocks), kSelectThreads,
-           sizeof(RadixRoom<T>), task, parts);
+           sizeof(RadixStorage<T>), task, parts);
   }
-  launch(select_by_radix<T>, select_blocks(task.rows, 1, processors, kBlocks), kSelectThreads, sizeof(RadixRoom<T>),
+  launch(select_by_radix<T>, select_blocks(task.rows, 1, processors, kBlocks), kSelectThreads, sizeof(RadixStorage<T>),
          task, parts);
 }
 
@@ -74,10 +74,10 @@ SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std:
              kInsertionThreads, std::size_t{0}, task);
       break;
     case SelectStrategy::bitonic:
-      launch(select_by_sorting<T>, blocks, kSelectThreads, sizeof(BlockRoom<T>), task);
+      launch(select_by_sorting<T>, blocks, kSelectThreads, sizeof(BlockStorage<T>), task);
       break;
     case SelectStrategy::min_reduce:
-      launch(select_by_minima<T>, blocks, kSelectThreads, sizeof(BlockRoom<T>), task);
+      launch(select_by_minima<T>, blocks, kSelectThreads, sizeof(BlockStorage<T>), task);
       break;
     case SelectStrategy::radix:
       launch_radix(task, longest, processors, launch);
@@ -86,10 +86,10 @@ SelectChoice launch_select(const SelectTask<T>& task, SelectStrategy asked, std:
       if (teams_pay(task.rows, longest, processors)) {
         launch_teams(task, longest, processors, launch);
       } else {
-        const WarpsRoom<T> room(task, longest);
+        const WarpsStorage<T> storage(task, longest);
         const auto kernel = longest > HeldKeys<T>::kMost ? select_by_warps<T, true> : select_by_warps<T, false>;
         launch(kernel, select_blocks(task.rows, kSelectWarps, processors, kWarpBlocks), kSelectWarps * kWarp,
-               std::size_t{room.bytes}, task, room.room);
+               std::size_t{storage.bytes}, task, storage.capacity);
       }
   }
   return choice;

@@ -41,7 +41,7 @@ struct SelectTask {
 
   // --- answers: row i begins at i * k ---
   KnnAnswer<T> answer;
-  std::uint32_t missing = 0;  ///< the index of a neighbour that is not there; its chain is infinite
+  std::uint32_t missing = 0;  ///< the index of a neighbour that is not there; its reduced distance is infinite
 
   KITH_HOST_DEVICE std::uint64_t answer_of(std::uint64_t row) const { return chosen == nullptr ? row : chosen[row]; }
 };

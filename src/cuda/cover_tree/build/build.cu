@@ -20,21 +20,21 @@ std::uint64_t tree_bytes(std::uint32_t count, std::uint32_t stride) {
 }
 
 /// As many neighbours as lists should have room for, if the device has.
-std::uint64_t list_room(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size, int device) {
+std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size, int device) {
   const std::uint64_t wanted = std::max(cover::kNeighbors * count, kFewestNeighbors);
   const std::uint64_t least = cover_build_memory(count, stride, leaf_size).peak_bytes;
   const std::uint64_t free = memory_of_device(device).free;
   constexpr std::uint64_t kSpared = 16;  // a part of what is free
   const std::uint64_t left = free - free / kSpared > least ? free - free / kSpared - least : 0;
-  return cover::least_list_room(count, leaf_size) + std::min(wanted, left / kBytesPerNeighbor);
+  return cover::least_list_capacity(count, leaf_size) + std::min(wanted, left / kBytesPerNeighbor);
 }
 
 }  // namespace
 
 BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
   const std::uint64_t tree = tree_bytes(count, stride), nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
-  const std::uint64_t room = cover::least_list_room(count, leaf_size);
-  return {tree + nodes, tree + nodes + cover::lay_out_cover_scratch(count, room, nullptr).bytes};
+  const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
+  return {tree + nodes, tree + nodes + cover::lay_out_cover_scratch(count, capacity, nullptr).bytes};
 }
 
 namespace cover {
@@ -46,12 +46,12 @@ DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRo
   tree.stride = rows.stride;
   tree.leaf_size = leaf_size;
   if (count == 0) return tree;
-  const std::uint64_t room = list_room(count, rows.stride, leaf_size, stream.device());
+  const std::uint64_t capacity = list_capacity(count, rows.stride, leaf_size, stream.device());
   tree.order = {count, stream};
   tree.distances = {count, stream};
   tree.row_words = {ArrangedRows::words_of(count, rows.stride), stream};
-  DeviceBuffer<std::byte> memory(lay_out_cover_scratch(count, room, nullptr).bytes, stream);
-  const CoverScratch scratch = lay_out_cover_scratch(count, room, memory.data());
+  DeviceBuffer<std::byte> memory(lay_out_cover_scratch(count, capacity, nullptr).bytes, stream);
+  const CoverScratch scratch = lay_out_cover_scratch(count, capacity, memory.data());
   const CoverOutput output{tree.row_words.data(), tree.order.data(), tree.distances.data()};
   const std::uint32_t nodes = CoverBuild<BuildDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
   tree.nodes = {nodes, stream};

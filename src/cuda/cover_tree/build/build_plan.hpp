@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kNeighbors = 64;  ///< per object, in lists of a 
 inline std::uint64_t most_nodes(std::uint32_t count) { return 2 * std::uint64_t{count}; }
 
 /// Lists have room for the neighbours of one cell at least: for all open cells.
-inline std::uint64_t least_list_room(std::uint32_t count, std::uint32_t leaf_size) {
+inline std::uint64_t least_list_capacity(std::uint32_t count, std::uint32_t leaf_size) {
   return count / (std::uint64_t{leaf_size} + 1) + 1;
 }
 
@@ -31,7 +31,7 @@ struct CoverScratch {
   Moves moves = {};
   Kids kids = {};
   NeighborLists lists[2] = {};
-  std::uint64_t list_room = 0;
+  std::uint64_t list_capacity = 0;
   Prefix prefix = {};
   LeafObjects leaves = {};
   CoverNode* nodes = nullptr;
@@ -44,14 +44,14 @@ struct CoverScratch {
   std::uint32_t* tiles_before = nullptr;  ///< per cell, and all
   std::uint32_t* cell_of = nullptr;       ///< by number, of new centres
   SortPairs pairs[2] = {};
-  SortRoom sort_room = {};
+  SortStorage sort_storage = {};
   std::uint32_t* sums = nullptr;
   std::uint64_t* long_sums = nullptr;
   Counters* counters = nullptr;
   std::uint64_t bytes = 0;
 };
 
-inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t list_room, std::byte* memory) {
+inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t list_capacity, std::byte* memory) {
   ScratchParts parts(memory);
   CoverScratch scratch;
   const std::uint64_t n = count, nodes = most_nodes(count);
@@ -66,10 +66,10 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
   }
   scratch.moves = {parts.take<double>(n), parts.take<std::uint32_t>(n)};
   scratch.kids = {parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n)};
-  scratch.list_room = list_room;
+  scratch.list_capacity = list_capacity;
   for (NeighborLists& lists : scratch.lists) {
     lists = {parts.take<std::uint64_t>(n + 1), parts.take<std::uint32_t>(n),
-             parts.take<std::uint32_t>(scratch.list_room), parts.take<float>(scratch.list_room)};
+             parts.take<std::uint32_t>(scratch.list_capacity), parts.take<float>(scratch.list_capacity)};
   }
   scratch.prefix = {parts.take<std::uint32_t>(n + 1), parts.take<std::uint32_t>(n), parts.take<std::uint32_t>(n),
                     parts.take<std::uint32_t>(n + 1), parts.take<std::uint32_t>(n)};
@@ -85,7 +85,7 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
   scratch.cell_of = parts.take<std::uint32_t>(n);
   for (SortPairs& pairs : scratch.pairs) pairs = {parts.take<std::uint64_t>(n), parts.take<std::uint32_t>(n)};
   const std::uint64_t digits = digit_counts_of(count);
-  scratch.sort_room = {parts.take<std::uint32_t>(digits), parts.take<std::uint32_t>(sum_tiles_of(digits) + 2)};
+  scratch.sort_storage = {parts.take<std::uint32_t>(digits), parts.take<std::uint32_t>(sum_tiles_of(digits) + 2)};
   scratch.sums = parts.take<std::uint32_t>(sum_tiles_of(nodes) + 2);
   scratch.long_sums = parts.take<std::uint64_t>(sum_tiles_of(n) + 2);
   scratch.bytes = parts.bytes();

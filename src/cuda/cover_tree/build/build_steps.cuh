@@ -80,7 +80,7 @@ class CoverBuild {
   }
   SortPairs sorted(std::uint32_t count, std::uint32_t first_bit, std::uint32_t end_bit, SortPairs from,
                    SortPairs other) {
-    return sort_pairs(from, other, count, first_bit, end_bit, s_.sort_room, launcher());
+    return sort_pairs(from, other, count, first_bit, end_bit, s_.sort_storage, launcher());
   }
   static std::uint32_t bits_below(std::uint64_t end) { return end < 2 ? 1u : std::uint32_t(std::bit_width(end - 1)); }
 
@@ -200,7 +200,7 @@ class CoverBuild {
     measures_.list_neighbors(task);
     NeighborLists& lists = s_.lists[now_];
     launch_sums_before(lists.counts, std::uint64_t{cells_}, s_.long_sums, lists.starts, true, launcher());
-    const bool fits = read(lists.starts + cells_) <= s_.list_room;
+    const bool fits = read(lists.starts + cells_) <= s_.list_capacity;
     task.is_counting = false;
     if (fits) measures_.list_neighbors(task);
     is_complete_ = fits;
@@ -214,7 +214,7 @@ class CoverBuild {
       work(0u, cells_);
       return;
     }
-    const std::uint32_t slice = static_cast<std::uint32_t>(std::min<std::uint64_t>(s_.list_room / cells_, cells_));
+    const std::uint32_t slice = static_cast<std::uint32_t>(std::min<std::uint64_t>(s_.list_capacity / cells_, cells_));
     for (std::uint32_t first = 0; first < cells_; first += slice) {
       const std::uint32_t end = std::min(cells_ - first, slice) + first;
       device_.phase("neighbours");

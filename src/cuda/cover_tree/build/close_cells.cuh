@@ -140,9 +140,9 @@ static __global__ void __launch_bounds__(kThreads)
 
 /// Where the lists of neighbours of some cells begin, if each may be as long as it can.
 static __global__ void __launch_bounds__(kThreads)
-    start_lists(std::uint64_t* starts, std::uint32_t first, std::uint32_t end, std::uint32_t room) {
+    start_lists(std::uint64_t* starts, std::uint32_t first, std::uint32_t end, std::uint32_t capacity) {
   const std::uint64_t cell = first + thread_of_grid();
-  if (cell < end) starts[cell] = (cell - first) * room;
+  if (cell < end) starts[cell] = (cell - first) * capacity;
 }
 
 /// Rows of the objects `numbers` in groups of 32. A warp per group.

@@ -31,12 +31,13 @@ __global__ void __launch_bounds__(kSearchThreads)
               CoverFrames<typename Space::Value> frames) {
   using T = typename Space::Value;
   using Collector = CoverNearest<List<T>>;
-  const CoverRoom<T> room(task.space.context_bytes(), frames.shared_bytes(task.tree.height), lists.shared_bytes());
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
-  Collector list(entries_of_list(task.request.k, task.tree.count), lists.of_warp(shared + room.list_at),
+  const CoverStorage<T> storage(task.space.context_bytes(), frames.shared_bytes(task.tree.height),
+                                lists.shared_bytes());
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
+  Collector list(entries_of_list(task.request.k, task.tree.count), lists.of_warp(shared + storage.list_at),
                  lists.capacity);
-  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + room.context_at,
-                                   frames.of_warp(shared + room.frames_at, task.tree.height),
+  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + storage.context_at,
+                                   frames.of_warp(shared + storage.frames_at, task.tree.height),
                                    *reinterpret_cast<CoverQueue*>(shared));
   const KnnRequest<T>& request = task.request;
   const std::uint64_t queries = queries_of(request.queries);
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(kSearchThreads)
     const T bound = request.bound_of(row);
     list.reset(bound);
     if (bound >= 0) {
-      task.space.prepare(shared + room.context_at, query.row);
+      task.space.prepare(shared + storage.context_at, query.row);
       walk.ask(query.asking, list, task.shrink);
       if (task.tree.nodes.kind[0] == CoverKind::inner) {
         if (query.is_own) {

@@ -9,10 +9,10 @@ namespace kith::cuda {
 
 /// What a warp has of shared memory: the queue, what is prepared, perhaps frames, perhaps a list.
 template <typename T>
-struct CoverRoom {
+struct CoverStorage {
   std::uint32_t context_at = 0, frames_at = 0, list_at = 0, bytes = 0;
 
-  KITH_HOST_DEVICE CoverRoom(std::uint32_t context_bytes, std::uint32_t frame_bytes, std::uint32_t list_bytes) {
+  KITH_HOST_DEVICE CoverStorage(std::uint32_t context_bytes, std::uint32_t frame_bytes, std::uint32_t list_bytes) {
     const auto rounded = [](std::uint32_t size) { return (size + 15) / 16 * 16; };
     context_at = rounded(sizeof(CoverQueue));
     frames_at = context_at + rounded(context_bytes);

@@ -40,10 +40,10 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
                                                      const CoverFrames<typename Space::Value>& frames,
                                                      const Answer& answer) {
   using T = typename Space::Value;
-  const CoverRoom<T> room(task.space.context_bytes(), frames.shared_bytes(task.tree.height), 0);
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
-  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + room.context_at,
-                                   frames.of_warp(shared + room.frames_at, task.tree.height),
+  const CoverStorage<T> storage(task.space.context_bytes(), frames.shared_bytes(task.tree.height), 0);
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
+  CoverWalk<Space, Collector> walk(task.space, task.tree, task.request.filter, shared + storage.context_at,
+                                   frames.of_warp(shared + storage.frames_at, task.tree.height),
                                    *reinterpret_cast<CoverQueue*>(shared));
   const RadiusRequest<T>& request = task.request;
   const std::uint64_t queries = queries_of(request.queries);
@@ -53,7 +53,7 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
     const T bound = request.bound_of(row);
     answer(row, bound, [&](Collector& collector) {
       if (!(bound >= 0)) return;
-      task.space.prepare(shared + room.context_at, query.row);
+      task.space.prepare(shared + storage.context_at, query.row);
       walk.ask(query.asking, collector, T(1));
       walk.run();
     });
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kSearchThreads)
   using T = typename Space::Value;
   cover_radius_queries<Space, CoverList<T>>(task, frames, [&](std::uint64_t row, T bound, const auto& walk_with) {
     const std::uint64_t start = task.request.starts[row] - task.request.starts_base;
-    CoverList<T> list(bound, AnswerEntries<T>{task.request.chains + start, task.request.indices + start});
+    CoverList<T> list(bound, AnswerEntries<T>{task.request.reduced + start, task.request.indices + start});
     walk_with(list);
     list.sort();
   });

@@ -14,7 +14,7 @@ template <typename Task>
 CoverPlan plan_cover_search(const Task& task, std::uint32_t entries, const SearchLimits& limits) {
   using T = typename decltype(task.space)::Value;
   return plan_cover<T>(task.request.queries.count, entries, task.tree.height * std::uint64_t{sizeof(CoverFrame<T>)},
-                       CoverRoom<T>(task.space.context_bytes(), 0, 0).bytes, limits);
+                       CoverStorage<T>(task.space.context_bytes(), 0, 0).bytes, limits);
 }
 template <typename Space>
 CoverPlan plan_search(const CoverKnnTask<Space>& task, const SearchLimits& limits) {

@@ -1,7 +1,7 @@
 // Vectors of floats or doubles as objects of the cover tree on the GPU.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/cover_tree/spaces/space.cuh"
 #include "cuda/primitives/intrinsics.cuh"
 
@@ -49,7 +49,7 @@ class VectorSpace {
     return static_cast<double>(core::visit_kind<core::CoverTreeReductions>(
         kind_, 2, [value](const auto& each) { return each.reported(value); }));
   }
-  KITH_HOST_DEVICE core::CoverRounding rounding() const { return core::chain_rounding<T>(dims_); }
+  KITH_HOST_DEVICE core::CoverRounding rounding() const { return core::reduced_rounding<T>(dims_); }
 
  private:
   static constexpr std::uint32_t kWords = sizeof(T) / sizeof(std::uint32_t);
@@ -92,7 +92,7 @@ class VectorSpace {
   template <typename From>
   __device__ T measure_from(const From& from, RowView row, T limit) const {
     return core::visit_kind<core::CoverTreeReductions>(
-        kind_, 2, [&](const auto& metric) { return chain(metric, from, row, limit); });
+        kind_, 2, [&](const auto& metric) { return reduced(metric, from, row, limit); });
   }
 
   template <typename M, typename From>
@@ -105,9 +105,9 @@ class VectorSpace {
     return sum;
   }
 
-  /// Sums never fall, so a chain that is above the limit stays there.
+  /// Sums never fall, so a reduced distance that is above the limit stays there.
   template <typename M, typename From>
-  __device__ T chain(const M& metric, const From& from, RowView to, T limit) const {
+  __device__ T reduced(const M& metric, const From& from, RowView to, T limit) const {
     T sum = 0;
     std::uint32_t d = 0;
     if constexpr (M::kIsCostly) {  // unrolled it would take registers from the other metrics

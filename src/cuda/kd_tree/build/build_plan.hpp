@@ -91,7 +91,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
                         worthwhile = (points >> level) / kWorthABlock;
     group.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min(fair, worthwhile)));
     // More counters than that take longer to add up than the candidates which they spare.
-    group.uses_all_room = (points >> level) / group.parts >= 2 * kCounters;
+    group.uses_all_counters = (points >> level) / group.parts >= 2 * kCounters;
     group.child_sides = level + group.levels < top_level ? shape.dims + 1 : shape.dims;
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);

@@ -109,7 +109,7 @@ struct GroupParameters {
   std::uint32_t first_level = 0;
   std::uint32_t levels = 0;
   std::uint32_t most_bins = kMostBins;
-  bool uses_all_room = false;  ///< of the histograms
+  bool uses_all_counters = false;  ///< of the histograms
   PointSource<T> source;
 
   T* out_values = nullptr;  ///< coordinate d of the point at place i at d * out_stride + i
@@ -170,11 +170,11 @@ KITH_HOST_DEVICE inline std::uint32_t bins_at(std::uint32_t level, std::uint32_t
   while (level == 0 && bins > 1 && bins * (std::uint64_t{dims} + 1) > kCounters) bins /= 2;
   return bins < most ? bins : most;
 }
-/// Bins of a node that is counted by one dimension: it may have the room of both. Not if `most` is less.
+/// Bins of a node that is counted by one dimension: it may have the counters of both. Not if `most` is less.
 KITH_HOST_DEVICE inline std::uint32_t wide_bins_at(std::uint32_t level, std::uint32_t dims, std::uint32_t most,
-                                                   bool uses_all_room) {
+                                                   bool uses_all_counters) {
   const std::uint32_t bins = kCounters >> level;
-  return uses_all_room ? (bins < most ? bins : most) : bins_at(level, dims, most);
+  return uses_all_counters ? (bins < most ? bins : most) : bins_at(level, dims, most);
 }
 
 }  // namespace kith::cuda

@@ -4,11 +4,11 @@
 // L2 on plain axes, and the query stays in registers.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 #include "cuda/kd_tree/search/warp/load_box.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/queries/point_chain.cuh"
+#include "cuda/queries/point_reduced.cuh"
 
 namespace kith::cuda {
 
@@ -17,7 +17,7 @@ class Measure {
  public:
   __device__ Measure(const SearchMetric<T>&, std::uint32_t) {}
 
-  /// Takes the query, `stride` elements from coordinate to coordinate. `room` is not needed here.
+  /// Takes the query, `stride` elements from coordinate to coordinate. `storage` is not needed here.
   __device__ void set_query(const T* query, std::uint64_t stride, T*) {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query_[d] = query[d * stride];
@@ -50,39 +50,39 @@ class Measure<T, 0> {
  public:
   __device__ Measure(const SearchMetric<T>& metric, std::uint32_t dims) : metric_(metric), dims_(dims) {}
 
-  /// The warp copies the query to `room`.
-  __device__ void set_query(const T* query, std::uint64_t stride, T* room) {
+  /// The warp copies the query to `storage`.
+  __device__ void set_query(const T* query, std::uint64_t stride, T* storage) {
     sync_warp();  // the last one is no longer read
-    for (std::uint32_t d = lane_number(); d < dims_; d += kWarp) room[d] = query[d * stride];
+    for (std::uint32_t d = lane_number(); d < dims_; d += kWarp) storage[d] = query[d * stride];
     sync_warp();
-    query_ = room;
+    query_ = storage;
   }
   __device__ T to_point(const T* point, std::uint64_t stride) const {
-    return chain_to_point<core::KdTreeReductions>(metric_, query_, point, dims_, stride);
+    return reduced_to_point<core::KdTreeReductions>(metric_, query_, point, dims_, stride);
   }
   __device__ T to_box(const T* lower) const {
     return core::visit_kind<core::KdTreeReductions>(metric_.kind, metric_.p, [&](const auto& each) {
       if constexpr (std::remove_cvref_t<decltype(each)>::kIsCostly) {
-        return called_chain_to_box(each, metric_.lengths, query_, lower, dims_);
+        return called_reduced_to_box(each, metric_.lengths, query_, lower, dims_);
       } else {
-        return chain_to_box(each, metric_.lengths, query_, lower, dims_);
+        return reduced_to_box(each, metric_.lengths, query_, lower, dims_);
       }
     });
   }
 
  private:
   template <typename M>
-  __device__ static T chain_to_box(const M& metric, const T* lengths, const T* query, const T* lower,
-                                   std::uint32_t dims) {
+  __device__ static T reduced_to_box(const M& metric, const T* lengths, const T* query, const T* lower,
+                                     std::uint32_t dims) {
     if constexpr (M::kInfo.wraps) {
-      if (lengths != nullptr) return core::periodic_chain_to_box(metric, query, lower, lower + dims, lengths, dims);
+      if (lengths != nullptr) return core::periodic_reduced_to_box(metric, query, lower, lower + dims, lengths, dims);
     }
-    return core::chain_to_box(metric, query, lower, lower + dims, dims);
+    return core::reduced_to_box(metric, query, lower, lower + dims, dims);
   }
   template <typename M>
-  __device__ KITH_NOINLINE static T called_chain_to_box(const M& metric, const T* lengths, const T* query,
-                                                        const T* lower, std::uint32_t dims) {
-    return chain_to_box(metric, lengths, query, lower, dims);
+  __device__ KITH_NOINLINE static T called_reduced_to_box(const M& metric, const T* lengths, const T* query,
+                                                          const T* lower, std::uint32_t dims) {
+    return reduced_to_box(metric, lengths, query, lower, dims);
   }
 
   SearchMetric<T> metric_;

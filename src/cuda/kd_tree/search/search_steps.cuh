@@ -21,14 +21,14 @@
 namespace kith::cuda {
 
 template <typename T>
-std::uint32_t room_without_list(const SearchTree<T>& tree) {
-  return WarpRoom<T>(tree.dims, 0).bytes;
+std::uint32_t bytes_without_list(const SearchTree<T>& tree) {
+  return WarpStorage<T>(tree.dims, 0).bytes;
 }
 
 template <typename T>
 ListsPlan plan_knn(const SearchTree<T>& tree, std::uint64_t queries, std::uint32_t k, const SearchLimits& limits) {
   const std::uint32_t entries = entries_of_list(k, static_cast<std::uint32_t>(tree.geometry.points));
-  return plan_lists<T>(queries, entries, room_without_list(tree), limits);
+  return plan_lists<T>(queries, entries, bytes_without_list(tree), limits);
 }
 
 /// `scratch` has plan.scratch_bytes.
@@ -78,8 +78,8 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   constexpr std::uint32_t kSharedBytes = 48 << 10;
-  using Room = typename CollectingPacket<T, kDims, CollectedLists::by_warp>::Room;
-  const CollectLayout layout(sizeof(Room), offsetof(Room, boxes), sizeof(T), task.room);
+  using Storage = typename CollectingPacket<T, kDims, CollectedLists::by_warp>::Storage;
+  const CollectLayout layout(sizeof(Storage), offsetof(Storage, boxes), sizeof(T), task.capacity);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
   auto kernel = knn_by_collecting<T, kDims, CollectedLists::by_warp>;
   if (task.parts != nullptr && task.knn.k <= kMostInLanes) {
@@ -95,17 +95,17 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
   if constexpr (can_collect(kDims)) {
     if (task.finds_itself) {
       return launch(self_by_packets<T, kDims>, blocks, kPacketWarps * kWarp,
-                    kPacketWarps * sizeof(PacketWalkRoom<T, kDims>), task);
+                    kPacketWarps * sizeof(PacketWalkStorage<T, kDims>), task);
     }
   }
   const auto run = [&](auto kept) {
     const auto run_for = [&](auto kernel) {
-      launch(kernel, blocks, kPacketWarps * kWarp, kPacketWarps * sizeof(PacketRoom<T, kDims, kept.value>), task);
+      launch(kernel, blocks, kPacketWarps * kWarp, kPacketWarps * sizeof(PacketStorage<T, kDims, kept.value>), task);
     };
     if (task.knn.answer.is_reported) {
       run_for(knn_by_packets<T, kDims, kept.value, ReportedRows<T>>);
     } else {
-      run_for(knn_by_packets<T, kDims, kept.value, ChainRows<T>>);
+      run_for(knn_by_packets<T, kDims, kept.value, ReducedRows<T>>);
     }
   };
   switch (kept_keys<T>(task.wanted, task.knn.tree)) {
@@ -140,7 +140,7 @@ void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const Se
 template <typename T, typename Launch>
 void launch_count_steps(const RadiusTask<T>& task, Launch&& launch) {
   if (task.queries.count == 0) return;
-  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree));
+  const WarpsPlan plan = plan_warps(task.queries.count, bytes_without_list(task.tree));
   visit_search_dims(task.tree, task.metric, [&](auto dims) {
     launch(count_by_warps<T, dims.value>, plan.blocks, plan.warps_per_block * 32, plan.shared_bytes, task);
   });
@@ -149,7 +149,7 @@ void launch_count_steps(const RadiusTask<T>& task, Launch&& launch) {
 template <typename T, typename Launch>
 void launch_list_steps(const RadiusTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   if (task.queries.count == 0) return;
-  const WarpsPlan plan = plan_warps(task.queries.count, room_without_list(task.tree), most_blocks);
+  const WarpsPlan plan = plan_warps(task.queries.count, bytes_without_list(task.tree), most_blocks);
   visit_search_dims(task.tree, task.metric, [&](auto dims) {
     launch(list_by_warps<T, dims.value>, plan.blocks, plan.warps_per_block * 32, plan.shared_bytes, task);
   });
@@ -162,7 +162,7 @@ void launch_packet_count_steps(const RadiusTask<T>& radius, Launch&& launch) {
   const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
   visit_packet_dims(radius.tree.dims, [&](auto dims) {
     launch(count_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
-           kPacketWarps * sizeof(PacketWalkRoom<T, dims.value>), task);
+           kPacketWarps * sizeof(PacketWalkStorage<T, dims.value>), task);
   });
 }
 
@@ -175,7 +175,7 @@ void launch_packet_list_steps(const RadiusTask<T>& radius, std::uint32_t* scratc
   const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
   visit_packet_dims(radius.tree.dims, [&](auto dims) {
     launch(list_by_packets<T, dims.value>, blocks, kPacketWarps * kWarp,
-           kPacketWarps * sizeof(PacketListRoom<T, dims.value>), task);
+           kPacketWarps * sizeof(PacketListStorage<T, dims.value>), task);
   });
   RadiusTask<T> failed = radius;
   failed.queries.chosen = task.failed;

@@ -31,15 +31,15 @@ struct JoinCrew {
 /// before it joins.
 template <typename T, bool kStaged>
 __device__ __forceinline__ void write_leaf_boxes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew) {
-  const NodeRoom<T, kStaged> room(subtree);
+  const NodeStorage<T, kStaged> storage(subtree);
   const std::uint32_t depth = subtree.levels, first = crew.first(depth), leaves = crew.count(depth);
   T* boxes = subtree.tree_box(depth, first);  // next to each other in both places
-  const T* found = room.shared_box(depth, first);
+  const T* found = storage.shared_box(depth, first);
 #pragma unroll 1
   for (std::uint32_t i = crew.rank; i < leaves * 2 * subtree.dims; i += crew.threads) boxes[i] = found[i];
 #pragma unroll 1
   for (std::uint32_t j = crew.rank; j < leaves; j += crew.threads) {
-    *room.tree_smallest(depth, first + j) = *room.shared_smallest(depth, first + j);
+    *storage.tree_smallest(depth, first + j) = *storage.shared_smallest(depth, first + j);
   }
 }
 
@@ -48,20 +48,20 @@ __device__ __forceinline__ void write_leaf_boxes(const Subtree<T, kStaged>& subt
 template <bool kShared, typename T, bool kStaged>
 __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree, const JoinCrew& crew,
                                            std::uint32_t bottom) {
-  const NodeRoom<T, kStaged> room(subtree);
+  const NodeStorage<T, kStaged> storage(subtree);
   const std::uint32_t dims = subtree.dims, values = 2 * dims;
   const auto box = [&](std::uint32_t depth, std::uint32_t j) {
     if constexpr (kShared) {
-      return room.shared_box(depth, j);
+      return storage.shared_box(depth, j);
     } else {
       return subtree.tree_box(depth, j);
     }
   };
   const auto smallest = [&](std::uint32_t depth, std::uint32_t j) {
     if constexpr (kShared) {
-      return room.shared_smallest(depth, j);
+      return storage.shared_smallest(depth, j);
     } else {
-      return room.tree_smallest(depth, j);
+      return storage.tree_smallest(depth, j);
     }
   };
   // Values of boxes are dealt out to the threads one by one; the steps spare a division for each.
@@ -89,7 +89,7 @@ __device__ __forceinline__ void join_nodes(const Subtree<T, kStaged>& subtree, c
       const std::uint32_t left = *smallest(depth + 1, 2 * j), right = *smallest(depth + 1, 2 * j + 1);
       const std::uint32_t least = right < left ? right : left;
       if constexpr (kShared) *smallest(depth, j) = least;
-      *room.tree_smallest(depth, j) = least;
+      *storage.tree_smallest(depth, j) = least;
     }
     crew.sync();
   }
@@ -130,7 +130,7 @@ __device__ __forceinline__ void join_subtree(const Subtree<T, kStaged>& subtree)
   if constexpr (!kStaged) {  // boxes may have very many values
     sync_block();
     join_nodes<false>(subtree, JoinCrew::block(), subtree.levels);
-  } else if (NodeRoom<T, kStaged>(subtree).is_shared) {
+  } else if (NodeStorage<T, kStaged>(subtree).is_shared) {
     join_by_warps<true>(subtree);
   } else {
     join_by_warps<false>(subtree);

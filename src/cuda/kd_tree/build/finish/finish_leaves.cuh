@@ -11,11 +11,11 @@ namespace kith::cuda {
 /// Where the boxes and smallest indices of the nodes of a subtree are while they are joined: in shared memory if there
 /// are few leaves, else in the tree itself. In shared memory a node lies where its first leaf was.
 template <typename T, bool kStaged>
-struct NodeRoom {
+struct NodeStorage {
   const Subtree<T, kStaged>& subtree;
   bool is_shared;
 
-  __device__ __forceinline__ explicit NodeRoom(const Subtree<T, kStaged>& given)
+  __device__ __forceinline__ explicit NodeStorage(const Subtree<T, kStaged>& given)
       : subtree(given), is_shared(kStaged && (1u << given.levels) <= threads_per_block()) {}
 
   __device__ __forceinline__ T* box(std::uint32_t depth, std::uint32_t j) const {
@@ -57,19 +57,19 @@ struct WarpLeaves {
 /// leaves if they fit in registers.
 template <std::uint32_t kRows, typename T, bool kStaged>
 __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtree) {
-  const NodeRoom<T, kStaged> room(subtree);
+  const NodeStorage<T, kStaged> storage(subtree);
   const std::uint32_t depth = subtree.levels;
   if (1u << depth > threads_per_block() || subtree.count == 0) {  // without a point there is no slot to load
     const WarpLeaves own(depth);
     for (std::uint32_t leaf = own.first + lane_number(); leaf < own.end; leaf += kWarp) {
-      tighten_alone(subtree, subtree.node(depth, leaf), room.box(depth, leaf));
+      tighten_alone(subtree, subtree.node(depth, leaf), storage.box(depth, leaf));
     }
     return;
   }
   const LeafTeam team(depth);
   const FinishNode leaf = subtree.node(depth, team.leaf);
   const OwnSlots<kRows> slots = only_points(load_slots<kRows, true>(subtree, leaf, team.rank, team.bits));
-  T* box = room.box(depth, team.leaf);
+  T* box = storage.box(depth, team.leaf);
 #pragma unroll 1
   for (std::uint32_t d = 0; d < subtree.dims; ++d) {
     KeyRange<T> range = range_of_slots(subtree, slots, d);
@@ -85,7 +85,7 @@ __device__ __forceinline__ void find_leaf_boxes(const Subtree<T, kStaged>& subtr
   }
   if (fits_in_registers<kRows>(subtree)) {
     const std::uint32_t smallest = order_in_registers(subtree, leaf, team, slots);
-    if (team.rank == 0) room.keep_smallest(team.leaf, smallest);
+    if (team.rank == 0) storage.keep_smallest(team.leaf, smallest);
   }
 }
 
@@ -111,7 +111,7 @@ class LeafWriter {
     const std::uint32_t place = count_less(index, lanes);
     if (has_one) write_point(begin, count, place, slot, index);
     if (exists && place == 0 && (has_one || rank == 0)) {
-      NodeRoom<T, kStaged>(subtree_).keep_smallest(leaf, index);
+      NodeStorage<T, kStaged>(subtree_).keep_smallest(leaf, index);
     }
   }
 
@@ -173,7 +173,7 @@ class LeafWriter {
 
   const Subtree<T, kStaged>& subtree_;
   T* first_;
-  std::uint32_t point_values_;  ///< the room of a point
+  std::uint32_t point_values_;  ///< the storage of a point
   bool is_padded_;
 };
 
@@ -192,7 +192,7 @@ __device__ __forceinline__ void write_leaves(const Subtree<T, kStaged>& subtree)
 #pragma unroll 1
     for (std::uint32_t leaf = own.first; leaf < own.end; ++leaf) {
       const std::uint32_t smallest = writer.write_sorted(subtree.node(subtree.levels, leaf), lane_number(), kWarp);
-      if (lane_number() == 0) NodeRoom<T, kStaged>(subtree).keep_smallest(leaf, smallest);
+      if (lane_number() == 0) NodeStorage<T, kStaged>(subtree).keep_smallest(leaf, smallest);
     }
     return;
   }

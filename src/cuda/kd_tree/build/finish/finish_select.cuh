@@ -104,9 +104,9 @@ __device__ __forceinline__ void resolve(const Subtree<T, kStaged>& subtree, cons
   // [decided left][candidates][decided right]
   move_slots<false>(subtree, slots, left, right, node.begin + (before & 0xffff),
                     node.begin + selection.below + selection.count + (before >> 16));
-  const std::uint32_t room = team.first_warp * kMostCandidates;
+  const std::uint32_t storage = team.first_warp * kMostCandidates;
   for_undecided(slots, selection.undecided, [&](std::uint32_t, std::uint32_t slot) {
-    const std::uint32_t place = room + atomic_add(&cells.candidates, 1u);
+    const std::uint32_t place = storage + atomic_add(&cells.candidates, 1u);
     subtree.candidate_keys[place] = subtree.component_key(slot, dim, selection.component);
     subtree.candidate_slots[place] = static_cast<std::uint16_t>(slot);
   });

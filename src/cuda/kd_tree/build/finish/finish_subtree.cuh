@@ -63,17 +63,17 @@ struct Subtree {
         rest(static_cast<std::uint32_t>(number * parameters.shape.geometry.points - (base << parameters.top_level))),
         count(static_cast<std::uint32_t>(parameters.shape.geometry.first(parameters.top_level, number + 1) - base)) {
     const FinishLayout<T> layout(parameters.capacity, threads_per_block(), dims, kStaged);
-    std::byte* room = shared_memory();
-    values = reinterpret_cast<T*>(room + layout.values);
-    counters = reinterpret_cast<std::uint32_t*>(room + layout.counters);
-    boxes = reinterpret_cast<T*>(room + layout.boxes);
-    candidate_keys = reinterpret_cast<Key*>(room + layout.candidate_keys);
-    lows = reinterpret_cast<Key*>(room + layout.lows);
-    highs = reinterpret_cast<Key*>(room + layout.highs);
-    indices = reinterpret_cast<std::uint32_t*>(room + layout.indices);
-    cells = reinterpret_cast<TeamCells*>(room + layout.cells);
-    order = reinterpret_cast<std::uint16_t*>(room + layout.order);
-    candidate_slots = reinterpret_cast<std::uint16_t*>(room + layout.candidate_slots);
+    std::byte* storage = shared_memory();
+    values = reinterpret_cast<T*>(storage + layout.values);
+    counters = reinterpret_cast<std::uint32_t*>(storage + layout.counters);
+    boxes = reinterpret_cast<T*>(storage + layout.boxes);
+    candidate_keys = reinterpret_cast<Key*>(storage + layout.candidate_keys);
+    lows = reinterpret_cast<Key*>(storage + layout.lows);
+    highs = reinterpret_cast<Key*>(storage + layout.highs);
+    indices = reinterpret_cast<std::uint32_t*>(storage + layout.indices);
+    cells = reinterpret_cast<TeamCells*>(storage + layout.cells);
+    order = reinterpret_cast<std::uint16_t*>(storage + layout.order);
+    candidate_slots = reinterpret_cast<std::uint16_t*>(storage + layout.candidate_slots);
   }
 
   __device__ __forceinline__ T value(std::uint32_t slot, std::uint32_t d) const {

@@ -122,7 +122,7 @@ __device__ __forceinline__ void publish_bins_of_halves(const GroupParameters<T>&
   }
   const std::uint32_t used = is_first && is_second ? 2 : 1, level = node.level + 1;
   const std::uint32_t bins =
-      used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_room);
+      used == 2 ? bins_at(level, dims, p.most_bins) : wide_bins_at(level, dims, p.most_bins, p.uses_all_counters);
   WayToCount<T> way{slot == 0 && is_first ? ways[0] : ways[1], 0, 0, bins, lane_number() < 4 && slot < used, is_right};
   way.low = way.dim == dim && is_right ? split.low : box[way.dim];
   way.high = way.dim == dim && !is_right ? split.high : box[dims + 1 + way.dim];

@@ -79,11 +79,11 @@ class LoadedCells {
 
 /// So many candidates may a warp find before it puts them into lists.
 template <typename T>
-inline constexpr std::uint32_t kRoomInPass = 128;
+inline constexpr std::uint32_t kCapacityInPass = 128;
 
 template <typename T>
 KITH_HOST_DEVICE std::size_t level_shared_bytes() {
-  return behind_found<T, kRoomInPass<T>>(kPassThreads) + 4 * (kCounters + kWarp);
+  return behind_found<T, kCapacityInPass<T>>(kPassThreads) + 4 * (kCounters + kWarp);
 }
 
 /// Pass l >= 1: histograms [child][slot][bin].
@@ -91,9 +91,9 @@ template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPassThreads, 2)
     count_level(const __grid_constant__ GroupParameters<T> p, std::uint32_t level) {
   using Loaded = LoadedCells<T, kDims>;
-  constexpr std::uint32_t kEach = Loaded::kEach, kTile = kEach * kPassThreads, kRoom = kRoomInPass<T>;
+  constexpr std::uint32_t kEach = Loaded::kEach, kTile = kEach * kPassThreads, kCapacity = kCapacityInPass<T>;
   const NodeTables<T>& tables = node_tables<T>();
-  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kRoom>(kPassThreads));
+  auto* counters = reinterpret_cast<std::uint32_t*>(shared_memory() + behind_found<T, kCapacity>(kPassThreads));
   const std::uint32_t parents = 1u << (level - 1), all_parents = parents * 0x01010101u, dims = p.shape.dims;
   const std::uint32_t bins = bins_at(level, dims, p.most_bins);
   for (std::uint32_t i = thread_number(); i < 4 * parents * bins; i += kPassThreads) counters[i] = 0;
@@ -193,9 +193,9 @@ __global__ void __launch_bounds__(kPassThreads, 2)
       node[k] = nodes >> (8 * k) & 0xff;
       if (is_inside(k)) listed |= (candidates >> (8 * k) & 1) << k;
     }
-    if (!has_many) return note_few_candidates<kRoom>(p, slice.segment, level - 1, listed, nodes, own, found);
+    if (!has_many) return note_few_candidates<kCapacity>(p, slice.segment, level - 1, listed, nodes, own, found);
     const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
-    note_candidates<kRoom, true, true>(p, slice.segment, level - 1, listed, node, value, own, found);
+    note_candidates<kCapacity, true, true>(p, slice.segment, level - 1, listed, node, value, own, found);
   };
   for (std::uint32_t tile = first_tile; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if (is_last) break;
   }
-  list_candidates<kRoom, true>(p, slice.segment, level - 1, found);
+  list_candidates<kCapacity, true>(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);
 }

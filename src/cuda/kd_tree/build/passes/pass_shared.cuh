@@ -78,29 +78,29 @@ struct SideOfCells {
 };
 
 /// Candidates that a warp has found and not yet put into the lists of their nodes.
-template <typename T, std::uint32_t kRoom>
+template <typename T, std::uint32_t kCapacity>
 struct FoundCandidates {
-  OrderedKey<T> keys[kRoom];
-  std::uint32_t places[kRoom];
+  OrderedKey<T> keys[kCapacity];
+  std::uint32_t places[kCapacity];
   std::uint32_t counts[kHeap / 2];  ///< by node; then where each node's candidates go in its list
-  std::uint8_t nodes[kRoom];
+  std::uint8_t nodes[kCapacity];
 };
 
 /// The tables come first, then what the warps have found; the rest lies behind.
 template <typename T>
 inline constexpr std::size_t kBehindTables = (sizeof(NodeTables<T>) + 15) / 16 * 16;
-template <typename T, std::uint32_t kRoom>
+template <typename T, std::uint32_t kCapacity>
 KITH_HOST_DEVICE constexpr std::size_t behind_found(std::uint32_t threads) {
-  return (kBehindTables<T> + sizeof(FoundCandidates<T, kRoom>) * (threads / 32) + 15) / 16 * 16;
+  return (kBehindTables<T> + sizeof(FoundCandidates<T, kCapacity>) * (threads / 32) + 15) / 16 * 16;
 }
 
 template <typename T>
 __device__ __forceinline__ NodeTables<T>& node_tables() {
   return *reinterpret_cast<NodeTables<T>*>(shared_memory());
 }
-template <typename T, std::uint32_t kRoom>
-__device__ __forceinline__ FoundCandidates<T, kRoom>& found_by_warp() {
-  return reinterpret_cast<FoundCandidates<T, kRoom>*>(shared_memory() + kBehindTables<T>)[warp_number()];
+template <typename T, std::uint32_t kCapacity>
+__device__ __forceinline__ FoundCandidates<T, kCapacity>& found_by_warp() {
+  return reinterpret_cast<FoundCandidates<T, kCapacity>*>(shared_memory() + kBehindTables<T>)[warp_number()];
 }
 
 /// Adds what this block counted to what all blocks of its segment count. A segment's only block need not add.

@@ -14,7 +14,7 @@ struct alignas(16) TieChain {
 
   std::uint32_t steps[kMostDims];  ///< from one value to the next, by component of the super-key
   std::uint32_t first;             ///< of the least values
-  std::uint32_t room;              ///< of a plain cell of the last component
+  std::uint32_t capacity;          ///< of a plain cell of the last component
   std::uint32_t last;              ///< whose plain cells those are
 };
 

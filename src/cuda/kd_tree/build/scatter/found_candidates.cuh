@@ -9,14 +9,14 @@ namespace kith::cuda {
 
 /// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment. With
 /// their coordinates, unless the scatter has begun: those who read the list later then need not gather them.
-template <std::uint32_t kRoom, bool kWithValues, typename T>
+template <std::uint32_t kCapacity, bool kWithValues, typename T>
 KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                               std::uint32_t found) {
-  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  FoundCandidates<T, kCapacity>& warp = found_by_warp<T, kCapacity>();
   const std::uint32_t nodes = 1u << level;
   warp.counts[lane_number()] = 0;
   sync_warp();
-  constexpr std::uint32_t kEach = kRoom / kWarp;
+  constexpr std::uint32_t kEach = kCapacity / kWarp;
   std::uint32_t ranks[kEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -63,19 +63,19 @@ __device__ __forceinline__ std::uint32_t key_dim(const GroupParameters<T>& p, st
 
 /// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
 /// `place` and on. `nodes` count from the first of their level; `value(k, d)` is coordinate d of point k.
-template <std::uint32_t kRoom, bool kWithValues, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
+template <std::uint32_t kCapacity, bool kWithValues, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
 __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                 std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
                                                 const Value& value, std::uint32_t place, std::uint32_t& found) {
-  static_assert(kEach * kWarp <= kRoom);
+  static_assert(kEach * kWarp <= kCapacity);
   if (!any_lane(candidates != 0)) return;
   if constexpr (kWithValues) {  // otherwise there is room for all
-    if (found + sum_of_warp(count_bits(candidates)) > kRoom) {
-      list_candidates<kRoom, kWithValues>(p, segment, level, found);
+    if (found + sum_of_warp(count_bits(candidates)) > kCapacity) {
+      list_candidates<kCapacity, kWithValues>(p, segment, level, found);
       found = 0;
     }
   }
-  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  FoundCandidates<T, kCapacity>& warp = found_by_warp<T, kCapacity>();
   OrderedKey<T> keys[kEach];
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {  // all are on their way before the first is put down
@@ -103,15 +103,15 @@ __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std
 
 /// The same where few lanes have a candidate, and hardly any has two: of four points, whose nodes are bytes.
 /// Coordinates are gathered.
-template <std::uint32_t kRoom, typename T>
+template <std::uint32_t kCapacity, typename T>
 __device__ __forceinline__ void note_few_candidates(const GroupParameters<T>& p, std::uint32_t segment,
                                                     std::uint32_t level, std::uint32_t candidates, std::uint32_t nodes,
                                                     std::uint32_t place, std::uint32_t& found) {
-  FoundCandidates<T, kRoom>& warp = found_by_warp<T, kRoom>();
+  FoundCandidates<T, kCapacity>& warp = found_by_warp<T, kCapacity>();
 #pragma unroll 1
   for (std::uint32_t lanes = ballot(candidates != 0); lanes != 0; lanes = ballot(candidates != 0)) {
-    if (found + count_bits(lanes) > kRoom) {
-      list_candidates<kRoom, true>(p, segment, level, found);
+    if (found + count_bits(lanes) > kCapacity) {
+      list_candidates<kCapacity, true>(p, segment, level, found);
       found = 0;
     }
     if (candidates != 0) {

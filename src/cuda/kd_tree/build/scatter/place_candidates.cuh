@@ -14,9 +14,9 @@ namespace kith::cuda {
 /// Where the candidates of a node go: they fill the ends of its halves. Blocks that share a list go on behind the
 /// points that are there.
 template <typename T>
-class CandidateRooms {
+class CandidateSlots {
  public:
-  __device__ __forceinline__ CandidateRooms(const GroupParameters<T>& p, const StepTask& task, std::uint32_t needed)
+  __device__ __forceinline__ CandidateSlots(const GroupParameters<T>& p, const StepTask& task, std::uint32_t needed)
       : is_shared_(task.blocks > 1) {
     const std::uint32_t level = p.first_level + p.levels;
     const std::uint64_t left = 2 * ((std::uint64_t{task.segment} << task.level) + task.heap - (1u << task.level));
@@ -92,7 +92,7 @@ __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p,
 template <typename T>
 __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
   const CandidateList list(p, task);
-  CandidateRooms<T> rooms(p, task, step_node<T>().needed);
+  CandidateSlots<T> storages(p, task, step_node<T>().needed);
   constexpr std::uint32_t kTogether = 4;
   const std::uint32_t step = threads_per_block();
   for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const Ste
     sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      to[k] = static_cast<std::uint32_t>(rooms.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+      to[k] = static_cast<std::uint32_t>(storages.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
     }
     for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
       T values[kTogether];
@@ -162,7 +162,7 @@ __device__ __forceinline__ void move_own(const GroupParameters<T>& p, const Step
                                          std::uint32_t number, bool is_right) {
   const std::uint32_t dims = p.shape.dims;
   const bool is_there = thread_number() < task.count;
-  const std::uint64_t to = CandidateRooms<T>(p, task, step_node<T>().needed).take(is_there, is_right);
+  const std::uint64_t to = CandidateSlots<T>(p, task, step_node<T>().needed).take(is_there, is_right);
   if (!is_there) return;
 #pragma unroll
   for (std::uint32_t d = 0; d < kOwnDims; ++d) {

@@ -28,17 +28,17 @@ struct ScatterCells {
 
 /// A warp has room for all its points of a tile, should they be candidates.
 template <typename T, std::uint32_t kDims>
-inline constexpr std::uint32_t kRoomInTile = kScatterEach<T, kDims> * 32;
+inline constexpr std::uint32_t kCapacityInTile = kScatterEach<T, kDims> * 32;
 
 template <typename T, std::uint32_t kDims>
-inline constexpr std::size_t kScatterCells = behind_found<T, kRoomInTile<T, kDims>>(kScatterThreads);
+inline constexpr std::size_t kScatterCells = behind_found<T, kCapacityInTile<T, kDims>>(kScatterThreads);
 template <typename T, std::uint32_t kDims>
 inline constexpr std::size_t kScatterStage = kScatterCells<T, kDims> +
                                              (sizeof(ScatterCells<kScatterEach<T, kDims>>) + 15) / 16 * 16;
 
-/// Rooms of the tile's nodes in the tile and in the output. The work of one warp.
+/// Slots of the tile's nodes in the tile and in the output. The work of one warp.
 template <typename T, typename Cells>
-__device__ void reserve_rooms(const GroupParameters<T>& p, std::uint32_t segment, Cells& cells) {
+__device__ void reserve_slots(const GroupParameters<T>& p, std::uint32_t segment, Cells& cells) {
   const std::uint32_t nodes = 1u << p.levels;
   std::uint32_t before = 0;
   for (std::uint32_t first = 0; first < nodes; first += kWarp) {
@@ -251,11 +251,11 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       place[k] = moves ? to << 16 | rank : kWaits;
     }
     const auto value_in_vector = [&](std::uint32_t i, std::uint32_t d) { return points[v].at(i, d); };
-    note_candidates<kRoomInTile<T, kDims>, false, kTied>(p, segment, p.levels - 1, candidates, parent_nodes,
-                                                         value_in_vector, place_of(v * kVector), found);
+    note_candidates<kCapacityInTile<T, kDims>, false, kTied>(p, segment, p.levels - 1, candidates, parent_nodes,
+                                                             value_in_vector, place_of(v * kVector), found);
   }
   sync_block();
-  if (warp_number() == 0) reserve_rooms(p, segment, cells);
+  if (warp_number() == 0) reserve_slots(p, segment, cells);
   sync_block();
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
@@ -303,7 +303,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     const std::uint32_t from = thread_number() + k * kScatterThreads;
     if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates<kRoomInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
+  if (found > 0) list_candidates<kCapacityInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
 }
 
 /// Moves the tile at `begin` of a segment.

@@ -152,7 +152,7 @@ __device__ __forceinline__ void count_tied_points(const GroupParameters<T>& p, c
       for (std::uint32_t k = 0; k < kEach; ++k) {
         std::uint32_t plain = numbers[k];
         if (chain.last < kDims) plain = plain_cell_of_found(map, chain.last, found, k);
-        sum[k] = chain.first + plain * chain.room;
+        sum[k] = chain.first + plain * chain.capacity;
 #pragma unroll
         for (std::uint32_t stage = 0; stage < kDims; ++stage) {
           sum[k] += found[d + stage < kDims ? d + stage : d + stage - kDims][k] * chain.steps[stage];

@@ -26,13 +26,13 @@ __device__ __forceinline__ void note_ties(const GroupParameters<T>& p, std::uint
 /// Divides the cells of dimension d among its values that lie in the range, and so on.
 template <typename T>
 __device__ __forceinline__ void divide_cells(std::uint32_t dims, std::uint32_t d, TiedCells<T>& ties) {
-  std::uint32_t room = kLastCell + 1;
+  std::uint32_t capacity = kLastCell + 1;
 #pragma unroll 1
   for (std::uint32_t stage = 0; stage < dims; ++stage) {
     const std::uint32_t e = d + stage < dims ? d + stage : d + stage - dims, count = ties.count[e];
-    const std::uint32_t each = room > 0 && count > 0 ? (room - 1) / count : 0;  // one of them before the value
-    room = each > 1 ? each - 1 : 0;
-    ties.widths[d][stage] = static_cast<std::uint16_t>(room);
+    const std::uint32_t each = capacity > 0 && count > 0 ? (capacity - 1) / count : 0;  // one of them before the value
+    capacity = each > 1 ? each - 1 : 0;
+    ties.widths[d][stage] = static_cast<std::uint16_t>(capacity);
   }
 }
 
@@ -45,7 +45,7 @@ __device__ __forceinline__ void make_chain(std::uint32_t dims, std::uint32_t d, 
     const std::uint32_t width = stage < dims && chain.first == stage ? shared.ties.widths[d][stage] : 0;
     if (width == 0) continue;
     chain.steps[stage] = (width + 1) << kCellBits;
-    chain.room = width;
+    chain.capacity = width;
     ++chain.first;
     chain.last = stage + 1 == dims ? dims : chain.last + 1 < dims ? chain.last + 1 : 0;
   }

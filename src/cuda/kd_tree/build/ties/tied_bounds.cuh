@@ -29,7 +29,7 @@ __device__ __forceinline__ TiedBoundEnd find_tied_bound(const TieMap<T>& map, st
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const std::uint32_t dims = map.dims;
   TiedBoundEnd end{0, dims, 0, 0};
-  std::uint32_t rest = cell, room = kLastCell + 1;
+  std::uint32_t rest = cell, capacity = kLastCell + 1;
   bool goes_on = from < dims;
 #pragma unroll 1
   for (std::uint32_t stage = 0; stage < dims; ++stage) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ TiedBoundEnd find_tied_bound(const TieMap<T>& map, st
       if (within > 0 && value < count) {
         low = high = values[value];
         rest = within - 1;
-        room = width;
+        capacity = width;
       } else {  // between two values, or behind all that there are
         low = within > 0 || value > count ? kInfinity
               : value > 0                 ? value_of_key<T>(ordered_key(values[value - 1]) + 1)
@@ -59,8 +59,8 @@ __device__ __forceinline__ TiedBoundEnd find_tied_bound(const TieMap<T>& map, st
     note(stage, low, high);
   }
   if (end.dim == kNoDim) return end;
-  end.first = ((rest << kCellBits) + (room - 1)) / room;
-  end.last = (((rest + 1) << kCellBits) - 1) / room;
+  end.first = ((rest << kCellBits) + (capacity - 1)) / capacity;
+  end.last = (((rest + 1) << kCellBits) - 1) / capacity;
   return end;
 }
 

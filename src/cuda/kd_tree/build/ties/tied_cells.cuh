@@ -81,19 +81,19 @@ __device__ __forceinline__ std::uint32_t tied_cell(const TieMap<T>& map, std::ui
                                                    const Plain& plain, std::uint32_t first = 0,
                                                    std::uint32_t last = kLastCell) {
   const std::uint32_t dims = kDims > 0 ? kDims : map.dims, stages = d < dims ? dims : 0;
-  std::uint32_t base = 0, room = kLastCell + 1;
+  std::uint32_t base = 0, capacity = kLastCell + 1;
 #pragma unroll(kDims > 0 ? kDims : 1)
   for (std::uint32_t stage = 0; stage < stages; ++stage) {
     const std::uint32_t e = d + stage < dims ? d + stage : d + stage - dims;
     const std::uint32_t width = map.ties->widths[d][stage];
-    if (width == 0) return base + (plain(e) * room >> kCellBits);
+    if (width == 0) return base + (plain(e) * capacity >> kCellBits);
     const std::uint32_t own = slot(e);
     base += first_of_slot(own, width);
     if (own % 2 == 0) return base;
-    room = width;
-    if (base > last || base + room <= first) return base;
+    capacity = width;
+    if (base > last || base + capacity <= first) return base;
   }
-  return base + (plain(dims) * room >> kCellBits);
+  return base + (plain(dims) * capacity >> kCellBits);
 }
 
 /// The same for the point at a place.

@@ -36,19 +36,19 @@ template <typename T>
 KITH_NOINLINE __device__ void decode_cell(const TieMap<T>& map, std::uint32_t from, std::uint32_t cell,
                                           DecodedCell& decoded) {
   const std::uint32_t dims = map.dims;
-  std::uint32_t rest = cell, room = 0;
+  std::uint32_t rest = cell, capacity = 0;
   decoded.is_known = false;
 #pragma unroll 1
   for (std::uint32_t stage = 0; stage < dims; ++stage) {
     const std::uint32_t d = from + stage < dims ? from + stage : from + stage - dims;
-    room = map.ties->widths[from][stage];
-    const std::uint32_t value = rest / (room + 1), within = rest - value * (room + 1);
-    if (room == 0 || within == 0) return;
+    capacity = map.ties->widths[from][stage];
+    const std::uint32_t value = rest / (capacity + 1), within = rest - value * (capacity + 1);
+    if (capacity == 0 || within == 0) return;
     decoded.slots[d] = 2 * value + 1;
     rest = within - 1;
   }
-  decoded.first_number = ((rest << kCellBits) + room - 1) / room;
-  decoded.last_number = (((rest + 1) << kCellBits) - 1) / room;
+  decoded.first_number = ((rest << kCellBits) + capacity - 1) / capacity;
+  decoded.last_number = (((rest + 1) << kCellBits) - 1) / capacity;
   decoded.is_known = true;
 }
 

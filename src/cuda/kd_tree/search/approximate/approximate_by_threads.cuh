@@ -37,17 +37,17 @@ __device__ __forceinline__ void offer_leaf_by_thread(const SearchLeaf<T>& leaf, 
                                                      List& list) {
   constexpr std::uint32_t kAtOnce = 4;
   for (std::uint32_t first = 0; first < leaf.count; first += kAtOnce) {
-    T chains[kAtOnce];
+    T reduced[kAtOnce];
 #pragma unroll
     for (std::uint32_t j = 0; j < kAtOnce; ++j) {
       const std::uint32_t i = first + j < leaf.count ? first + j : first;
-      chains[j] = measure.to_point(leaf.values + i, leaf.count);
+      reduced[j] = measure.to_point(leaf.values + i, leaf.count);
     }
 #pragma unroll
     for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-      if (first + j >= leaf.count || chains[j] > list.limit().distance) continue;
+      if (first + j >= leaf.count || reduced[j] > list.limit().distance) continue;
       const std::uint32_t number = leaf.numbers[first + j];
-      if (asking.is_open || filter.admits(asking.number, asking.end, number)) list.offer({chains[j], number});
+      if (asking.is_open || filter.admits(asking.number, asking.end, number)) list.offer({reduced[j], number});
     }
   }
 }

@@ -51,12 +51,12 @@ class WarpScout {
 
 /// What a warp has of shared memory: the query if the dims are a run-time value, the queue, and room for a list.
 template <typename T>
-struct ApproximateRoom {
+struct ApproximateStorage {
   std::uint32_t queue_at = 0;
   std::uint32_t list_at = 0;
   std::uint32_t bytes = 0;
 
-  KITH_HOST_DEVICE ApproximateRoom(std::uint32_t dims, std::uint32_t queued, std::uint32_t list_bytes) {
+  KITH_HOST_DEVICE ApproximateStorage(std::uint32_t dims, std::uint32_t queued, std::uint32_t list_bytes) {
     const auto rounded = [](std::uint32_t size) { return (size + 15) / 16 * 16; };
     queue_at = rounded(dims * static_cast<std::uint32_t>(sizeof(T)));
     list_at = queue_at + rounded(queued * static_cast<std::uint32_t>(sizeof(engine::BoundedNode<T>)));
@@ -69,12 +69,12 @@ template <typename T, std::uint32_t kDims, template <typename> class List, templ
 __global__ void __launch_bounds__(kSearchThreads)
     approximate_by_warps(const __grid_constant__ ApproximateTask<T> task, ListMemory<T> lists, std::uint32_t queued) {
   const KnnTask<T>& knn = task.knn;
-  const ApproximateRoom<T> room(kDims == 0 ? knn.tree.dims : 0, queued, lists.shared_bytes());
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
+  const ApproximateStorage<T> storage(kDims == 0 ? knn.tree.dims : 0, queued, lists.shared_bytes());
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   const auto points = static_cast<std::uint32_t>(knn.tree.geometry.points);
-  List<T> list(entries_of_list(knn.k, points), lists.of_warp(shared + room.list_at), lists.capacity);
+  List<T> list(entries_of_list(knn.k, points), lists.of_warp(shared + storage.list_at), lists.capacity);
   Measure<T, kDims> measure(knn.metric, knn.tree.dims);
-  Frontier<T> frontier(shared + room.queue_at, queued);
+  Frontier<T> frontier(shared + storage.queue_at, queued);
   const std::uint64_t queries = queries_of(knn.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(knn.tree, knn.queries, knn.filter, i);

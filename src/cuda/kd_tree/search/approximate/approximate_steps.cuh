@@ -13,7 +13,7 @@
 namespace kith::cuda {
 
 /// Nodes that the queue of a warp has room for; 0: it has none.
-inline std::uint32_t queue_room(std::uint32_t max_leaves) {
+inline std::uint32_t queue_capacity(std::uint32_t max_leaves) {
   return engine::takes_queue(max_leaves) ? std::bit_ceil(max_leaves) : 0;
 }
 
@@ -22,7 +22,7 @@ ListsPlan plan_approximate(const ApproximateTask<T>& task, const SearchLimits& l
   const SearchTree<T>& tree = task.knn.tree;
   const std::uint32_t entries = entries_of_list(task.knn.k, static_cast<std::uint32_t>(tree.geometry.points));
   return plan_lists<T>(task.knn.queries.count, entries,
-                       ApproximateRoom<T>(tree.dims, queue_room(task.max_leaves), 0).bytes, limits);
+                       ApproximateStorage<T>(tree.dims, queue_capacity(task.max_leaves), 0).bytes, limits);
 }
 
 template <typename T, std::uint32_t kDims, template <typename> class Frontier, typename Launch>
@@ -30,7 +30,7 @@ void launch_warps_with(const ApproximateTask<T>& task, const ListsPlan& plan, st
   const ListMemory<T> lists{plan.capacity, plan.is_shared ? nullptr : reinterpret_cast<Candidate<T>*>(scratch)};
   const auto run = [&](auto kernel) {
     launch(kernel, plan.warps.blocks, plan.warps.warps_per_block * kWarp, plan.warps.shared_bytes, task, lists,
-           queue_room(task.max_leaves));
+           queue_capacity(task.max_leaves));
   };
   if (plan.capacity == 0) {
     run(approximate_by_warps<T, kDims, NearestInLanes, Frontier>);

@@ -92,13 +92,13 @@ class CollectedByLanes : protected CollectedByWarp<T, kDims, kLists> {
     for (std::uint32_t first = 0; first < kMostInLanes; first += kPutTogether) {
       if (first >= task_.knn.k) break;
       std::uint32_t numbers[kPutTogether];
-      T chains[kPutTogether];
+      T reduced[kPutTogether];
 #pragma unroll
       for (std::uint32_t i = 0; i < kPutTogether; ++i) {
         numbers[i] = number_or_missing(entries[first + i]);
-        chains[i] = entries[first + i].candidate().distance;
+        reduced[i] = entries[first + i].candidate().distance;
       }
-      row.put_together(first, numbers, chains);
+      row.put_together(first, numbers, reduced);
     }
   }
   __device__ std::uint32_t number_or_missing(const ExactEntry<T>& entry) const {

@@ -21,16 +21,16 @@ class CollectedByWarp
     : protected PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>, leaves_of_collecting(kDims)> {
  protected:
   using Walk = PacketWalk<T, kDims, CollectingPacket<T, kDims, kLists>, leaves_of_collecting(kDims)>;
-  using Room = typename Walk::Room;
-  using Walk::number_, Walk::room_, Walk::row_, Walk::tree_;
+  using Storage = typename Walk::Storage;
+  using Walk::number_, Walk::storage_, Walk::row_, Walk::tree_;
 
-  /// `memory` begins with a Room; the layout tells what follows.
+  /// `memory` begins with a Storage; the layout tells what follows.
   __device__ CollectedByWarp(const PacketTask<T>& task, const CollectLayout& layout, std::byte* memory)
-      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, *reinterpret_cast<Room*>(memory)),
+      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, *reinterpret_cast<Storage*>(memory)),
         task_(task),
         names_(reinterpret_cast<std::uint16_t*>(memory + layout.names_at)),
         names_stride_(layout.names_stride),
-        stage_{reinterpret_cast<T*>(memory + layout.chains_at),
+        stage_{reinterpret_cast<T*>(memory + layout.reduced_at),
                reinterpret_cast<std::uint32_t*>(memory + layout.numbers_at)},
         order_(reinterpret_cast<std::uint8_t*>(memory + layout.order_at)) {}
 
@@ -45,7 +45,7 @@ class CollectedByWarp
   /// Of the query of a lane, by the whole warp.
   __device__ __forceinline__ void answer(std::uint32_t asking) {
     const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoPoint;
-    const std::uint32_t found = room_.counts[asking];
+    const std::uint32_t found = storage_.counts[asking];
     std::uint32_t entries = self == kNoPoint ? found : found - 1;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
     std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
@@ -200,9 +200,9 @@ class CollectedByWarp
     list.names = names_of(asking);
     list.found = found;
     list.self = self;
-    list.scale = steps_within(room_.queries[kDims][asking]);
+    list.scale = steps_within(storage_.queries[kDims][asking]);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = room_.queries[d][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = storage_.queries[d][asking];
     // As many as there are in most lists: of k = 50 three rows, of k = 100 five.
     look_up_rows<0, kRows == kShort ? 2 : 3>(list, keys);
     if constexpr (kRows == kMiddle) look_up_rows<3, 1>(list, keys);
@@ -235,7 +235,7 @@ class CollectedByWarp
   }
 
   const PacketTask<T>& task_;
-  float growth_ = 2.0f / kDims;  ///< of chains with counts, as a power; the same in all lanes
+  float growth_ = 2.0f / kDims;  ///< of reduced distances with counts, as a power; the same in all lanes
   std::uint16_t* names_;         ///< of each query in turn
   std::uint32_t names_stride_;
   AnswerEntries<T> stage_;  ///< the list that is sorted now

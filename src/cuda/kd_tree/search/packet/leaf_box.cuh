@@ -1,14 +1,14 @@
 // The box of a leaf as its middle and half its width: how far a query is from it takes one instruction a dim less than
-// from two corners. Roundings are covered, so no leaf is lost: if a point of the box is within a chain r of the query,
-// to_leaf_box is at most near_enough(r).
+// from two corners. Roundings are covered, so no leaf is lost: if a point of the box is within a reduced distance r of
+// the query, to_leaf_box is at most near_enough(r).
 //
 // In a dim, let h be half the width, t the distance from the box, e half of T's epsilon. The difference between query
 // and middle is at most h + t, so it is off by e (h + t). The widening makes up for e h. What is left is off by a few
-// e t, as is the exact difference; squares and sums are off by a few e more, together less than 16. Chains that
-// underflow are off by less than the least normal number. What overflows to no number counts as 0: near.
+// e t, as is the exact difference; squares and sums are off by a few e more, together less than 16. Reduced distances
+// that underflow are off by less than the least normal number. What overflows to no number counts as 0: near.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
 #include <cmath>
@@ -28,7 +28,7 @@ __device__ __forceinline__ void make_leaf_box(const T (&box)[2 * kDims], T (&lea
   }
 }
 
-/// About the least chain between a query and the leaf.
+/// About the least reduced distance between a query and the leaf.
 template <typename T, std::uint32_t kDims>
 __device__ __forceinline__ T to_leaf_box(const T (&query)[kDims], const T (&leaf)[2 * kDims]) {
   T sum = T(0);
@@ -39,11 +39,11 @@ __device__ __forceinline__ T to_leaf_box(const T (&query)[kDims], const T (&leaf
   return sum;
 }
 
-/// Up to here a leaf may have a point within the chain.
+/// Up to here a leaf may have a point within the reduced distance.
 template <typename T>
-__device__ __forceinline__ T near_enough(T chain) {
+__device__ __forceinline__ T near_enough(T reduced) {
   constexpr T kSlack = 1 + 16 * std::numeric_limits<T>::epsilon();
-  return core::fused_multiply_add(chain, kSlack, std::numeric_limits<T>::min());
+  return core::fused_multiply_add(reduced, kSlack, std::numeric_limits<T>::min());
 }
 
 }  // namespace kith::cuda

@@ -15,7 +15,7 @@ namespace kith::cuda {
 
 /// What a packet has in shared memory.
 template <typename T, std::uint32_t kDims, std::uint32_t kKept>
-struct PacketRoom : PacketWalkRoom<T, kDims, leaves_of_keys(kDims)> {
+struct PacketStorage : PacketWalkStorage<T, kDims, leaves_of_keys(kDims)> {
   /// Keys of a query that wait for their merge, which begins when one has more than kNearlyFull: a batch of pairs
   /// brings some dozen more. In 5 dims soon: a smaller radius spares many leaves.
   static constexpr std::uint32_t kBuffer = buffered_keys(kKept, kDims);
@@ -36,11 +36,11 @@ template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
 class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)> {
  protected:
   using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)>;
-  using Room = PacketRoom<T, kDims, kKept>;
+  using Storage = PacketStorage<T, kDims, kKept>;
   using Walk::below_, Walk::number_, Walk::query_, Walk::row_, Walk::tree_;
 
-  __device__ PacketAnswer(const PacketTask<T>& task, Room& room)
-      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, room), task_(task), room_(room) {}
+  __device__ PacketAnswer(const PacketTask<T>& task, Storage& storage)
+      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, storage), task_(task), storage_(storage) {}
 
   static constexpr std::uint32_t kNameMask = (1u << name_bits_of(kDims)) - 1;
   static constexpr std::uint32_t kNoKey = 0x7f800000;  ///< the bits of infinity: beyond every distance; has name 0
@@ -125,13 +125,13 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
     for (std::uint32_t first = 0; first + kPutTogether <= kKept; first += kPutTogether) {
       if (first >= task_.knn.k) break;
       std::uint32_t numbers[kPutTogether];
-      T chains[kPutTogether];
+      T reduced[kPutTogether];
 #pragma unroll
       for (std::uint32_t i = 0; i < kPutTogether; ++i) {
         numbers[i] = found[first + i].candidate().index;
-        chains[i] = found[first + i].candidate().distance;
+        reduced[i] = found[first + i].candidate().distance;
       }
-      row.put_together(first, numbers, chains);
+      row.put_together(first, numbers, reduced);
     }
   }
 
@@ -143,14 +143,14 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
         [&](std::uint64_t at, std::uint32_t number) { rows.put_number(at, number); });
     write_column<T>(
         has_answer, [&](std::uint32_t i) { return found[i].candidate().distance; },
-        [&](std::uint64_t at, T chain) { rows.put_chain(at, chain); });
+        [&](std::uint64_t at, T each) { rows.put_reduced(at, each); });
   }
   template <typename V, typename Entry, typename Put>
   __device__ __forceinline__ void write_column(bool has_answer, const Entry& entry, const Put& put) {
     constexpr std::uint32_t kStride = kKept + 1;  // odd: no two lanes in one bank
-    constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(room_.buffers) ? 32 : 16;
-    static_assert(kRows * kStride * sizeof(V) <= sizeof(room_.buffers));
-    V* stage = reinterpret_cast<V*>(room_.buffers);
+    constexpr std::uint32_t kRows = kPacketQueries * kStride * sizeof(V) <= sizeof(storage_.buffers) ? 32 : 16;
+    static_assert(kRows * kStride * sizeof(V) <= sizeof(storage_.buffers));
+    V* stage = reinterpret_cast<V*>(storage_.buffers);
     const std::uint32_t k = task_.knn.k;
 #pragma unroll 1
     for (std::uint32_t first = 0; first < kPacketQueries; first += kRows) {
@@ -206,13 +206,13 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
   /// In the buffers, which are empty now: the lanes of a list, and the lists of a lane, lie in different banks.
   __device__ std::uint32_t& staged_key(std::uint32_t asking, std::uint32_t place) {
     constexpr std::uint32_t kStride = kPacketQueries + 1;
-    static_assert(kKept * kStride <= sizeof(room_.buffers) / sizeof(std::uint32_t));
-    return (&room_.buffers[0][0])[place * kStride + asking];
+    static_assert(kKept * kStride <= sizeof(storage_.buffers) / sizeof(std::uint32_t));
+    return (&storage_.buffers[0][0])[place * kStride + asking];
   }
   __device__ __forceinline__ Entry look_up_entry(std::uint32_t asking, std::uint32_t place) {
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
     const std::uint32_t key = staged_key(asking, place);
     return {key, candidate_of(key, query)};
   }
@@ -262,7 +262,7 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
 
  protected:
   const PacketTask<T>& task_;
-  Room& room_;
+  Storage& storage_;
   std::uint32_t keys_[kKept];  ///< of this lane's query, ascending
 };
 

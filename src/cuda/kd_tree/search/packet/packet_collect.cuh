@@ -19,7 +19,7 @@
 // and by hand: guess 90, walk and pairs 450, looking up 300, choosing and sorting 500, writing 90.
 #pragma once
 
-#include "cuda/kd_tree/search/packet/chain_histogram.cuh"
+#include "cuda/kd_tree/search/packet/reduced_histogram.cuh"
 #include "cuda/kd_tree/search/packet/collected_by_lanes.cuh"
 #include "cuda/kd_tree/search/packet/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet/packet_walk.cuh"
@@ -32,7 +32,7 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims, CollectedLists kLists>
 class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
  public:
-  using Room = PacketWalkRoom<T, kDims, leaves_of_collecting(kDims)>;
+  using Storage = PacketWalkStorage<T, kDims, leaves_of_collecting(kDims)>;
 
   __device__ CollectingPacket(const PacketTask<T>& task, const CollectLayout& layout, std::byte* memory)
       : CollectedByLanes<T, kDims, kLists>(task, layout, memory) {}
@@ -58,8 +58,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
       Walk::begin_with(radius, greatest_of_warp(radius));
       is_searched = Walk::walk();
       if (!is_searched) break;
-      const std::uint32_t found = room_.counts[lane_number()];
-      const bool has_answer = is_open && found <= task_.room && (found >= task_.wanted || is_bounded);
+      const std::uint32_t found = storage_.counts[lane_number()];
+      const bool has_answer = is_open && found <= task_.capacity && (found >= task_.wanted || is_bounded);
       std::uint32_t asking = ballot(has_answer);
       if constexpr (kLists != CollectedLists::by_warp) {
         if (count_bits(asking) >= Lists::kWorthIt) asking &= ~Lists::answer_in_lanes(has_answer ? found : 0);
@@ -81,12 +81,12 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   static constexpr bool kShrinks = false, kNamesPairedOnly = true;
   using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
   using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
-      Walk::reach_, Walk::room_, Walk::seen_, Walk::tree_, Walk::upper_;
+      Walk::reach_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
 
   // --- the radius ---
 
-  /// Points around a query are spread over as many dims as the quotient of their counts tells; a chain grows with the
-  /// count to the power of 2 / dims.
+  /// Points around a query are spread over as many dims as the quotient of their counts tells; a reduced distance grows
+  /// with the count to the power of 2 / dims.
   __device__ static float growth_of(std::uint32_t found, std::uint32_t in_quarter) {
     constexpr float kLeast = 2.0f / kDims, kMost = 2;
     const float dims = std::log2(quotient(found, in_quarter));
@@ -98,14 +98,14 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     const float growth = std::log2(factor) / std::log2(quotient(found, found_before));
     return growth > 0 ? lesser(greater(growth, kLeast), kMost) : kMost;
   }
-  /// What a chain that holds `found` points is to be multiplied by to hold `wanted`.
-  __device__ static float share_of_chain(std::uint32_t wanted, std::uint32_t found, float growth) {
+  /// What a reduced distance that holds `found` points is to be multiplied by to hold `wanted`.
+  __device__ static float share_of_reduced(std::uint32_t wanted, std::uint32_t found, float growth) {
     return std::exp2(std::log2(quotient(wanted, found)) * growth);
   }
   /// So that the next radius holds as many as are expected.
   __device__ float rescaling(std::uint32_t found, float growth) const {
     constexpr float kLeast = 1.0f / 256, kMost = 8;
-    return lesser(greater(share_of_chain(task_.expected, found, growth), kLeast), kMost);
+    return lesser(greater(share_of_reduced(task_.expected, found, growth), kLeast), kMost);
   }
   /// Of counts, none of them 0.
   __device__ static float quotient(std::uint32_t a, std::uint32_t b) {
@@ -118,7 +118,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     return value;
   }
 
-  /// A chain that holds about as many points as are expected around the query in the midst of the packet.
+  /// A reduced distance that holds about as many points as are expected around the query in the midst of the packet.
   __device__ __forceinline__ float guess_radius() {
     T lower[kDims], upper[kDims], query[kDims];
 #pragma unroll
@@ -140,8 +140,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
 
   /// By counting what lies within the limit: lower_ and upper_ are the query.
   __device__ __forceinline__ float radius_within(float limit, const T (&query)[kDims]) {
-    sync_warp();  // the packet before is done with the room
-    ChainHistogram chains(reinterpret_cast<std::uint32_t*>(names_), limit);
+    sync_warp();  // the packet before is done with the storage
+    ReducedHistogram reduced(reinterpret_cast<std::uint32_t*>(names_), limit);
     reach_ = static_cast<T>(limit);
     leaves_ = seen_ = 0;
     Walk::start_at_own_bottom();
@@ -154,14 +154,14 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
         const std::byte* values = Walk::points_of(leaf, points) + i * Walk::Point::kBytes;
         if (i >= points) continue;
         const T sum = Walk::measure(query, values);
-        if (sum <= reach_) chains.add(toward_zero(sum));
+        if (sum <= reach_) reduced.add(toward_zero(sum));
       }
       sync_warp();
-    } while (seen_ < Room::kHistory && Walk::find_next_bottom());
-    chains.finish();
-    const std::uint32_t found = chains.count();
-    growth_ = growth_of(found, chains.count_in_quarter());
-    const float guess = chains.radius_of(task_.expected);
+    } while (seen_ < Storage::kHistory && Walk::find_next_bottom());
+    reduced.finish();
+    const std::uint32_t found = reduced.count();
+    growth_ = growth_of(found, reduced.count_in_quarter());
+    const float guess = reduced.radius_of(task_.expected);
     return found < task_.expected ? guess * rescaling(found, growth_) : guess;
   }
 
@@ -171,19 +171,19 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
       const std::uint32_t asking = pair & 31, names = shared_address(names_of(asking));
-      const std::uint32_t too_many = shared_address(names_of(lane_number()) + task_.room);
-      std::uint32_t* const counter = &room_.counts[asking];
+      const std::uint32_t too_many = shared_address(names_of(lane_number()) + task_.capacity);
+      std::uint32_t* const counter = &storage_.counts[asking];
       static_assert(CollectLayout::kSpare >= Walk::kAtOnce);
-      Walk::measure_points(pair,
-                           [&](const T(&)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
-                             const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
-                             std::uint32_t to = at + found > task_.room ? too_many : names + at * sizeof(std::uint16_t);
+      Walk::measure_points(
+          pair, [&](const T(&)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
+            const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
+            std::uint32_t to = at + found > task_.capacity ? too_many : names + at * sizeof(std::uint16_t);
 #pragma unroll
-                             for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-                               if (is_found[j]) *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(name + j);
-                               if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, sizeof(std::uint16_t));
-                             }
-                           });
+            for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
+              if (is_found[j]) *at_shared<std::uint16_t>(to) = static_cast<std::uint16_t>(name + j);
+              if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, sizeof(std::uint16_t));
+            }
+          });
     });
   }
   /// Names would be lost.

@@ -1,7 +1,7 @@
 // A radius guessed from the points around a query: by a warp that looks at the query's own part of the tree only.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 #include "cuda/kd_tree/search/packet/packed_points.cuh"
 
@@ -13,8 +13,8 @@ namespace kith::cuda {
 /// x * reciprocal_of(y) >> 16 is x / y for up to 32 y, and for y as there are points in a leaf.
 __device__ __forceinline__ std::uint32_t reciprocal_of(std::uint32_t y) { return 65536 / y + 1; }
 
-/// A chain value that holds about `expected` points of the subtree of 2^levels leaves around a leaf, seen from a query;
-/// that of the farthest if there are not so many. The subtree has kRows x 32 points at most. Any value is right.
+/// A reduced distance that holds about `expected` points of the subtree of 2^levels leaves around a leaf, seen from a
+/// query; that of the farthest if there are not so many. The subtree has kRows x 32 points at most. Any value is right.
 template <std::uint32_t kRows, typename T, std::uint32_t kDims>
 __device__ __forceinline__ float radius_of_sample(const SearchTree<T>& tree, const T (&query)[kDims],
                                                   std::uint64_t leaf_number, std::uint32_t levels,

@@ -29,9 +29,9 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
 class Packet : PacketAnswer<T, kDims, kKept, Rows> {
  public:
-  using Room = PacketRoom<T, kDims, kKept>;
+  using Storage = PacketStorage<T, kDims, kKept>;
 
-  __device__ Packet(const PacketTask<T>& task, Room& room) : Answer(task, room) {}
+  __device__ Packet(const PacketTask<T>& task, Storage& storage) : Answer(task, storage) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
@@ -58,7 +58,7 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
   using typename Answer::Walk;
   friend Walk;
   static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
-  using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::room_, Answer::task_;
+  using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::storage_, Answer::task_;
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::tree_;
   static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
 
@@ -91,7 +91,7 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
     std::uint32_t first = 0;
     sync_warp();
     do {
-      collect(first, end, is_last && first + kWarp >= end ? 0 : Room::kNearlyFull);
+      collect(first, end, is_last && first + kWarp >= end ? 0 : Storage::kNearlyFull);
       first += kWarp;
     } while (first < end);
     Walk::keep_pairs_from(end);
@@ -103,23 +103,23 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
   __device__ __forceinline__ void collect(std::uint32_t first, std::uint32_t end, std::uint32_t enough) {
     bool is_open = first + lane_number() < end, is_taken = is_open, is_retaken = false;
     do {
-      const std::uint32_t before = room_.counts[lane_number()];
+      const std::uint32_t before = storage_.counts[lane_number()];
       sync_warp();
-      if (is_taken) put_into_buffer(room_.pairs[first + lane_number()]);
+      if (is_taken) put_into_buffer(storage_.pairs[first + lane_number()]);
       sync_warp();
       std::uint32_t most = enough;
-      const std::uint32_t overfull = ballot(room_.counts[lane_number()] > Room::kBuffer);
+      const std::uint32_t overfull = ballot(storage_.counts[lane_number()] > Storage::kBuffer);
       if (overfull != 0 || is_retaken) [[unlikely]] {
-        if ((overfull >> lane_number() & 1) != 0) room_.counts[lane_number()] = before;
+        if ((overfull >> lane_number() & 1) != 0) storage_.counts[lane_number()] = before;
         sync_warp();
-        const std::uint32_t pair = room_.pairs[is_open ? first + lane_number() : first];
+        const std::uint32_t pair = storage_.pairs[is_open ? first + lane_number() : first];
         is_open = is_open && (overfull != 0 ? (overfull >> (pair & 31) & 1) != 0 : !is_taken);
         is_retaken = any_lane(is_open);
-        if (is_retaken) most = Room::kBuffer - most_;
+        if (is_retaken) most = Storage::kBuffer - most_;
         const std::uint32_t rivals = match_lanes(is_open ? pair & 31 : kPacketQueries + lane_number());
         is_taken = is_open && lowest_bit(rivals) == lane_number();
       }
-      while (any_lane(room_.counts[lane_number()] > most)) merge();
+      while (any_lane(storage_.counts[lane_number()] > most)) merge();
     } while (is_retaken);
   }
 
@@ -136,19 +136,19 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
   /// counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
     const std::uint32_t asking = pair & 31;
-    const std::uint32_t buffer = shared_address(&room_.buffers[0][asking]);
-    const std::uint32_t too_many = shared_address(&room_.buffers[Room::kBuffer][lane_number()]);
-    static_assert(Room::kSpare >= Walk::kAtOnce);
-    constexpr std::uint32_t kRowBytes = sizeof(room_.buffers[0]);
-    std::uint32_t* const counter = &room_.counts[asking];
+    const std::uint32_t buffer = shared_address(&storage_.buffers[0][asking]);
+    const std::uint32_t too_many = shared_address(&storage_.buffers[Storage::kBuffer][lane_number()]);
+    static_assert(Storage::kSpare >= Walk::kAtOnce);
+    constexpr std::uint32_t kRowBytes = sizeof(storage_.buffers[0]);
+    std::uint32_t* const counter = &storage_.counts[asking];
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
-        pair, [&](const T(&chains)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
+        pair, [&](const T(&reduced)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {
           const std::uint32_t found = Walk::count_found(is_found), at = atomic_add(counter, found);
-          std::uint32_t to = at + found > Room::kBuffer ? too_many : buffer + at * kRowBytes;
+          std::uint32_t to = at + found > Storage::kBuffer ? too_many : buffer + at * kRowBytes;
 #pragma unroll
           for (std::uint32_t j = 0; j < Walk::kAtOnce; ++j) {
-            if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(chains[j], name + j);
+            if (is_found[j]) *at_shared<std::uint32_t>(to) = key_of(reduced[j], name + j);
             if (j + 1 < Walk::kAtOnce) to = add_if(is_found[j], to, kRowBytes);
           }
         });
@@ -156,13 +156,13 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
 
   /// Up to 16 keys of each buffer go into the list; a full list shrinks the radius.
   __device__ __forceinline__ void merge() {
-    const std::uint32_t waiting = room_.counts[lane_number()];
+    const std::uint32_t waiting = storage_.counts[lane_number()];
     std::uint32_t fresh[kMerged];
 #pragma unroll
     for (std::uint32_t i = 0; i < kMerged; ++i) {
-      fresh[i] = i < waiting ? room_.buffers[waiting - 1 - i][lane_number()] : kNoKey;
+      fresh[i] = i < waiting ? storage_.buffers[waiting - 1 - i][lane_number()] : kNoKey;
     }
-    room_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
+    storage_.counts[lane_number()] = waiting > kMerged ? waiting - kMerged : 0;
     sort_in_registers(fresh);
     if (any_lane(keys_[0] < kNoKey)) {
       merge_in_registers(keys_, fresh);
@@ -202,11 +202,11 @@ constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
 template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
-  using Room = PacketRoom<T, kDims, kKept>;
-  Room& room = reinterpret_cast<Room*>(shared_memory())[warp_number()];
+  using Storage = PacketStorage<T, kDims, kKept>;
+  Storage& storage = reinterpret_cast<Storage*>(shared_memory())[warp_number()];
   for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
        packet += static_cast<std::uint32_t>(search_warps())) {
-    Packet<T, kDims, kKept, Rows>(task, room).run(packet);
+    Packet<T, kDims, kKept, Rows>(task, storage).run(packet);
   }
 }
 

@@ -1,7 +1,7 @@
 // The queries of a packet: a warp takes up to 32 that lie close together, each for a lane.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/kd_tree/search/warp/nearest_walk.cuh"
 #include "cuda/kd_tree/search/packet/packed_points.cuh"
 #include "cuda/kd_tree/search/packet/packet_types.hpp"

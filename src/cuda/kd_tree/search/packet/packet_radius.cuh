@@ -12,10 +12,10 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims>
 class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
  public:
-  using Room = PacketWalkRoom<T, kDims>;
+  using Storage = PacketWalkStorage<T, kDims>;
 
-  __device__ PacketCount(const PacketRadiusTask<T>& task, Room& room)
-      : Walk(task.radius.tree, task.radius.queries, task.packets_per_node, room), task_(task) {}
+  __device__ PacketCount(const PacketRadiusTask<T>& task, Storage& storage)
+      : Walk(task.radius.tree, task.radius.queries, task.packets_per_node, storage), task_(task) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
@@ -23,19 +23,19 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
     Walk::begin_with_own(task_.radius.bound_of(row_));
     Walk::walk();
     const std::uint32_t self = task_.radius.filter.exclude_self ? 1 : 0;  // it is always within
-    if (is_there_) task_.radius.counts[row_] = room_.counts[lane_number()] - self;
+    if (is_there_) task_.radius.counts[row_] = storage_.counts[lane_number()] - self;
   }
 
  private:
   using Walk = PacketWalk<T, kDims, PacketCount<T, kDims>>;
   friend Walk;
   static constexpr bool kShrinks = false, kNamesPairedOnly = false;
-  using Walk::is_there_, Walk::leaves_, Walk::room_, Walk::row_;
+  using Walk::is_there_, Walk::leaves_, Walk::storage_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
       const std::uint32_t found = count_bits(Walk::points_within(pair));
-      if (found > 0) atomic_add(&room_.counts[pair & 31], found);
+      if (found > 0) atomic_add(&storage_.counts[pair & 31], found);
     });
   }
   /// Once its pairs are worked off a leaf's name is not needed.
@@ -50,7 +50,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
 
 /// What the second kernel has in shared memory.
 template <typename T, std::uint32_t kDims>
-struct PacketListRoom : PacketWalkRoom<T, kDims> {
+struct PacketListStorage : PacketWalkStorage<T, kDims> {
   static constexpr std::uint32_t kMost = 2 * kWarp;  ///< entries of a list
 
   std::uint16_t names[kMost][kPacketQueries];
@@ -60,16 +60,16 @@ struct PacketListRoom : PacketWalkRoom<T, kDims> {
 template <typename T, std::uint32_t kDims>
 class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
  public:
-  using Room = PacketListRoom<T, kDims>;
+  using Storage = PacketListStorage<T, kDims>;
 
-  __device__ PacketList(const PacketRadiusTask<T>& task, Room& room)
-      : Walk(task.radius.tree, task.radius.queries, task.packets_per_node, room), task_(task), room_(room) {}
+  __device__ PacketList(const PacketRadiusTask<T>& task, Storage& storage)
+      : Walk(task.radius.tree, task.radius.queries, task.packets_per_node, storage), task_(task), storage_(storage) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     const std::uint64_t start = task_.radius.starts[row_];
     const std::uint64_t length = task_.radius.starts[row_ + 1] - start;
-    const bool is_long = is_there_ && length + self() > Room::kMost;
+    const bool is_long = is_there_ && length + self() > Storage::kMost;
     Walk::hand_on(is_long, task_.failed, task_.failed_count);
     is_there_ = is_there_ && !is_long;
     if (!any_lane(is_there_)) return;
@@ -97,18 +97,18 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
       const std::uint32_t asking = pair & 31;
       std::uint32_t within = Walk::points_within(pair);
       if (within == 0) return;
-      std::uint32_t at = atomic_add(&room_.counts[asking], count_bits(within));
-      for (; within != 0; within &= within - 1, ++at) room_.names[at][asking] = Walk::first_name(pair, within);
+      std::uint32_t at = atomic_add(&storage_.counts[asking], count_bits(within));
+      for (; within != 0; within &= within - 1, ++at) storage_.names[at][asking] = Walk::first_name(pair, within);
     });
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
 
   __device__ void write_list(std::uint32_t lane, std::uint64_t start, std::uint32_t number) {
-    const std::uint32_t count = room_.counts[lane];
+    const std::uint32_t count = storage_.counts[lane];
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][lane];
     Candidate<T> low = candidate(lane, lane_number(), count, query, number);
     sort_in_lanes(low);
     write_entry(start, lane_number(), low, count <= kWarp);
@@ -132,35 +132,35 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   __device__ Candidate<T> candidate(std::uint32_t lane, std::uint32_t at, std::uint32_t count, const T (&query)[kDims],
                                     std::uint32_t number) const {
     if (at >= count) return last_candidate<T>();
-    const Candidate<T> found = Walk::look_up(room_.names[at][lane], query);
+    const Candidate<T> found = Walk::look_up(storage_.names[at][lane], query);
     return task_.radius.filter.exclude_self && found.index == number ? last_candidate<T>() : found;
   }
   __device__ void write_entry(std::uint64_t start, std::uint32_t place, const Candidate<T>& found,
                               bool is_written) const {
     if (!is_written || found.index == kNoPoint) return;
     task_.radius.indices[start + place] = found.index;
-    task_.radius.chains[start + place] = found.distance;
+    task_.radius.reduced[start + place] = found.distance;
   }
 
   const PacketRadiusTask<T>& task_;
-  Room& room_;
+  Storage& storage_;
 };
 
 template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 16 : 12)
     count_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
-  auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
+  auto& storage = reinterpret_cast<PacketWalkStorage<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
-    PacketCount<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
+    PacketCount<T, kDims>(task, storage).run(static_cast<std::uint32_t>(packet));
   }
 }
 
 template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, sizeof(T) == 4 ? 14 : 12)
     list_by_packets(const __grid_constant__ PacketRadiusTask<T> task) {
-  auto& room = reinterpret_cast<PacketListRoom<T, kDims>*>(shared_memory())[warp_number()];
+  auto& storage = reinterpret_cast<PacketListStorage<T, kDims>*>(shared_memory())[warp_number()];
   for (std::uint64_t packet = search_warp(); packet < task.packets; packet += search_warps()) {
-    PacketList<T, kDims>(task, room).run(static_cast<std::uint32_t>(packet));
+    PacketList<T, kDims>(task, storage).run(static_cast<std::uint32_t>(packet));
   }
 }
 

@@ -13,31 +13,31 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims>
 class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
  public:
-  using Room = PacketWalkRoom<T, kDims>;
+  using Storage = PacketWalkStorage<T, kDims>;
 
-  __device__ PacketSelf(const PacketTask<T>& task, Room& room)
-      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, room), task_(task) {}
+  __device__ PacketSelf(const PacketTask<T>& task, Storage& storage)
+      : Walk(task.knn.tree, task.knn.queries, task.packets_per_node, storage), task_(task) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
     Walk::begin_with(T(0), T(0));
-    room_.counts[lane_number()] = kNoPoint;  // the least number so far
+    storage_.counts[lane_number()] = kNoPoint;  // the least number so far
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
-    if (is_there_ && is_searched) put_answer(task_.knn.answer, row_, room_.counts[lane_number()], T(0));
+    if (is_there_ && is_searched) put_answer(task_.knn.answer, row_, storage_.counts[lane_number()], T(0));
   }
 
  private:
   using Walk = PacketWalk<T, kDims, PacketSelf<T, kDims>>;
   friend Walk;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true;
-  using Walk::is_there_, Walk::query_, Walk::room_, Walk::row_;
+  using Walk::is_there_, Walk::query_, Walk::storage_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
       for (std::uint32_t within = Walk::points_within(pair); within != 0; within &= within - 1) {
-        atomic_min(&room_.counts[pair & 31], Walk::look_up(Walk::first_name(pair, within), query_).index);
+        atomic_min(&storage_.counts[pair & 31], Walk::look_up(Walk::first_name(pair, within), query_).index);
       }
     });
   }
@@ -56,10 +56,10 @@ inline constexpr std::uint32_t kSelfBlocks = sizeof(T) == 8             ? 12
 template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kPacketWarps* kWarp, kSelfBlocks<T>)
     self_by_packets(const __grid_constant__ PacketTask<T> task) {
-  auto& room = reinterpret_cast<PacketWalkRoom<T, kDims>*>(shared_memory())[warp_number()];
+  auto& storage = reinterpret_cast<PacketWalkStorage<T, kDims>*>(shared_memory())[warp_number()];
   for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
        packet += static_cast<std::uint32_t>(search_warps())) {
-    PacketSelf<T, kDims>(task, room).run(packet);
+    PacketSelf<T, kDims>(task, storage).run(packet);
   }
 }
 

@@ -45,7 +45,7 @@ struct PacketTask {
   bool finds_itself = false;       ///< each query is a point and wants one neighbour, which may be itself
   // Where points are collected: how many a query has room for; how many of a sample give a first radius, and what it is
   // multiplied by to hold as many as are expected.
-  std::uint32_t room = 0, sampled = 0;
+  std::uint32_t capacity = 0, sampled = 0;
   float widening = 1;
   // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
   // for a tie, as PacketPart. The counts begin as 0.
@@ -168,23 +168,23 @@ inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_
 /// Leaves of a packet that have names where points are collected: as many as a radius with some 250 points reaches.
 constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims == 2 ? 256 : dims == 3 ? 512 : 1024; }
 
-/// What a warp that collects points has in shared memory besides the room of its walk: the list that is sorted now,
+/// What a warp that collects points has in shared memory besides the storage of its walk: the list that is sorted now,
 /// where the walk has left what it does not need any more, and the names of each query's points.
 struct CollectLayout {
   static constexpr std::uint32_t kSpare = 4;  ///< names behind the last: as many as are put down together
 
-  std::uint32_t chains_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
+  std::uint32_t reduced_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
 
-  /// The room of the walk and where its free part begins, both multiples of 16, and how many points a query has room
+  /// The storage of the walk and where its free part begins, both multiples of 16, and how many points a query has room
   /// for, a multiple of 4.
-  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t room)
-      : chains_at(static_cast<std::uint32_t>(free_at)),
-        numbers_at(chains_at + room * static_cast<std::uint32_t>(value_bytes)),
-        order_at(numbers_at + room * 4),
+  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t capacity)
+      : reduced_at(static_cast<std::uint32_t>(free_at)),
+        numbers_at(reduced_at + capacity * static_cast<std::uint32_t>(value_bytes)),
+        order_at(numbers_at + capacity * 4),
         names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
-        names_stride(room + kSpare + 2),
+        names_stride(capacity + kSpare + 2),
         bytes(names_at + kPacketQueries * names_stride * 2) {}
 };
 
@@ -197,8 +197,8 @@ void plan_collecting(PacketTask<T>& task, double more_expected = 3) {
   };
   task.expected = with_margin(task.wanted, more_expected);
   constexpr std::uint32_t kSpare = CollectLayout::kSpare;  // rounded up with it: 7 blocks per processor for k = 100
-  task.room = std::min((with_margin(task.expected, 3.5) + kSpare + 7) / 8 * 8 - kSpare, kMostCollected);
-  task.expected = std::min(task.expected, (task.wanted + task.room) / 2);
+  task.capacity = std::min((with_margin(task.expected, 3.5) + kSpare + 7) / 8 * 8 - kSpare, kMostCollected);
+  task.expected = std::min(task.expected, (task.wanted + task.capacity) / 2);
   const core::KdGeometry& geometry = task.knn.tree.geometry;
   task.guess_levels = guess_levels(geometry, kCollectGuessRows);
   task.sampled = static_cast<std::uint32_t>(geometry.most_per_leaf() << task.guess_levels) / 4;
@@ -239,10 +239,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
 /// The queries that were tied, once more: their points are collected, with room for many that are equally far.
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
-  constexpr std::uint32_t kRoomForTies = 64;
+  constexpr std::uint32_t kCapacityForTies = 64;
   constexpr double kMoreExpected = 2;  // on a grid all queries find as many
   plan_collecting(task, kMoreExpected);
-  task.room = std::max(task.room, kRoomForTies);
+  task.capacity = std::max(task.capacity, kCapacityForTies);
   task.parts = task.tied;
   task.parts_count = task.tied_count;
   task.tied = nullptr;

@@ -6,7 +6,7 @@
 // business.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/packet/leaf_box.cuh"
 #include "cuda/kd_tree/search/warp/load_box.cuh"
@@ -30,12 +30,12 @@ struct alignas(16) PacketPlace {
 
 /// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
 template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
-struct PacketWalkRoom {
+struct PacketWalkStorage {
   static constexpr std::uint32_t kHistory = kLeaves;
   static constexpr std::uint32_t kPairs = 160;       ///< as many are worked off before more come
   static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
 
-  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the chain up to which a query looks
+  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the reduced distance up to which a query looks
   std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
   std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
   // From here on nothing is needed after the walk.
@@ -56,7 +56,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   using Queries = PacketQueries<T, kDims>;
   using Queries::is_there_, Queries::leaf_, Queries::lower_, Queries::query_, Queries::tree_, Queries::upper_;
   using typename Queries::Point;
-  using Room = PacketWalkRoom<T, kDims, kLeaves>;
+  using Storage = PacketWalkStorage<T, kDims, kLeaves>;
   static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
   static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
   /// Whether the last coordinate is loaded only of points that the others leave within the radius: in 5 dims it costs a
@@ -65,25 +65,25 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   static constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
 
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
-                        Room& room)
-      : Queries(tree, source, packets_per_node), room_(room), wide_(tree.wide), most_(tree.most_per_leaf) {}
+                        Storage& storage)
+      : Queries(tree, source, packets_per_node), storage_(storage), wide_(tree.wide), most_(tree.most_per_leaf) {}
 
-  /// The query looks up to this chain, and no query of the packet farther than `reach`; before the walk.
+  /// The query looks up to this reduced distance, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
     reach_ = reach;
-    sync_warp();  // the packet before is done with the room
+    sync_warp();  // the packet before is done with the storage
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) room_.queries[d][lane_number()] = query_[d];
+    for (std::uint32_t d = 0; d < kDims; ++d) storage_.queries[d][lane_number()] = query_[d];
     own_radius() = is_there_ ? radius : T(-1);
-    room_.counts[lane_number()] = 0;
+    storage_.counts[lane_number()] = 0;
     leaves_ = pairs_ = seen_ = 0;
     sync_warp();
   }
 
   /// This lane's query looks up to here.
-  __device__ T& own_radius() { return room_.queries[kDims][lane_number()]; }
+  __device__ T& own_radius() { return storage_.queries[kDims][lane_number()]; }
 
-  /// The same where each query has a chain of its own.
+  /// The same where each query has a reduced distance of its own.
   __device__ void begin_with_own(T radius) {
     begin_with(radius, radius);
     reach_ = own_radius();
@@ -93,10 +93,10 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   // --- the walk ---
 
-  /// The least chain between the packet and a box.
+  /// The least reduced distance between the packet and a box.
   __device__ T between(const T (&box)[2 * kDims]) const {
     T span[2 * kDims];
-    load_box<T, kDims>(room_.span, span);
+    load_box<T, kDims>(storage_.span, span);
     T sum = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
@@ -123,12 +123,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     if (lane_number() == 0) {
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) {
-        room_.span[d] = lower_[d];
-        room_.span[kDims + d] = upper_[d];
+        storage_.span[d] = lower_[d];
+        storage_.span[kDims + d] = upper_[d];
       }
       const auto last = static_cast<std::uint8_t>(wide_.last);
       const auto own_leaf = static_cast<std::uint16_t>(leaf_ % kWarp);
-      room_.place =
+      storage_.place =
           PacketPlace{.own = bottom_, .group = bottom_, .left = 0, .top = last, .depth = last, .own_leaf = own_leaf};
     }
     sync_warp();
@@ -136,7 +136,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// From the own bottom node upward, and down to every other one in reach. False if there are too many leaves.
   __device__ __forceinline__ bool walk() {
-    constexpr std::uint32_t kWaiting = Search::kShrinks ? 2 * kWarp : Room::kPairs;  // soon, if that spares others
+    constexpr std::uint32_t kWaiting = Search::kShrinks ? 2 * kWarp : Storage::kPairs;  // soon, if that spares others
     start_at_own_bottom();
     for (bool is_last = false;;) {  // a last round without leaves
       std::uint32_t count = 0;
@@ -147,11 +147,11 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         if (j == count) break;
         T query[kDims];  // out of shared memory: query_ takes registers only if it is used after the walk
 #pragma unroll
-        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][lane_number()];
+        for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][lane_number()];
         const T within = near_enough(own_radius());
-        if (j + Room::kLeavesAtOnce <= count) {
-          pair_with_leaves<Room::kLeavesAtOnce>(query, within, first, j);
-          j += Room::kLeavesAtOnce;
+        if (j + Storage::kLeavesAtOnce <= count) {
+          pair_with_leaves<Storage::kLeavesAtOnce>(query, within, first, j);
+          j += Storage::kLeavesAtOnce;
         } else {
 #pragma unroll 1
           for (; j < count; ++j) pair_with_leaves<1>(query, within, first, j);
@@ -175,19 +175,19 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// Sets bottom_ to the next bottom node in reach; false if there is none.
   __device__ bool find_next_bottom() {
-    const PacketPlace from = room_.place;
+    const PacketPlace from = storage_.place;
     std::uint32_t top = from.top, depth = from.depth, group = from.group, left = from.left;
     while (left == 0 || depth + 1 != wide_.last) {
       std::uint32_t passed = 0;  // a child that is done
       if (left != 0) {
-        if (lane_number() == 0) room_.left_at[depth] = left & (left - 1);
+        if (lane_number() == 0) storage_.left_at[depth] = left & (left - 1);
         group = group * kWarp + lowest_bit(left);
         ++depth;
       } else if (depth > top) {
         --depth;
         group /= kWarp;
         sync_warp();
-        left = room_.left_at[depth];
+        left = storage_.left_at[depth];
         sync_warp();  // before it is written again
         continue;
       } else {
@@ -202,36 +202,36 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     left &= left - 1;
     sync_warp();
     if (lane_number() == 0) {
-      room_.place = PacketPlace{.own = from.own,
-                                .group = group,
-                                .left = left,
-                                .top = static_cast<std::uint8_t>(top),
-                                .depth = static_cast<std::uint8_t>(depth),
-                                .own_leaf = from.own_leaf};
+      storage_.place = PacketPlace{.own = from.own,
+                                   .group = group,
+                                   .left = left,
+                                   .top = static_cast<std::uint8_t>(top),
+                                   .depth = static_cast<std::uint8_t>(depth),
+                                   .own_leaf = from.own_leaf};
     }
     sync_warp();
     return true;
   }
 
-  /// Puts the leaves of a bottom node that the packet reaches into the room. False if there are too many.
+  /// Puts the leaves of a bottom node that the packet reaches into the storage. False if there are too many.
   __device__ bool look_at_node(std::uint32_t& count) {
     const core::KdGeometry& geometry = tree_.geometry;
     // The own leaf first, then its sibling, and so on: radii shrink by what is near.
-    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ room_.place.own_leaf);
+    const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ storage_.place.own_leaf);
     T box[2 * kDims];
     load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
     const bool is_within = between(box) <= reach_;
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
-    if (leaves_ + count > Room::kHistory && !derived().empties_history()) return false;
+    if (leaves_ + count > Storage::kHistory && !derived().empties_history()) return false;
     seen_ += count;
     if (Search::kNamesPairedOnly && seen_ > kMostSeen) return false;
     if (is_within) {
       const std::uint32_t at = count_bits(within & below_);
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
       const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-      make_leaf_box<T, kDims>(box, room_.boxes[at]);
-      room_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
+      make_leaf_box<T, kDims>(box, storage_.boxes[at]);
+      storage_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
     }
     sync_warp();
     return true;
@@ -246,18 +246,19 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       T leaf[2 * kDims];
-      load_box<T, kDims>(room_.boxes[j + i], leaf);
+      load_box<T, kDims>(storage_.boxes[j + i], leaf);
       is_pair[i] = to_leaf_box<T, kDims>(query, leaf) <= within;
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       const std::uint32_t all = ballot(is_pair[i]);
-      std::uint16_t* to = room_.pairs + pairs_ + count_bits(all & below_);
+      std::uint16_t* to = storage_.pairs + pairs_ + count_bits(all & below_);
       const auto pair = static_cast<std::uint16_t>(leaves_ * kPacketQueries + lane_number());
       if (is_pair[i]) *to = pair;
       pairs_ += count_bits(all);
       if constexpr (Search::kNamesPairedOnly) {
-        if (lane_number() == 0) room_.history[leaves_] = room_.history[first + j + i];  // not before it: none is lost
+        if (lane_number() == 0)
+          storage_.history[leaves_] = storage_.history[first + j + i];  // not before it: none is lost
         leaves_ += all == 0 ? 0 : 1;
       } else {
         ++leaves_;
@@ -274,7 +275,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     std::uint32_t first = 0;
     sync_warp();
     for (; is_last ? first < pairs_ : first + kWarp <= pairs_; first += kWarp) {
-      if (first + lane_number() < pairs_) take(std::uint32_t{room_.pairs[first + lane_number()]});
+      if (first + lane_number() < pairs_) take(std::uint32_t{storage_.pairs[first + lane_number()]});
     }
     sync_warp();
     if (is_last) {
@@ -288,9 +289,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   __device__ void keep_pairs_from(std::uint32_t done) {
     const std::uint32_t rest = pairs_ - done;
     if (done > 0 && rest > 0) {
-      const std::uint16_t pair = lane_number() < rest ? room_.pairs[done + lane_number()] : 0;
+      const std::uint16_t pair = lane_number() < rest ? storage_.pairs[done + lane_number()] : 0;
       sync_warp();
-      if (lane_number() < rest) room_.pairs[lane_number()] = pair;
+      if (lane_number() < rest) storage_.pairs[lane_number()] = pair;
     }
     pairs_ = rest;
     sync_warp();
@@ -300,17 +301,17 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// The points of a leaf.
   __device__ const std::byte* points_of(std::uint32_t seen, std::uint32_t& count) const {
-    const std::uint32_t place = room_.history[seen];
+    const std::uint32_t place = storage_.history[seen];
     count = most_ - (place >> 31);
     return tree_.packed + std::uint64_t{place & 0x7fffffff} * Point::kBytes;
   }
-  /// The chain between a query and the point at an address.
+  /// The reduced distance between a query and the point at an address.
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
     Point point;
     point.template load<false>(from);
     return measure(query, point);
   }
-  /// The chain of the first coordinates.
+  /// The reduced distance of the first coordinates.
   template <std::uint32_t kFirst = kDims>
   __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
     T sum = T(0);
@@ -326,8 +327,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
-    const T radius = room_.queries[kDims][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
+    const T radius = storage_.queries[kDims][asking];
     std::uint32_t within = 0;
 #pragma unroll 2
     for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
@@ -341,8 +342,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// Points that points_within looks at.
   __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
 
-  /// Calls `found(chains, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the first has that
-  /// name: whether each is within the radius of its query.
+  /// Calls `found(reduced distances, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the
+  /// first has that name: whether each is within the radius of its query.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
     const std::uint32_t asking = pair & 31;
@@ -350,8 +351,8 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = room_.queries[d][asking];
-    const T radius = room_.queries[kDims][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
+    const T radius = storage_.queries[kDims][asking];
     Point batch[kAtOnce];
     const auto load = [&] {
 #pragma unroll
@@ -418,14 +419,14 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// The point of a name, as seen from a query.
   __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
-    const std::uint32_t leaf = room_.history[name >> point_bits()] & 0x7fffffff;
+    const std::uint32_t leaf = storage_.history[name >> point_bits()] & 0x7fffffff;
     const std::uint32_t place = leaf + (name & ((1u << point_bits()) - 1));
     Point point;
     point.template load<true>(tree_.packed + std::uint64_t{place} * Point::kBytes);
     return {measure(query, point), point.number};
   }
 
-  Room& room_;
+  Storage& storage_;
   std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
   const WideTree& wide_;
   const std::uint32_t& most_;  ///< points of a leaf; some have one fewer

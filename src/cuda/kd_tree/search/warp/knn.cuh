@@ -11,15 +11,15 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims, template <typename> class List>
 __global__ void __launch_bounds__(kSearchThreads)
     knn_by_warps(const __grid_constant__ KnnTask<T> task, ListMemory<T> lists) {
-  const WarpRoom<T> room(kDims == 0 ? task.tree.dims : 0, lists.shared_bytes());
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
+  const WarpStorage<T> storage(kDims == 0 ? task.tree.dims : 0, lists.shared_bytes());
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   const auto points = static_cast<std::uint32_t>(task.tree.geometry.points);
-  List<T> list(entries_of_list(task.k, points), lists.of_warp(shared + room.list_at), lists.capacity);
+  List<T> list(entries_of_list(task.k, points), lists.of_warp(shared + storage.list_at), lists.capacity);
   Measure<T, kDims> measure(task.metric, task.tree.dims);
   const std::uint64_t queries = queries_of(task.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
-    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
+    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
     list.reset(task.bound_of(query.asking.row));
     NearestWalk<T, kDims, List<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared), list)
         .run();

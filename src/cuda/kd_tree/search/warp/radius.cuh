@@ -9,13 +9,13 @@ namespace kith::cuda {
 
 template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kSearchThreads) count_by_warps(const __grid_constant__ RadiusTask<T> task) {
-  const WarpRoom<T> room(kDims == 0 ? task.tree.dims : 0, 0);
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
+  const WarpStorage<T> storage(kDims == 0 ? task.tree.dims : 0, 0);
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   Measure<T, kDims> measure(task.metric, task.tree.dims);
   const std::uint64_t queries = queries_of(task.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
-    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
+    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
     CountWithin<T> count(task.bound_of(query.asking.row));
     NearestWalk<T, kDims, CountWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
                                           count)
@@ -26,15 +26,15 @@ __global__ void __launch_bounds__(kSearchThreads) count_by_warps(const __grid_co
 
 template <typename T, std::uint32_t kDims>
 __global__ void __launch_bounds__(kSearchThreads) list_by_warps(const __grid_constant__ RadiusTask<T> task) {
-  const WarpRoom<T> room(kDims == 0 ? task.tree.dims : 0, 0);
-  std::byte* shared = shared_memory() + warp_number() * room.bytes;
+  const WarpStorage<T> storage(kDims == 0 ? task.tree.dims : 0, 0);
+  std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   Measure<T, kDims> measure(task.metric, task.tree.dims);
   const std::uint64_t queries = queries_of(task.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     const std::uint64_t start = task.starts[query.asking.row] - task.starts_base;
-    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + room.query_at));
-    ListWithin<T> list(task.bound_of(query.asking.row), {task.chains + start, task.indices + start});
+    measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
+    ListWithin<T> list(task.bound_of(query.asking.row), {task.reduced + start, task.indices + start});
     NearestWalk<T, kDims, ListWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
                                          list)
         .run();

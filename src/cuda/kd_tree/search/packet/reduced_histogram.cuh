@@ -1,4 +1,4 @@
-// How many chain values lie up to where, counted by a warp: from this a radius is read that holds so many points.
+// How many reduced distances lie up to where, counted by a warp: from this a radius is read that holds so many points.
 #pragma once
 
 #include "cuda/primitives/intrinsics.cuh"
@@ -10,12 +10,12 @@ namespace kith::cuda {
 
 /// Bins over the four powers of two below a limit, by the bits of floats, which order like the numbers: 64 for each
 /// power. What is smaller counts in the first.
-class ChainHistogram {
+class ReducedHistogram {
  public:
   static constexpr std::uint32_t kBinsPerLane = 8, kBins = kBinsPerLane * kWarp;
 
   /// `bins` has kBins words; no lane uses them before the warp is synchronised.
-  __device__ ChainHistogram(std::uint32_t* bins, float limit) : bins_(bins) {
+  __device__ ReducedHistogram(std::uint32_t* bins, float limit) : bins_(bins) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(limit);
     base_ = bits > (kBins << kStep) ? bits - (kBins << kStep) : 0;
 #pragma unroll
@@ -23,8 +23,8 @@ class ChainHistogram {
   }
 
   /// A value up to the limit.
-  __device__ void add(float chain) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(chain);
+  __device__ void add(float reduced) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(reduced);
     const std::uint32_t bin = bits > base_ ? (bits - base_ - 1) >> kStep : 0;
     atomic_add(&bins_[bin < kBins ? bin : kBins - 1], 1u);
   }

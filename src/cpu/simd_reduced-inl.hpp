@@ -1,15 +1,15 @@
 // The chains of the contract on vectors, for code that Highway compiles once per instruction set. A lane is a pair.
 //
 // Per-target guard: included once for each instruction set.
-#if defined(KITH_CPU_SIMD_CHAIN_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KITH_CPU_SIMD_CHAIN_INL
-#undef KITH_CPU_SIMD_CHAIN_INL
+#if defined(KITH_CPU_SIMD_REDUCED_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_CPU_SIMD_REDUCED_INL
+#undef KITH_CPU_SIMD_REDUCED_INL
 #else
-#define KITH_CPU_SIMD_CHAIN_INL
+#define KITH_CPU_SIMD_REDUCED_INL
 #endif
 
 #include "core/dispatch.hpp"
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cpu/simd_power-inl.hpp"
 
 #include <hwy/highway.h>
@@ -138,9 +138,9 @@ HWY_INLINE V gap_step(const M& metric, V sum, V gap) {
   return step_of_values(metric, sum, gap, hn::Zero(hn::DFromV<V>()));
 }
 
-/// core::end_of_chain on vectors.
+/// core::finish_sum on vectors.
 template <class M, class V>
-HWY_INLINE V chain_end(const M& metric, V sum) {
+HWY_INLINE V reduced_end(const M& metric, V sum) {
   return OnVectors<M, V>{metric, sum, sum, sum}(std::remove_const_t<decltype(M::kEnd)>{});
 }
 

@@ -26,7 +26,7 @@ KITH_HOST_DEVICE T step_of_gap(const M& metric, T sum, T gap) {
 
 /// The number to compare, when all coordinates are in the sum.
 template <typename M, typename T>
-KITH_HOST_DEVICE T end_of_chain(const M& metric, T sum) {
+KITH_HOST_DEVICE T finish_sum(const M& metric, T sum) {
   return formula::OnNumbers<M, T>{metric, sum, T(0), T(0)}(std::remove_const_t<decltype(M::kEnd)>{});
 }
 
@@ -59,22 +59,22 @@ KITH_HOST_DEVICE T shorter_way_to_interval(T query, T lower, T upper, T length) 
   return around < nearest ? around : nearest;
 }
 
-/// The chain over `dims` coordinates of a query and a point, each `stride` elements apart.
+/// The reduced distance over `dims` coordinates of a query and a point, each `stride` elements apart.
 template <typename M, typename T>
-KITH_HOST_DEVICE T chain_distance(const M& metric, const T* query, const T* point, std::uint32_t dims,
-                                  std::size_t query_stride = 1, std::size_t point_stride = 1) {
+KITH_HOST_DEVICE T reduced_distance(const M& metric, const T* query, const T* point, std::uint32_t dims,
+                                    std::size_t query_stride = 1, std::size_t point_stride = 1) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) {
     sum = step_of_pair(metric, sum, query[d * query_stride], point[d * point_stride]);
   }
-  return end_of_chain(metric, sum);
+  return finish_sum(metric, sum);
 }
 
 /// The same on periodic axes; every coordinate lies in [0, lengths[d]), where that is not infinity.
 template <typename M, typename T>
-KITH_HOST_DEVICE T periodic_chain_distance(const M& metric, const T* query, const T* point, const T* lengths,
-                                           std::uint32_t dims, std::size_t query_stride = 1,
-                                           std::size_t point_stride = 1) {
+KITH_HOST_DEVICE T periodic_reduced_distance(const M& metric, const T* query, const T* point, const T* lengths,
+                                             std::uint32_t dims, std::size_t query_stride = 1,
+                                             std::size_t point_stride = 1) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) {
     const T difference = query[d * query_stride] - point[d * point_stride];
@@ -105,11 +105,11 @@ KITH_HOST_DEVICE T step_between_intervals(const M& metric, T sum, T low, T high,
   }
 }
 
-/// A lower bound of the chain for every point inside the box [lower, upper]. Subtraction and every step are monotone
-/// under rounding to nearest, so the bound is never above the chain of a point inside; where a step is not, the factor
-/// makes up for it.
+/// A lower bound of the reduced distance for every point inside the box [lower, upper]. Subtraction and every step are
+/// monotone under rounding to nearest, so the bound is never above the reduced distance of a point inside; where a step
+/// is not, the factor makes up for it.
 template <typename M, typename T>
-KITH_HOST_DEVICE T chain_to_box(const M& metric, const T* query, const T* lower, const T* upper, std::uint32_t dims) {
+KITH_HOST_DEVICE T reduced_to_box(const M& metric, const T* query, const T* lower, const T* upper, std::uint32_t dims) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) sum = step_to_interval(metric, sum, query[d], lower[d], upper[d]);
   return safe_bound<M>(sum, dims);
@@ -117,8 +117,8 @@ KITH_HOST_DEVICE T chain_to_box(const M& metric, const T* query, const T* lower,
 
 /// The same on periodic axes. Points and query lie in [0, lengths[d]).
 template <typename M, typename T>
-KITH_HOST_DEVICE T periodic_chain_to_box(const M& metric, const T* query, const T* lower, const T* upper,
-                                         const T* lengths, std::uint32_t dims) {
+KITH_HOST_DEVICE T periodic_reduced_to_box(const M& metric, const T* query, const T* lower, const T* upper,
+                                           const T* lengths, std::uint32_t dims) {
   T sum = T(0);
   for (std::uint32_t d = 0; d < dims; ++d) {
     sum = step_of_gap(metric, sum, shorter_way_to_interval(query[d], lower[d], upper[d], lengths[d]));

@@ -1,5 +1,5 @@
 // The chains, boxes, lists and radii of the contract, and the oracle itself against long double.
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "core/order/candidate.hpp"
 #include "core/dispatch.hpp"
 #include "core/order/nearest_list.hpp"
@@ -19,16 +19,16 @@ namespace kith::test {
 namespace {
 
 template <typename T>
-class Chains : public testing::Test {};
+class ReducedDistances : public testing::Test {};
 using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(Chains, Types);
+TYPED_TEST_SUITE(ReducedDistances, Types);
 
 struct WrappingMetrics {
   template <typename M>
   static constexpr bool kTakes = core::EveryReduction::kTakes<M>&& M::kInfo.wraps;
 };
 
-TYPED_TEST(Chains, OracleAgreesWithLongDouble) {
+TYPED_TEST(ReducedDistances, OracleAgreesWithLongDouble) {
   using T = TypeParam;
   std::mt19937_64 random(42);
   for (int round = 0; round < 300; ++round) {
@@ -61,23 +61,23 @@ TYPED_TEST(Chains, OracleAgreesWithLongDouble) {
   }
 }
 
-TYPED_TEST(Chains, InnerProductsAreNegatedAndNeverMinusZeroOrNaN) {
+TYPED_TEST(ReducedDistances, InnerProductsAreNegatedAndNeverMinusZeroOrNaN) {
   using T = TypeParam;
   constexpr T kInfinity = std::numeric_limits<T>::infinity(), kMost = std::numeric_limits<T>::max();
-  const auto chain = [](std::vector<T> query, std::vector<T> point) {
-    return core::chain_distance(core::InnerProduct{}, query.data(), point.data(),
-                                static_cast<std::uint32_t>(query.size()));
+  const auto reduced = [](std::vector<T> query, std::vector<T> point) {
+    return core::reduced_distance(core::InnerProduct{}, query.data(), point.data(),
+                                  static_cast<std::uint32_t>(query.size()));
   };
-  EXPECT_EQ(chain({1, 2, -3}, {4, 5, 6}), T(4));
-  EXPECT_EQ(chain({1, 2, 3}, {4, 5, 6}), T(-32));
+  EXPECT_EQ(reduced({1, 2, -3}, {4, 5, 6}), T(4));
+  EXPECT_EQ(reduced({1, 2, 3}, {4, 5, 6}), T(-32));
   for (const auto& [query, point] : std::vector<std::pair<std::vector<T>, std::vector<T>>>{
            {{T(-0.0)}, {1}}, {{0, 0}, {1, -1}}, {{1, -1}, {2, 2}}, {{-std::numeric_limits<T>::min()}, {T(1e-30)}}}) {
-    const T zero = chain(query, point);
+    const T zero = reduced(query, point);
     EXPECT_EQ(zero, T(0));
     EXPECT_FALSE(std::signbit(zero));
   }
-  EXPECT_EQ(chain({2, 2}, {kMost, -kMost}), -kInfinity) << "the first overflow stays";
-  EXPECT_EQ(chain({2, 2}, {-kMost, kMost}), kInfinity);
+  EXPECT_EQ(reduced({2, 2}, {kMost, -kMost}), -kInfinity) << "the first overflow stays";
+  EXPECT_EQ(reduced({2, 2}, {-kMost, kMost}), kInfinity);
 }
 
 /// Around all rows but the first, which is the query.
@@ -93,7 +93,7 @@ std::pair<std::vector<T>, std::vector<T>> box_behind_first(PointView rows) {
   return {lower, upper};
 }
 
-TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
+TYPED_TEST(ReducedDistances, ABoxIsNeverFartherThanAPointInside) {
   using T = TypeParam;
   std::mt19937_64 random(43);
   for (int round = 0; round < 3000; ++round) {
@@ -104,17 +104,17 @@ TYPED_TEST(Chains, ABoxIsNeverFartherThanAPointInside) {
     const T* query = rows.view().row<T>(0);
     for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7),
                                 Metric::lp(3), Metric::canberra()}) {
-      core::visit_reduction<core::KdTreeReductions>(metric, [&](auto chain) {
-        const T bound = core::chain_to_box(chain, query, lower.data(), upper.data(), dims);
+      core::visit_reduction<core::KdTreeReductions>(metric, [&](auto reduced) {
+        const T bound = core::reduced_to_box(reduced, query, lower.data(), upper.data(), dims);
         for (std::uint64_t i = 1; i < 6; ++i) {
-          EXPECT_LE(bound, core::chain_distance(chain, query, rows.view().row<T>(i), dims));
+          EXPECT_LE(bound, core::reduced_distance(reduced, query, rows.view().row<T>(i), dims));
         }
       });
     }
   }
 }
 
-TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
+TYPED_TEST(ReducedDistances, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
   using T = TypeParam;
   std::mt19937_64 random(46);
   for (int round = 0; round < 4000; ++round) {
@@ -137,22 +137,22 @@ TYPED_TEST(Chains, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
     const T* query = rows.view().row<T>(0);
     for (const Metric metric :
          {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
-      core::visit_reduction<WrappingMetrics>(metric, [&](auto chain) {
-        const T bound = core::periodic_chain_to_box(chain, query, lower.data(), upper.data(), lengths.data(), dims);
+      core::visit_reduction<WrappingMetrics>(metric, [&](auto reduced) {
+        const T bound = core::periodic_reduced_to_box(reduced, query, lower.data(), upper.data(), lengths.data(), dims);
         EXPECT_GE(bound, T(0));
         for (std::uint64_t i = 1; i < 6; ++i) {
           const T* point = rows.view().row<T>(i);
-          const T found = core::periodic_chain_distance(chain, query, point, lengths.data(), dims);
+          const T found = core::periodic_reduced_distance(reduced, query, point, lengths.data(), dims);
           EXPECT_LE(bound, found);
-          EXPECT_LE(found, core::chain_distance(chain, query, point, dims));
-          EXPECT_EQ(found, core::periodic_chain_distance(chain, point, query, lengths.data(), dims));
+          EXPECT_LE(found, core::reduced_distance(reduced, query, point, dims));
+          EXPECT_EQ(found, core::periodic_reduced_distance(reduced, point, query, lengths.data(), dims));
         }
       });
     }
   }
 }
 
-TYPED_TEST(Chains, ARadiusBoundIsTheLastValueWithin) {
+TYPED_TEST(ReducedDistances, ARadiusBoundIsTheLastValueWithin) {
   using T = TypeParam;
   std::mt19937_64 random(44);
   std::vector<double> radii{
@@ -160,22 +160,22 @@ TYPED_TEST(Chains, ARadiusBoundIsTheLastValueWithin) {
       1e18, 1e19,  2e19,  1e38,   1e154, 2e154, 1e308, static_cast<double>(std::numeric_limits<T>::max())};
   for (int i = 0; i < 2000; ++i) radii.push_back(std::ldexp(static_cast<double>(random() >> 11), -60));
   for (const double radius : radii) {
-    const T bound = core::chain_bound_of_radius<T>(Metric::l2(), radius);
+    const T bound = core::reduced_bound_of_radius<T>(Metric::l2(), radius);
     EXPECT_LE(static_cast<double>(std::sqrt(bound)), radius);
     const T next = std::nextafter(bound, std::numeric_limits<T>::infinity());
     EXPECT_GT(static_cast<double>(std::sqrt(next)), radius) << radius;
-    const T cosine = core::chain_bound_of_radius<T>(Metric::cosine(), radius);
+    const T cosine = core::reduced_bound_of_radius<T>(Metric::cosine(), radius);
     if (std::isfinite(cosine)) {
       EXPECT_LE(static_cast<double>(cosine / 2), radius);
       const T after = std::nextafter(cosine, std::numeric_limits<T>::infinity());
       EXPECT_GT(static_cast<double>(after) / 2, radius);
     }
-    EXPECT_LE(static_cast<double>(core::chain_bound_of_radius<T>(Metric::l1(), radius)), radius);
+    EXPECT_LE(static_cast<double>(core::reduced_bound_of_radius<T>(Metric::l1(), radius)), radius);
   }
-  EXPECT_TRUE(std::isinf(core::chain_bound_of_radius<T>(Metric::l2(), std::numeric_limits<double>::infinity())));
+  EXPECT_TRUE(std::isinf(core::reduced_bound_of_radius<T>(Metric::l2(), std::numeric_limits<double>::infinity())));
 }
 
-TYPED_TEST(Chains, NearestListKeepsTheSmallestPairs) {
+TYPED_TEST(ReducedDistances, NearestListKeepsTheSmallestPairs) {
   using T = TypeParam;
   std::mt19937_64 random(45);
   for (int round = 0; round < 300; ++round) {

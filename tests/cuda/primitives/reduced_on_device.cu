@@ -1,8 +1,8 @@
-// See chain_on_device.hpp.
-#include "cuda/primitives/chain_on_device.hpp"
+// See reduced_on_device.hpp.
+#include "cuda/primitives/reduced_on_device.hpp"
 
 #include "core/arithmetic.hpp"
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "core/order/nearest_list.hpp"
 
 #include <cuda_runtime.h>
@@ -54,11 +54,11 @@ KITH_HOST_DEVICE PairResult<T> pair_result(const T* rows, std::uint32_t dims, st
     upper[d] = point[d] < other[d] ? other[d] : point[d];
   }
   PairResult<T> result;
-  result.l2 = core::chain_distance(core::L2{}, query, point, dims);
-  result.l1 = core::chain_distance(core::L1{}, query, point, dims);
-  result.linf = core::chain_distance(core::Linf{}, query, point, dims);
+  result.l2 = core::reduced_distance(core::L2{}, query, point, dims);
+  result.l1 = core::reduced_distance(core::L1{}, query, point, dims);
+  result.linf = core::reduced_distance(core::Linf{}, query, point, dims);
   result.root = core::square_root(result.l2);
-  result.box = core::chain_to_box(core::L2{}, query, lower, upper, dims);
+  result.box = core::reduced_to_box(core::L2{}, query, lower, upper, dims);
   return result;
 }
 

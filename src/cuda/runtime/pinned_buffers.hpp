@@ -12,51 +12,51 @@
 
 namespace kith::cuda {
 
-/// Thread-safe. Rooms of one size, kept for the next request.
-class PinnedRooms {
+/// Thread-safe. Buffers of one size, kept for the next request.
+class PinnedBuffers {
  public:
   static constexpr std::uint64_t kBytes = std::uint64_t{256} << 10;
 
   class Lease {
    public:
-    explicit Lease(PinnedRooms& rooms) : rooms_(rooms), room_(rooms.take()) {}
-    ~Lease() { rooms_.give_back(std::move(room_)); }
+    explicit Lease(PinnedBuffers& buffers) : buffers_(buffers), storage_(buffers.take()) {}
+    ~Lease() { buffers_.give_back(std::move(storage_)); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    std::byte* data() const { return room_.get(); }
+    std::byte* data() const { return storage_.get(); }
 
    private:
-    PinnedRooms& rooms_;
-    std::unique_ptr<std::byte, void (*)(std::byte*)> room_;
+    PinnedBuffers& buffers_;
+    std::unique_ptr<std::byte, void (*)(std::byte*)> storage_;
   };
 
  private:
-  using Room = std::unique_ptr<std::byte, void (*)(std::byte*)>;
+  using Storage = std::unique_ptr<std::byte, void (*)(std::byte*)>;
 
-  Room take() {
+  Storage take() {
     {
       const std::lock_guard guard(lock_);
       if (!idle_.empty()) {
-        Room room = std::move(idle_.back());
+        Storage storage = std::move(idle_.back());
         idle_.pop_back();
-        return room;
+        return storage;
       }
     }
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, kBytes, cudaHostAllocPortable | cudaHostAllocMapped), "allocating pinned memory");
-    return Room(static_cast<std::byte*>(memory), [](std::byte* bytes) { cudaFreeHost(bytes); });
+    return Storage(static_cast<std::byte*>(memory), [](std::byte* bytes) { cudaFreeHost(bytes); });
   }
-  void give_back(Room room) noexcept {
+  void give_back(Storage storage) noexcept {
     const std::lock_guard guard(lock_);
     try {
-      idle_.push_back(std::move(room));
+      idle_.push_back(std::move(storage));
     } catch (const std::bad_alloc&) {  // then it is freed
     }
   }
 
   std::mutex lock_;
-  std::vector<Room> idle_;
+  std::vector<Storage> idle_;
 };
 
 }  // namespace kith::cuda

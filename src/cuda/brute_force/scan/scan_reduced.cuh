@@ -1,7 +1,7 @@
-// Chains of scans: their ends, and which metrics have kernels of their own.
+// Reduced distances of scans: their ends, and which metrics have kernels of their own.
 #pragma once
 
-#include "core/metric/chain.hpp"
+#include "core/metric/reduced_distance.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
 namespace kith::cuda {
@@ -17,13 +17,13 @@ inline bool has_tiles(Metric::Kind kind) {
                                                 [](auto each) { return TiledMetrics::kTakes<decltype(each)>; });
 }
 
-/// The ends of the chains of a thread.
-template <typename Chain, typename T, std::uint32_t kRows, std::uint32_t kWidth>
-__device__ __forceinline__ void end_chains(T (&chains)[kRows][kWidth]) {
+/// The ends of the reduced distances of a thread.
+template <typename M, typename T, std::uint32_t kRows, std::uint32_t kWidth>
+__device__ __forceinline__ void finish_sums(T (&reduced)[kRows][kWidth]) {
 #pragma unroll
   for (std::uint32_t i = 0; i < kRows; ++i) {
 #pragma unroll
-    for (std::uint32_t j = 0; j < kWidth; ++j) chains[i][j] = core::end_of_chain(Chain{}, chains[i][j]);
+    for (std::uint32_t j = 0; j < kWidth; ++j) reduced[i][j] = core::finish_sum(M{}, reduced[i][j]);
   }
 }
 

@@ -1,5 +1,5 @@
-// The chains, boxes and lists give the same bytes on the GPU as on the host.
-#include "cuda/primitives/chain_on_device.hpp"
+// The reduced distances, boxes and lists give the same bytes on the GPU as on the host.
+#include "cuda/primitives/reduced_on_device.hpp"
 
 #include "support/random_case.hpp"
 
@@ -18,11 +18,11 @@ namespace {
 bool has_gpu() { return available_devices().size() > 1; }
 
 template <typename T>
-class ChainsOnDevice : public testing::Test {};
+class ReducedOnDevice : public testing::Test {};
 using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(ChainsOnDevice, Types);
+TYPED_TEST_SUITE(ReducedOnDevice, Types);
 
-TYPED_TEST(ChainsOnDevice, GiveTheBytesOfTheHost) {
+TYPED_TEST(ReducedOnDevice, GiveTheBytesOfTheHost) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
   using T = TypeParam;
   std::mt19937_64 random(48);
