@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace kith::cli {
 namespace {

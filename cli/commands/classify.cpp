@@ -21,7 +21,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 namespace kith::cli {
 namespace {

@@ -1,8 +1,6 @@
 // See classify_check.hpp.
 #include "commands/classify_check.hpp"
 
-#include "interrupt.hpp"
-
 #include <kith/error.hpp>
 #include <kith/index.hpp>
 

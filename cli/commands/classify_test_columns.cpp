@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace kith::cli {

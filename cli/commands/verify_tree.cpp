@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <utility>
 #include <variant>
 
 namespace kith::cli {
