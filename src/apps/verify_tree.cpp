@@ -18,7 +18,6 @@
 #include <bit>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <span>

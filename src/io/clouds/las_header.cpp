@@ -14,7 +14,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <string>
 #include <string_view>
 
 namespace kith::io {

@@ -1,7 +1,6 @@
 // How coordinates become the 32-bit integers of LAS: value = integer * scale + offset.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 namespace kith::io {

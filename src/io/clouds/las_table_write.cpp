@@ -3,7 +3,6 @@
 #include "io/clouds/las_point_format.hpp"
 #include "io/clouds/las_scale.hpp"
 #include "io/records/record_table_write.hpp"
-#include "io/records/record_values.hpp"
 #include "io/tables/table_formats.hpp"
 
 #include <kith/error.hpp>
@@ -16,7 +15,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 

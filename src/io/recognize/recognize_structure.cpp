@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace kith::io {

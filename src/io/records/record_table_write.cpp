@@ -1,11 +1,9 @@
 // See record_table_write.hpp.
 #include "io/records/record_table_write.hpp"
 
-#include "io/tables/column_visit.hpp"
 #include "io/records/record_values.hpp"
 #include "io/records/record_write.hpp"
 #include "io/text/rows_as_text.hpp"
-#include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
@@ -13,10 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
 

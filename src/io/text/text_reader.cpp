@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <utility>
 
 namespace kith::io {
 namespace {

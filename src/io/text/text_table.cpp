@@ -5,7 +5,6 @@
 #include "io/text/text_blocks.hpp"
 #include "io/text/text_field.hpp"
 #include "io/text/text_layout.hpp"
-#include "io/text/text_sample.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -15,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>

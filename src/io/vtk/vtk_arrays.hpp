@@ -4,7 +4,6 @@
 #include "io/records/record_layout.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
