@@ -1,7 +1,7 @@
 // See row_conditions.hpp.
 #include "row_conditions.hpp"
 
-#include "allowed_points.hpp"
+#include "value_file.hpp"
 #include "input_flags.hpp"
 #include "number_arguments.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
-#include "point_source.hpp"
+#include "sources.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"

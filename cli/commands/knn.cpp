@@ -1,17 +1,15 @@
 // kith knn: the k nearest neighbours of every query.
 #include "commands/all_commands.hpp"
 
-#include "bit_source.hpp"
+#include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
-#include "point_source.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 

@@ -1,7 +1,7 @@
 // kith man: prints the manual page of kith or of one command.
 #include "commands/all_commands.hpp"
 
-#include "manual/manual_pages.hpp"
+#include "help_text.hpp"
 #include "standard_output.hpp"
 
 #include <memory>

@@ -1,16 +1,14 @@
 // kith radius: all neighbours within a distance, or how many there are.
 #include "commands/all_commands.hpp"
 
-#include "bit_source.hpp"
+#include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
-#include "point_source.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 

@@ -2,16 +2,13 @@
 // verify_index.
 #include "commands/all_commands.hpp"
 
-#include "commands/verify_index.hpp"
-#include "commands/verify_sequences.hpp"
-#include "commands/verify_tree.hpp"
-#include "allowed_points.hpp"
+#include "commands/verify_parts.hpp"
+#include "value_file.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
 #include "query_file.hpp"
-#include "query_radii.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -170,7 +167,7 @@ int run_verify(VerifyFlags flags) {
   }
   std::vector<std::uint64_t> allowed;
   if (!flags.allow_path.empty()) {
-    allowed = read_allowed_points(flags.allow_path, points.points.rows(), flags.output, progress.callback());
+    allowed = read_row_mask("--allow", flags.allow_path, points.points.rows(), flags.output, progress.callback());
     flags.options.allowed = allowed;
   }
   const PointView asked = flags.queries_path.empty() ? points.view() : queries.view();
