@@ -11,7 +11,7 @@
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "cpu/nearest_row.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
 #include "runtime/parallel.hpp"
 

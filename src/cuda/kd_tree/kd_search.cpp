@@ -10,9 +10,8 @@
 #include "cuda/queries/engine_search.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/started_device.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
-#include "engine/kd_tree/validate_tree.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/time_spent.hpp"
 

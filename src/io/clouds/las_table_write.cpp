@@ -1,7 +1,5 @@
 // Writes a table as LAS 1.2 or 1.4: attributes by their names, other columns of numbers as extra bytes.
-#include "io/clouds/las_extra_bytes.hpp"
-#include "io/clouds/las_point_format.hpp"
-#include "io/clouds/las_scale.hpp"
+#include "io/clouds/las_format.hpp"
 #include "io/records/record_table_write.hpp"
 #include "io/tables/table_formats.hpp"
 

@@ -1,5 +1,6 @@
-// See text_table.hpp. Threads cut blocks of lines into fields; then each column is looked at as a whole.
-#include "io/text/text_table.hpp"
+// Reads every column of a text file, its fields as they stand. Threads cut blocks of lines into fields; then each
+// column is looked at as a whole.
+#include "io/text/text_reader.hpp"
 
 #include "io/records/record_write.hpp"
 #include "io/text/text_blocks.hpp"

@@ -3,7 +3,6 @@
 #include "io/molecules/line_cursor.hpp"
 #include "io/text/text_field.hpp"
 #include "io/vtk/vtk_arrays.hpp"
-#include "io/vtk/vtk_read.hpp"
 
 #include <kith/error.hpp>
 
