@@ -11,7 +11,7 @@
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/kd_tree/build/build.hpp"
 #include "cuda/kd_tree/search/tree_engine.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 
 #include <kith/apps/generate.hpp>
 #include <kith/error.hpp>

@@ -11,7 +11,7 @@
 #include "cuda/kd_tree/build/build.hpp"
 #include "cuda/kd_tree/check/check_tree.hpp"
 #include "cuda/kd_tree/build/tree_build.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/apps/generate.hpp>

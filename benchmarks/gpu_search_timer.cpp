@@ -13,7 +13,7 @@
 #include "cuda/kd_tree/tree_copies.hpp"
 #include "cuda/primitives/sum_counts.hpp"
 #include "engine/backend.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/knn_rules.hpp"
 
 #include <kith/apps/generate.hpp>

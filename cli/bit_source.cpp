@@ -1,5 +1,5 @@
-// See bit_source.hpp.
-#include "bit_source.hpp"
+// Rows of bits for knn and radius under --metric hamming: see prepared_search.hpp.
+#include "sources.hpp"
 
 #include "readable.hpp"
 

@@ -38,6 +38,8 @@ std::vector<std::string> flag_names(const Command& command) {
   return names;
 }
 
+std::string spoken_name(const std::string& names) { return split(names, ',').back(); }
+
 void require_choice(const std::string& flag, const std::string& choices, const std::string& text) {
   const std::vector<std::string> all = choices_of(choices);
   if (std::find(all.begin(), all.end(), text) != all.end()) return;

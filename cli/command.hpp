@@ -7,12 +7,26 @@
 
 namespace kith::cli {
 
+/// Called with the value of a flag or argument ("" for a switch); throws UsageError.
+class Take : public std::function<void(const std::string&)> {
+ public:
+  using function::function;
+  /// A switch.
+  Take(bool* is_given) : function([=](const std::string&) { *is_given = true; }) {}
+  /// Keeps the value as it is, once `check`, which throws UsageError, has accepted it.
+  Take(std::string* text, void (*check)(const std::string&) = nullptr)
+      : function([=](const std::string& value) {
+          if (check != nullptr) check(value);
+          *text = value;
+        }) {}
+};
+
 /// One flag. Help, parsing, suggestions and completion all read the same description, so they never disagree.
 struct Flag {
   std::string names;  ///< "-k", "--json" or "-o,--out"
   std::string value;  ///< what follows it: "K", "FILE", or the choices "yes|no|auto"; empty for a switch
   std::string text;   ///< one line for the help
-  std::function<void(const std::string&)> take;  ///< called with the value ("" for a switch); throws UsageError
+  Take take;
   bool required = false;
 };
 
@@ -27,7 +41,7 @@ struct Argument {
   std::string name;   ///< "POINTS"; "COMMAND" and choices such as "bash|zsh" are completed as what they are
   std::string value;  ///< "FILE", "COMMAND" or choices, as for a flag
   std::string text;
-  std::function<void(const std::string&)> take;
+  Take take;
   bool required = false;
   bool repeated = false;  ///< one or more; `take` is called for each
 };
@@ -58,7 +72,20 @@ std::vector<std::string> choices_of(const std::string& value);
 /// Every name of every flag of a command, e.g. "-o" and "--out".
 std::vector<std::string> flag_names(const Command& command);
 
+/// The flag without its short form, as messages name it: "--out" of "-o,--out".
+std::string spoken_name(const std::string& names);
+
 /// Throws UsageError, with a suggestion, unless `text` is one of the choices.
 void require_choice(const std::string& flag, const std::string& choices, const std::string& text);
+
+/// A flag that sets `target` to what `parse` makes of one of the choices.
+template <typename Target, typename Parse>
+Flag choice_flag(const std::string& names, const std::string& choices, const std::string& text, Target& target,
+                 Parse parse) {
+  return {names, choices, text, [=, &target](const std::string& value) {
+            require_choice(spoken_name(names), choices, value);
+            target = parse(value);
+          }};
+}
 
 }  // namespace kith::cli

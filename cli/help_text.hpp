@@ -1,4 +1,4 @@
-// The guide that "kith" prints, and the help of each command.
+// What commands say of themselves: the guide that "kith" prints, help, manual pages and completion of shells.
 #pragma once
 
 #include "command.hpp"
@@ -16,5 +16,17 @@ std::string guide(const std::vector<Command>& commands);
 
 /// Usage, description, arguments, flags and examples of one command.
 std::string help_of(const Command& command);
+
+/// kith(1): what kith is, its commands, exit codes.
+std::string manual_page(const std::vector<Command>& commands);
+
+/// kith-NAME(1): usage, description, arguments, flags and examples of one command.
+std::string manual_page_of(const Command& command);
+
+/// A script for bash (4 or newer) to source.
+std::string bash_completion(const std::vector<Command>& commands);
+
+/// A script for zsh to load as the function _kith.
+std::string zsh_completion(const std::vector<Command>& commands);
 
 }  // namespace kith::cli

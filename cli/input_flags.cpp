@@ -6,7 +6,6 @@
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
-#include <kith/index_file.hpp>
 
 #include <fmt/format.h>
 
@@ -123,8 +122,7 @@ FlagGroup input_flags(io::ReadOptions& options) {
                   [&options](DType dtype) { options.dtype = dtype; }),
        {"--columns", "A,B,C", "use these columns, by name or position (1 is the first), in this order",
         [&options](const std::string& value) { options.columns = parse_columns("--columns", value); }},
-       {"--label", "COLUMN", "this column holds labels, not coordinates",
-        [&options](const std::string& value) { options.label = value; }},
+       {"--label", "COLUMN", "this column holds labels, not coordinates", &options.label},
        {"--delimiter", "auto|comma|semicolon|space|tab", "text: field separator; any other single character works too",
         [&options](const std::string& value) { options.delimiter = delimiter_of(value); }},
        {"--decimal", "point|comma|auto", "text: decimal mark of numbers",
@@ -137,10 +135,9 @@ FlagGroup input_flags(io::ReadOptions& options) {
           require_choice("--header", "yes|no|auto", value);
           if (value != "auto") options.header = value == "yes";
         }},
-       {"--array", "NAME", "npz: which array holds the points",
-        [&options](const std::string& value) { options.array = value; }},
+       {"--array", "NAME", "npz: which array holds the points", &options.array},
        {"--layout", "LAYOUT", "raw numbers: the layout of the file, e.g. \"f32 x,y,z,i\" or \"fortran be f64 x,y,z\"",
-        [&options](const std::string& value) { options.layout = value; }}}};
+        &options.layout}}};
 }
 
 std::string header_text(const io::TextReading& text) {

@@ -70,10 +70,7 @@ FlagGroup neighbor_output_flags(SearchFlags& flags) {
   group.flags.front().text =
       "write the result as .npz, .csv, .tsv or .mtx, with --stats also as .ply, .pcd or .las; without it CSV goes to "
       "standard output";
-  group.flags.front().take = [&flags](const std::string& path) {
-    check_neighbors_path(path);
-    flags.out = path;
-  };
+  group.flags.front().take = Take(&flags.out, check_neighbors_path);
   group.flags.insert(
       group.flags.begin() + 1,
       {{"--with", "points|labels|names|all",
@@ -81,7 +78,7 @@ FlagGroup neighbor_output_flags(SearchFlags& flags) {
         [&flags](const std::string& value) { flags.with = parse_columns("--with", value); }},
        {"--stats", "",
         "one row per query: its columns, the smallest, mean and largest distance, and the number of neighbours",
-        [&flags](const std::string&) { flags.stats = true; }}});
+        &flags.stats}});
   return group;
 }
 

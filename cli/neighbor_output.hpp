@@ -1,7 +1,7 @@
 // The results of knn and radius as files: lists, lists with what they are about (--with), figures per query (--stats).
 #pragma once
 
-#include "result_columns.hpp"
+#include "neighbor_tables.hpp"
 #include "search_flags.hpp"
 
 #include <kith/neighbors.hpp>

@@ -1,13 +1,19 @@
 // Results as tables: a row per query with figures, or a row per pair with the columns of both.
 #pragma once
 
-#include "result_columns.hpp"
 #include "search_flags.hpp"
 
 #include <kith/io/table.hpp>
 #include <kith/neighbors.hpp>
 
 namespace kith::cli {
+
+struct ResultColumns {
+  io::Table points;
+  io::Table queries;  ///< empty: the points are the queries
+
+  const io::Table& asked() const { return queries.columns.empty() ? points : queries; }
+};
 
 /// The columns of the queries, then nearest_distance, mean_distance (both NaN without neighbours), kth_distance (inf if
 /// there are fewer than k; of lists: farthest_distance) and neighbors.

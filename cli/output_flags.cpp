@@ -46,18 +46,13 @@ void OutputFlags::explanation(std::string_view text) const {
   write_to_stderr(printable(out));
 }
 
-Flag json_flag(OutputFlags& flags, const std::string& text) {
-  return {"--json", "", text, [&flags](const std::string&) { flags.json = true; }};
-}
+Flag json_flag(OutputFlags& flags, const std::string& text) { return {"--json", "", text, &flags.json}; }
 
 Flag quiet_flag(OutputFlags& flags) {
-  return {"-q,--quiet", "", "no progress, notes or summary; errors are still shown",
-          [&flags](const std::string&) { flags.quiet = true; }};
+  return {"-q,--quiet", "", "no progress, notes or summary; errors are still shown", &flags.quiet};
 }
 
-Flag explain_flag(OutputFlags& flags, const std::string& text) {
-  return {"--explain", "", text, [&flags](const std::string&) { flags.explain = true; }};
-}
+Flag explain_flag(OutputFlags& flags, const std::string& text) { return {"--explain", "", text, &flags.explain}; }
 
 void check_output_path(const std::string& path) {
   if (path.empty()) throw UsageError("--out: the name of the file is empty");

@@ -8,13 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace kith::cli {
 namespace {
-
-/// The flag without its short form, as messages name it: "--out" of "-o,--out".
-std::string spoken_name(const std::string& names) { return split(names, ',').back(); }
 
 void add_to(CLI::App& app, const Flag& flag) {
   if (flag.value.empty()) {

@@ -1,5 +1,5 @@
-// See point_source.hpp.
-#include "point_source.hpp"
+// Points for knn, radius and box: see prepared_search.hpp.
+#include "sources.hpp"
 
 #include "geographic_note.hpp"
 #include "readable.hpp"

@@ -1,13 +1,10 @@
 // See prepared_search.hpp.
 #include "prepared_search.hpp"
 
-#include "allowed_points.hpp"
-#include "bit_source.hpp"
+#include "value_file.hpp"
+#include "sources.hpp"
 #include "interrupt.hpp"
-#include "point_source.hpp"
-#include "query_radii.hpp"
 #include "readable.hpp"
-#include "sequence_source.hpp"
 #include "stopwatch.hpp"
 
 #include <kith/error.hpp>
@@ -16,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -62,7 +58,7 @@ PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgres
     query_count_ = source_.query_count();
   }
   if (!flags.allow_path.empty()) {
-    allowed_ = read_allowed_points(flags.allow_path, source_.rows(), flags.output, progress.callback());
+    allowed_ = read_row_mask("--allow", flags.allow_path, source_.rows(), flags.output, progress.callback());
   }
   if (!flags.radius_path.empty()) {
     radii_ = read_query_radii(flags.radius_path, query_count_, flags.output, progress.callback());

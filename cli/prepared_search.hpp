@@ -1,7 +1,7 @@
 // The steps that knn, radius and box share, whatever POINTS holds: read, build or load, report.
 #pragma once
 
-#include "result_columns.hpp"
+#include "neighbor_tables.hpp"
 #include "search_flags.hpp"
 #include "search_times.hpp"
 #include "terminal_progress.hpp"
@@ -27,8 +27,7 @@ struct SourceInput {
   ResultColumns& columns;  ///< filled if the flags want them
 };
 
-/// The index, built from POINTS or loaded from a file, and the queries. A `Source` (point_source.hpp, bit_source.hpp,
-/// sequence_source.hpp) has
+/// The index, built from POINTS or loaded from a file, and the queries. A `Source` (sources.hpp) has
 /// - `Index`, and `require_flags(input, is_index)`, which throws UsageError for flags that mean nothing here;
 /// - `read_points(input)`, or for an index file `require_fitting(input, facts)`; after either one `rows()`, `dtype()`;
 /// - `read_queries(input)` and then `queries()`, `query_count()`; not called where the points are the queries;

@@ -1,7 +1,7 @@
 // See row_conditions.hpp.
 #include "row_conditions.hpp"
 
-#include "allowed_points.hpp"
+#include "value_file.hpp"
 #include "input_flags.hpp"
 #include "number_arguments.hpp"
 
@@ -101,27 +101,19 @@ void keep_where(const std::string& condition, const io::Table& table, int thread
 }  // namespace
 
 FlagGroup condition_flags(RowConditions& conditions) {
-  return {
-      "Which rows",
-      {{"--where", "CONDITION", "rows for which this is true, e.g. \"mean_distance < 0.2 and label == 'car'\"",
-        [&conditions](const std::string& value) { conditions.where = value; }},
-       {"--box", "LO:HI,…", "rows within a range of each coordinate, ends included, or of a column: z=0:2.5",
-        [&conditions](const std::string& value) { conditions.box = value; }},
-       {"--range", "FIRST:END[:STEP]", "rows by number from 0, END not included; negative numbers count from the end",
-        [&conditions](const std::string& value) { conditions.range = value; }},
-       {"--mask", "FILE", "rows marked 1 in this file, which holds a 0 or 1 for each row, e.g. a .npy of booleans",
-        [&conditions](const std::string& path) { conditions.mask_path = path; }},
-       {"--invert", "", "the rows that --where, --box, --range and --mask do not choose",
-        [&conditions](const std::string&) { conditions.invert = true; }},
-       {"--every", "N", "of these rows, the first and every N-th after it",
-        [&conditions](const std::string& value) {
-          conditions.every = parse_whole("--every", value, 1, std::numeric_limits<std::uint32_t>::max());
-        }},
-       {"--random", "N", "of these rows, N at random, in the order of the file",
-        [&conditions](const std::string& value) {
-          conditions.random = parse_whole("--random", value, 0, std::numeric_limits<std::uint32_t>::max());
-        }},
-       seed_flag(conditions.seed, "for --random; the same seed takes the same rows on every machine")}};
+  return {"Which rows",
+          {{"--where", "CONDITION", "rows for which this is true, e.g. \"mean_distance < 0.2 and label == 'car'\"",
+            &conditions.where},
+           {"--box", "LO:HI,…", "rows within a range of each coordinate, ends included, or of a column: z=0:2.5",
+            &conditions.box},
+           {"--range", "FIRST:END[:STEP]",
+            "rows by number from 0, END not included; negative numbers count from the end", &conditions.range},
+           {"--mask", "FILE", "rows marked 1 in this file, which holds a 0 or 1 for each row, e.g. a .npy of booleans",
+            &conditions.mask_path},
+           {"--invert", "", "the rows that --where, --box, --range and --mask do not choose", &conditions.invert},
+           whole_flag("--every", "N", "of these rows, the first and every N-th after it", conditions.every, 1),
+           whole_flag("--random", "N", "of these rows, N at random, in the order of the file", conditions.random, 0),
+           seed_flag(conditions.seed, "for --random; the same seed takes the same rows on every machine")}};
 }
 
 std::vector<std::uint32_t> chosen_rows(const io::Table& table, const RowConditions& conditions, const std::string& file,

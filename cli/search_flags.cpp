@@ -44,9 +44,8 @@ bool SearchFlags::wants_columns() const {
 
 std::vector<Argument> search_arguments(SearchFlags& flags) {
   return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
-           [&flags](const std::string& path) { flags.points_path = path; }, true},
-          {"QUERIES", "FILE", "the points to find neighbours for; by default POINTS themselves",
-           [&flags](const std::string& path) { flags.queries_path = path; }}};
+           &flags.points_path, true},
+          {"QUERIES", "FILE", "the points to find neighbours for; by default POINTS themselves", &flags.queries_path}};
 }
 
 Flag metric_flag(Metric& metric) {
@@ -78,54 +77,43 @@ Flag device_flag(Device& device) {
 }
 
 Flag engine_flag(Engine& engine) {
-  return {"--engine", kEngines, "search engine; auto chooses by number of points, dimensions and queries",
-          [&engine](const std::string& value) {
-            require_choice("--engine", kEngines, value);
-            engine = parse_engine(value);
-          }};
+  return choice_flag("--engine", kEngines, "search engine; auto chooses by number of points, dimensions and queries",
+                     engine, parse_engine);
 }
 
 Flag allow_flag(SearchFlags& flags) {
   return {"--allow", "FILE",
           "search only points marked 1 in this file, which holds a 0 or 1 for each point, e.g. a .npy of booleans",
-          [&flags](const std::string& path) { flags.allow_path = path; }};
+          &flags.allow_path};
 }
 
 Flag earlier_only_flag(SearchFlags& flags) {
   return {"--earlier-only", "", "without QUERIES: each point searches only points with lower row numbers",
-          [&flags](const std::string&) { flags.search.earlier_only = true; }};
+          &flags.search.earlier_only};
 }
 
 Flag leaf_size_flag(BuildOptions& build) {
-  return {"--leaf-size", "N", "trees: most points in a leaf, up to 1024; 0, the default, chooses a suitable size",
-          [&build](const std::string& value) {
-            build.leaf_size = static_cast<std::uint32_t>(parse_whole("--leaf-size", value, 0, kMostPerLeaf));
-          }};
+  return whole_flag("--leaf-size", "N",
+                    "trees: most points in a leaf, up to 1024; 0, the default, chooses a suitable size",
+                    build.leaf_size, 0, kMostPerLeaf);
 }
 
 Flag split_flag(BuildOptions& build) {
-  return {"--split", kSplits, "k-d tree: split the widest side, or x, y, z, x, … in turn; widest by default",
-          [&build](const std::string& value) {
-            require_choice("--split", kSplits, value);
-            build.split = parse_split_rule(value);
-          }};
+  return choice_flag("--split", kSplits, "k-d tree: split the widest side, or x, y, z, x, … in turn; widest by default",
+                     build.split, parse_split_rule);
 }
 
 Flag builder_flag(BuildOptions& build) {
-  return {"--builder", kBuilders,
-          "cover tree: build level by level (batch, the default) or from lists of near and far points (lists)",
-          [&build](const std::string& value) {
-            require_choice("--builder", kBuilders, value);
-            build.builder = parse_cover_builder(value);
-          }};
+  return choice_flag(
+      "--builder", kBuilders,
+      "cover tree: build level by level (batch, the default) or from lists of near and far points (lists)",
+      build.builder, parse_cover_builder);
 }
 
 Flag select_flag(SearchOptions& search) {
-  return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto chooses the fastest",
-          [&search](const std::string& value) {
-            require_choice("--select", kSelects, value);
-            search.select = parse_select_method(value);
-          }};
+  return choice_flag("--select", kSelects,
+                     "brute force on a GPU: how the k nearest are selected; auto chooses the fastest", search.select,
+                     parse_select_method);
 }
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
@@ -167,25 +155,21 @@ FlagGroup search_flags(SearchFlags& flags) {
        threads_flag(
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
        any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
-       {"--squared", "", "l2: report squared distances", [&flags](const std::string&) { flags.search.squared = true; }},
+       {"--squared", "", "l2: report squared distances", &flags.search.squared},
        {"--exclude-self", "", "without QUERIES: do not report a point as its own neighbour",
-        [&flags](const std::string&) { flags.search.exclude_self = true; }},
+        &flags.search.exclude_self},
        skip_nonfinite_flag(flags),
        period_flag(flags.axes, flags.build.period),
        leaf_size_flag(flags.build),
        split_flag(flags.build),
        builder_flag(flags.build),
-       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it",
-        [&flags](const std::string&) { flags.map = true; }}}};
+       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map}}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {
   return {"Result",
           {{"-o,--out", "FILE", "write the result as .npz, .csv or .tsv; without it CSV goes to standard output",
-            [&flags](const std::string& path) {
-              check_result_path(path);
-              flags.out = path;
-            }},
+            Take(&flags.out, check_result_path)},
            json_flag(flags.output, "print a report as JSON; the result itself is then written only with --out"),
            quiet_flag(flags.output),
            explain_flag(flags.output,

@@ -66,27 +66,20 @@ Flag any_metric_flag(Metric& metric, SequenceFlags& flags, bool* given) {
 FlagGroup sequence_flags(SequenceFlags& flags) {
   return {
       "Reading strings and sets",
-      {{"--from", kLayouts, "edit, hamming, jaccard: file format; by default recognised by extension and content",
-        [&flags](const std::string& value) {
-          require_choice("--from", kLayouts, value);
-          flags.from = io::parse_sequence_format(value);
-        }},
-       {"--text", kTexts, "edit, hamming: compare Unicode characters (utf8, the default) or bytes",
-        [&flags](const std::string& value) {
-          require_choice("--text", kTexts, value);
-          flags.text = value == "bytes" ? SequenceKind::bytes : SequenceKind::text;
-        }},
+      {choice_flag("--from", kLayouts,
+                   "edit, hamming, jaccard: file format; by default recognised by extension and content", flags.from,
+                   io::parse_sequence_format),
+       choice_flag(
+           "--text", kTexts, "edit, hamming: compare Unicode characters (utf8, the default) or bytes", flags.text,
+           [](const std::string& value) { return value == "bytes" ? SequenceKind::bytes : SequenceKind::text; }),
        {"--text-column", "COLUMN", "the file is a table (CSV), and this column, by name or position, holds the strings",
         [&flags](const std::string& value) {
           if (value.empty()) throw UsageError("--text-column: the name of the column is empty");
           flags.text_column = value;
         }},
-       {"--shingle", "N", "jaccard: compare strings as sets of N consecutive characters",
-        [&flags](const std::string& value) {
-          flags.shingle = static_cast<std::uint32_t>(parse_whole("--shingle", value, 1, kLongestShingle));
-        }},
-       {"--words", "", "jaccard: compare strings as sets of words",
-        [&flags](const std::string&) { flags.words = true; }}}};
+       whole_flag("--shingle", "N", "jaccard: compare strings as sets of N consecutive characters", flags.shingle, 1,
+                  kLongestShingle),
+       {"--words", "", "jaccard: compare strings as sets of words", &flags.words}}};
 }
 
 IndexContent content_of(const std::string& path, const SequenceFlags& flags) {

@@ -1,5 +1,5 @@
-// See sequence_source.hpp.
-#include "sequence_source.hpp"
+// Strings and sets for knn and radius: see prepared_search.hpp.
+#include "sources.hpp"
 
 #include <kith/error.hpp>
 

@@ -4,7 +4,6 @@
 #include <kith/progress.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 
 namespace kith::cli {

@@ -1,26 +1,24 @@
-// Files with one number for each point or query: --allow, --radius-file.
+// Files with one number for each point or query: --allow, --mask, --radius-file.
 #pragma once
 
 #include "output_flags.hpp"
 
-#include <kith/io/read_points.hpp>
 #include <kith/progress.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
-/// What the numbers of a file are for, for messages.
-struct ValueFile {
-  std::string flag;  ///< "--allow"
-  std::string path;
-  std::uint64_t count = 0;  ///< how many there must be
-  std::string of, of_many;  ///< "point", "points"
-};
+/// One radius per query. Throws BadData for one that is negative or NaN and UsageError if their number is not that of
+/// the queries.
+std::vector<double> read_query_radii(const std::string& path, std::uint64_t queries, const OutputFlags& output,
+                                     const ProgressCallback& progress);
 
-/// One column of `count` rows. Throws UsageError if there are more columns, or more or fewer rows, and as
-/// io::read_points.
-io::PointFile read_values(const ValueFile& file, const OutputFlags& output, const ProgressCallback& progress);
+/// One 0 or 1 per point, as bits: bit i % 64 of word i / 64 for point i. Throws BadData for other values and UsageError
+/// if their number is not that of the points. `flag` is the one that named the file, for messages.
+std::vector<std::uint64_t> read_row_mask(const std::string& flag, const std::string& path, std::uint64_t rows,
+                                         const OutputFlags& output, const ProgressCallback& progress);
 
 }  // namespace kith::cli

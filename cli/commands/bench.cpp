@@ -171,8 +171,7 @@ Command bench_command() {
       "Generates uniform points and times building an index and searching it, for a few sizes, dimensions, values of k "
       "and both types. Use it to compare machines, thread counts and versions.";
   command.groups = {{"What to run",
-                     {{"--quick", "", "a smaller suite, about a fortieth of the work",
-                       [flags](const std::string&) { flags->quick = true; }},
+                     {{"--quick", "", "a smaller suite, about a fortieth of the work", &flags->quick},
                       engine_flag(flags->build.engine),
                       device_flag(flags->build.device),
                       threads_flag([flags](int threads) { flags->build.threads = threads; }),

@@ -3,7 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
-#include "point_source.hpp"
+#include "sources.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
@@ -114,14 +114,10 @@ Command box_command() {
       "columns per dimension: all lower bounds, then all upper bounds. Bounds may be infinite; a box whose lower bound "
       "exceeds the upper one is empty. Rows are numbered from 0. All columns of BOXES are read, in the type of the "
       "points.";
-  command.arguments = {{"POINTS", "FILE", "the points to search; - is standard input",
-                        [&search](const std::string& path) { search.points_path = path; }, true},
-                       {"BOXES", "FILE", "lower and upper bounds of the boxes",
-                        [&search](const std::string& path) { search.queries_path = path; }, true}};
+  command.arguments = {{"POINTS", "FILE", "the points to search; - is standard input", &search.points_path, true},
+                       {"BOXES", "FILE", "lower and upper bounds of the boxes", &search.queries_path, true}};
   command.groups = {
-      {"What to find",
-       {{"--count", "", "only count them: one number per box", [flags](const std::string&) { flags->count = true; }},
-        allow_flag(search)}},
+      {"What to find", {{"--count", "", "only count them: one number per box", &flags->count}, allow_flag(search)}},
       {"Searching",
        {engine_flag(search.build.engine), device_flag(search.build.device), threads_flag([&search](int threads) {
           search.search.threads = search.build.threads = search.read.threads = threads;

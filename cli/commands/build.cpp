@@ -10,9 +10,8 @@
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "stage_clock.hpp"
-#include "standard_output.hpp"
 #include "stopwatch.hpp"
+#include "standard_output.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/error.hpp>
@@ -126,8 +125,7 @@ Command build_command() {
       "Builds the index that knn and radius would build and saves it. Later searches load it instead: pass INDEX.kith "
       "wherever a command takes POINTS. The same points and flags give the same bytes on every device and with any "
       "number of threads. The file is written completely or not at all.";
-  command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
-                        [flags](const std::string& path) { flags->points_path = path; }, true}};
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
   Flag device = device_flag(flags->build.device);
   device.text = "where the index is built; cpu by default";
   command.groups = {

@@ -5,9 +5,8 @@
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "stage_clock.hpp"
-#include "standard_output.hpp"
 #include "stopwatch.hpp"
+#include "standard_output.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/bit_index.hpp>
@@ -17,8 +16,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <utility>
 
 namespace kith::cli {
 namespace {

@@ -1,11 +1,9 @@
 // kith classify: labels or values of points by their neighbours.
 #include "commands/all_commands.hpp"
 
-#include "commands/classify_check.hpp"
+#include "commands/classify_report.hpp"
 #include "commands/classify_flags.hpp"
 #include "commands/classify_input.hpp"
-#include "commands/classify_output.hpp"
-#include "commands/classify_report.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "physical_memory.hpp"
@@ -21,7 +19,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 namespace kith::cli {
 namespace {

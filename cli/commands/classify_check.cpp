@@ -1,7 +1,5 @@
-// See classify_check.hpp.
-#include "commands/classify_check.hpp"
-
-#include "interrupt.hpp"
+// Labels and values found again by the plain loop, one point after the other.
+#include "commands/classify_report.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>

@@ -56,48 +56,40 @@ std::string column_of(const std::string& flag, const std::string& value) {
 }
 
 FlagGroup data_flags(ClassifyFlags& flags) {
-  return {"What to classify",
-          {{"--train", "FILE", "labelled points, in any format that kith reads; needs --label or --regress",
-            [&flags](const std::string& path) { flags.train = path; }},
-           {"--test", "FILE", "points to label; if it has the column of --label too, predictions are compared with it",
-            [&flags](const std::string& path) { flags.test = path; }},
-           {"--regress", "COLUMN", "predict this numeric column instead of labels",
-            [&flags](const std::string& value) { flags.regress = column_of("--regress", value); }},
-           {"--scale", kScalings,
-            "scale every column to mean 0 and standard deviation 1, or to the range 0 to 1, fitted on the training "
-            "points; none by default",
-            [&flags](const std::string& value) {
-              require_choice("--scale", kScalings, value);
-              flags.scaling = apps::parse_scaling(value);
-            }},
-           {"--skip-nonfinite", "",
-            "tables: do not learn from rows with NaN, infinity or missing values, and give such rows no label",
-            [&flags](const std::string&) { flags.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
+  return {
+      "What to classify",
+      {{"--train", "FILE", "labelled points, in any format that kith reads; needs --label or --regress", &flags.train},
+       {"--test", "FILE", "points to label; if it has the column of --label too, predictions are compared with it",
+        &flags.test},
+       {"--regress", "COLUMN", "predict this numeric column instead of labels",
+        [&flags](const std::string& value) { flags.regress = column_of("--regress", value); }},
+       choice_flag(
+           "--scale", kScalings,
+           "scale every column to mean 0 and standard deviation 1, or to the range 0 to 1, fitted on the training "
+           "points; none by default",
+           flags.scaling, apps::parse_scaling),
+       {"--skip-nonfinite", "",
+        "tables: do not learn from rows with NaN, infinity or missing values, and give such rows no label",
+        [&flags](const std::string&) { flags.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
 }
 
 FlagGroup vote_flags(ClassifyFlags& flags) {
   return {"How neighbours vote",
           {{"-k", "K", "number of neighbours that vote; 5 by default",
             [&flags](const std::string& value) { flags.k = number_of_neighbors("-k", value); }},
-           {"--mode", kModes,
-            "sequential: each point, once labelled, votes on those after it (default for FILE); independent: only "
-            "training points vote (default for --test)",
-            [&flags](const std::string& value) {
-              require_choice("--mode", kModes, value);
-              flags.sequential = value == "sequential";
-            }},
-           {"--weights", kWeights, "every neighbour counts the same, or nearer ones count more; uniform by default",
-            [&flags](const std::string& value) {
-              require_choice("--weights", kWeights, value);
-              flags.neighbors.weights = apps::parse_weights(value);
-            }},
+           choice_flag(
+               "--mode", kModes,
+               "sequential: each point, once labelled, votes on those after it (default for FILE); independent: only "
+               "training points vote (default for --test)",
+               flags.sequential, [](const std::string& value) { return value == "sequential"; }),
+           choice_flag("--weights", kWeights,
+                       "every neighbour counts the same, or nearer ones count more; uniform by default",
+                       flags.neighbors.weights, apps::parse_weights),
            {"--choose-k", "A..B",
             "try every k from A (default 1) to B on the training points, report how well each does and use the best",
             [&flags](const std::string& value) { flags.range = range_of(value); }},
-           {"--folds", "F", "with --choose-k: use F-fold cross-validation; by default leave-one-out",
-            [&flags](const std::string& value) {
-              flags.folds = static_cast<std::uint32_t>(parse_whole("--folds", value, 2, kMost));
-            }}}};
+           whole_flag("--folds", "F", "with --choose-k: use F-fold cross-validation; by default leave-one-out",
+                      flags.folds, 2)}};
 }
 
 FlagGroup search_flag_group(ClassifyFlags& flags) {
@@ -110,14 +102,9 @@ FlagGroup search_flag_group(ClassifyFlags& flags) {
 FlagGroup result_flag_group(ClassifyFlags& flags) {
   return {"Result",
           {{"-o,--out", "FILE", "output file for the rows with their labels, as text; by default standard output",
-            [&flags](const std::string& path) {
-              check_rows_path(path);
-              flags.out = path;
-            }},
-           {"--proba", "", "also write the share of each class in the vote",
-            [&flags](const std::string&) { flags.proba = true; }},
-           {"--check", "", "repeat the work one point at a time, which is slow, and compare",
-            [&flags](const std::string&) { flags.check = true; }},
+            Take(&flags.out, check_rows_path)},
+           {"--proba", "", "also write the share of each class in the vote", &flags.proba},
+           {"--check", "", "repeat the work one point at a time, which is slow, and compare", &flags.check},
            json_flag(flags.output, "print a report as JSON; rows are then written only with --out"),
            quiet_flag(flags.output),
            explain_flag(flags.output, "print to standard error what was read, which engine was chosen and why")}};
@@ -184,8 +171,7 @@ void check_predictions(const ClassifyFlags& flags) {
 }  // namespace
 
 std::vector<Argument> classify_arguments(ClassifyFlags& flags) {
-  return {{"FILE", "FILE", "a class file: a line N,M,C,D, N rows with a class, M rows to classify",
-           [&flags](const std::string& path) { flags.file = path; }}};
+  return {{"FILE", "FILE", "a class file: a line N,M,C,D, N rows with a class, M rows to classify", &flags.file}};
 }
 
 std::vector<FlagGroup> classify_flags(ClassifyFlags& flags) {

@@ -16,9 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <utility>

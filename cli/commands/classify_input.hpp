@@ -2,12 +2,13 @@
 #pragma once
 
 #include "commands/classify_flags.hpp"
-#include "commands/classify_test_columns.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/apps/neighbor_options.hpp>
 #include <kith/io/class_file.hpp>
+#include <kith/io/read_points.hpp>
 #include <kith/point_view.hpp>
+#include <kith/progress.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,17 @@
 #include <vector>
 
 namespace kith::cli {
+
+/// A test file, read so that its coordinates are those of the training file.
+struct TestFile {
+  io::PointFile content;
+  io::ReadOptions read;     ///< how it was read
+  bool has_target = false;  ///< the column of --label or --regress is there
+};
+
+/// Columns go together by name where both files have names, else by position; the column to be predicted may be
+/// missing. Throws UsageError that names what does not fit; else as `io::read_points`.
+TestFile read_test_file(const ClassifyFlags& flags, const io::PointFile& train, const ProgressCallback& progress);
 
 /// A row of the test file whose field for the label is empty.
 inline constexpr std::uint32_t kNoTruth = std::numeric_limits<std::uint32_t>::max();

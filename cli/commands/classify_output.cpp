@@ -1,5 +1,5 @@
-// See classify_output.hpp.
-#include "commands/classify_output.hpp"
+// Where labels and values go: behind the rows that they were found for.
+#include "commands/classify_report.hpp"
 
 #include "interrupt.hpp"
 

@@ -1,15 +1,19 @@
-// What kith classify tells of its work: how it was done, how long it took, and how good it is where the truth is known.
+// What becomes of the labels and values of kith classify: how good they are, how long they took, where they are
+// written, and whether a plain loop finds them again.
 #pragma once
 
 #include "commands/classify_flags.hpp"
 #include "commands/classify_input.hpp"
 
 #include <kith/apps/choose_k.hpp>
+#include <kith/apps/classify.hpp>
 #include <kith/apps/evaluate.hpp>
 #include <kith/apps/neighbor_options.hpp>
+#include <kith/progress.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,5 +51,20 @@ std::string choice_table(const apps::KChoice& choice, std::uint64_t points);
 void summarize_work(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work);
 /// Everything as JSON.
 std::string json_of_work(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work);
+
+/// Asks for the neighbours of one query at a time by brute force on one thread, and lets them vote; in sequential mode
+/// with the labels that the loop itself gave before. Throws BadData that names the first row that differs.
+void check_labels(const ClassifyFlags& flags, const ClassifyInput& input, std::span<const std::uint32_t> found,
+                  std::uint32_t k, const ProgressCallback& progress);
+void check_values(const ClassifyFlags& flags, const ClassifyInput& input, std::span<const double> found,
+                  std::uint32_t k, const ProgressCallback& progress);
+
+/// A class file gets its classes filled in. Rows of a text file stay as they stood and get the column "predicted" and,
+/// with --proba, one per class; those of other files are written as CSV.
+void write_labels(const ClassifyFlags& flags, const ClassifyInput& input, const apps::Classified& found,
+                  const ProgressCallback& progress);
+/// The same with values.
+void write_values(const ClassifyFlags& flags, const ClassifyInput& input, std::span<const double> found,
+                  const ProgressCallback& progress);
 
 }  // namespace kith::cli

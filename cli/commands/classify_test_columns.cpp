@@ -1,5 +1,5 @@
-// See classify_test_columns.hpp.
-#include "commands/classify_test_columns.hpp"
+// Which columns of a test file are those of the training file, and whether the truth is among them.
+#include "commands/classify_input.hpp"
 
 #include "input_flags.hpp"
 #include "readable.hpp"
@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace kith::cli {

@@ -1,7 +1,7 @@
 // kith completion: prints the script that teaches a shell the commands and flags of kith.
 #include "commands/all_commands.hpp"
 
-#include "completion/completion_scripts.hpp"
+#include "help_text.hpp"
 #include "standard_output.hpp"
 
 #include <memory>

@@ -177,23 +177,20 @@ Command convert_command() {
   command.arguments = {{"FILES", "FILE",
                         "input files, then the output file; - is standard input or, as CSV, standard output",
                         [flags](const std::string& path) { flags->paths.push_back(path); }, true, true}};
-  command.groups = {{"What to write",
-                     {drop_flag(flags->drop, "drop these columns"),
-                      column_types_flag(flags->types),
-                      {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values in numeric columns",
-                       [flags](const std::string&) { flags->skip_nonfinite = flags->read.missing_as_nan = true; }},
-                      {"--rows-per-file", "N", "write several files of at most N rows: out-0001.ply, out-0002.ply, …",
-                       [flags](const std::string& value) {
-                         flags->rows_per_file =
-                             parse_whole("--rows-per-file", value, 1, std::numeric_limits<std::uint32_t>::max());
-                       }},
-                      {"--ascii", "", "write ply and pcd as text instead of binary",
-                       [flags](const std::string&) { flags->ascii = true; }},
-                      threads_flag([flags](int threads) { flags->read.threads = threads; }),
-                      json_flag(flags->output, "print a report as JSON"),
-                      quiet_flag(flags->output),
-                      explain_flag(flags->output, "print to standard error what was read")}},
-                    table_input_flags(flags->read)};
+  command.groups = {
+      {"What to write",
+       {drop_flag(flags->drop, "drop these columns"),
+        column_types_flag(flags->types),
+        {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values in numeric columns",
+         [flags](const std::string&) { flags->skip_nonfinite = flags->read.missing_as_nan = true; }},
+        whole_flag("--rows-per-file", "N", "write several files of at most N rows: out-0001.ply, out-0002.ply, …",
+                   flags->rows_per_file, 1),
+        {"--ascii", "", "write ply and pcd as text instead of binary", &flags->ascii},
+        threads_flag([flags](int threads) { flags->read.threads = threads; }),
+        json_flag(flags->output, "print a report as JSON"),
+        quiet_flag(flags->output),
+        explain_flag(flags->output, "print to standard error what was read")}},
+      table_input_flags(flags->read)};
   command.examples = {
       {"a scan for another program, with its colours and intensities", "kith convert scan.las scan.ply"},
       {"the coordinates of a table as a NumPy array", "kith convert cities.csv cities.npy --columns lon,lat"},

@@ -15,7 +15,6 @@
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
-#include "table_input.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/apps/dedupe.hpp>
@@ -27,7 +26,6 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace kith::cli {
 namespace {
@@ -193,8 +191,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
               if (value.empty()) throw UsageError("--by: the name of the column is empty");
               flags.columns.by = value;
             }},
-           {"--lowest", "", "with --by: keep the lowest number",
-            [&flags](const std::string&) { flags.options.prefer_low = true; }},
+           {"--lowest", "", "with --by: keep the lowest number", &flags.options.prefer_low},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
@@ -210,16 +207,12 @@ FlagGroup file_flags(DedupeFlags& flags) {
               flags.out_given = true;
             }},
            {"--map", "FILE", "for each row of the input, the kept row that represents it: .npy, .npz, .csv or .tsv",
-            [&flags](const std::string& path) {
-              check_map_path(path);
-              flags.map_path = path;
-            }},
+            Take(&flags.map_path, check_map_path)},
            {"--carry", "A,B,C", "keep the coordinates and only these other columns; by default all columns",
             [&flags](const std::string& value) { flags.columns.carry = parse_columns("--carry", value); }},
            {"--drop", "A,B,C", "drop these columns from the result; \"all\" keeps only the coordinates",
             [&flags](const std::string& value) { flags.columns.drop = parse_columns("--drop", value); }},
-           {"--ascii", "", "write ply and pcd as text instead of binary",
-            [&flags](const std::string&) { flags.ascii = true; }},
+           {"--ascii", "", "write ply and pcd as text instead of binary", &flags.ascii},
            json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
            quiet_flag(flags.output),
            explain_flag(flags.output, "print to standard error what was read and what will be removed")}};
@@ -238,8 +231,7 @@ Command dedupe_command() {
       "and each is kept unless an earlier kept point is within distance R. So no two kept points are within R of each "
       "other, and every removed point is within R of a kept one. With --by the point with the highest score comes "
       "first; ties go to the lower row number. Every other column of the file stays with its point and keeps its type.";
-  command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
-                        [flags](const std::string& path) { flags->points_path = path; }, true}};
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
   command.groups = {rule_flags(*flags), file_flags(*flags), input_flags(flags->read), sequence_flags(flags->sequences)};
   command.examples = {
       {"equal points only, and which row represents which", "kith dedupe scan.ply --out clean.ply --map map.npy"},

@@ -15,8 +15,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <utility>
-
 namespace kith::cli {
 namespace {
 

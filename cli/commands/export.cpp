@@ -113,14 +113,10 @@ FlagGroup tree_flags(ExportFlags& flags) {
               flags.layout = value;
             },
             true},
-           {"--split", kTreeSplits,
-            "dimension that a node splits: the widest of its range, or each in turn, level by level",
-            [&flags](const std::string& value) {
-              require_choice("--split", kTreeSplits, value);
-              flags.options.split = parse_split_rule(value);
-            }},
-           {"--unique", "", "keep only the first of equal points",
-            [&flags](const std::string&) { flags.options.unique = true; }},
+           choice_flag("--split", kTreeSplits,
+                       "dimension that a node splits: the widest of its range, or each in turn, level by level",
+                       flags.options.split, parse_split_rule),
+           {"--unique", "", "keep only the first of equal points", &flags.options.unique},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
@@ -138,16 +134,11 @@ Command export_command() {
       "Writes a tree with one node per point: the median of a range, ordered by the split dimension of its node, "
       "becomes the node; the points before and after it form its subtrees. The tree is unique, so the file is the same "
       "with any number of threads. kith verify TREE.npz --points POINTS checks it.";
-  command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
-                        [flags](const std::string& path) { flags->points_path = path; }, true}};
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
   command.groups = {tree_flags(*flags),
                     {"Result",
                      {{"-o,--out", "FILE", "the .npz file to write; - is standard output",
-                       [flags](const std::string& path) {
-                         check_archive_path(path);
-                         flags->out = path;
-                       },
-                       true},
+                       Take(&flags->out, check_archive_path), true},
                       json_flag(flags->output, "print a report as JSON"),
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "print to standard error what was read and what is built")}},

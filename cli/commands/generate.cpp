@@ -156,20 +156,14 @@ int run_generate(GenerateFlags flags) {
 FlagGroup point_flags(GenerateFlags& flags) {
   return {
       "Points",
-      {{"--shape", kShapes, "distribution of the points; uniform by default",
-        [&flags](const std::string& value) {
-          require_choice("--shape", kShapes, value);
-          flags.options.shape = apps::parse_shape(value);
-        }},
+      {choice_flag("--shape", kShapes, "distribution of the points; uniform by default", flags.options.shape,
+                   apps::parse_shape),
        {"-n,--points", "N", "number of points: 1000, 1e6, 100k, 2M; 1000 by default",
         [&flags](const std::string& value) {
           flags.options.points = parse_whole("--points", value, 0, kMostPoints);
           flags.points_given = true;
         }},
-       {"-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default",
-        [&flags](const std::string& value) {
-          flags.options.dims = static_cast<std::uint32_t>(parse_whole("--dims", value, 1, kMostDims));
-        }},
+       whole_flag("-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default", flags.options.dims, 1, kMostDims),
        seed_flag(flags.options.seed, "random seed; the same seed gives the same bytes on every machine; 1 by default"),
        dtype_flag("the type of the coordinates; f32 by default",
                   [&flags](DType dtype) {
@@ -181,24 +175,18 @@ FlagGroup point_flags(GenerateFlags& flags) {
           flags.options.classes = static_cast<std::uint32_t>(parse_whole("--classes", value, 1, kMostClasses));
           flags.classes_given = true;
         }},
-       {"--train", "N", "shape classes, a file for kith classify: number of points with a class",
-        [&flags](const std::string& value) { flags.train = parse_whole("--train", value, 0, kMostPoints); }},
-       {"--new", "M", "number of points without a class, after them",
-        [&flags](const std::string& value) { flags.fresh = parse_whole("--new", value, 0, kMostPoints); }},
+       whole_flag("--train", "N", "shape classes, a file for kith classify: number of points with a class", flags.train,
+                  0, kMostPoints),
+       whole_flag("--new", "M", "number of points without a class, after them", flags.fresh, 0, kMostPoints),
        threads_flag([&flags](int threads) { flags.options.threads = threads; })}};
 }
 
 FlagGroup file_flags(GenerateFlags& flags) {
   return {"Result",
-          {{"-o,--out", "FILE", "output file; by default CSV on standard output",
-            [&flags](const std::string& path) { flags.out = path; }},
-           {"--format", kWrittenFormats, "output format; by default taken from the extension of FILE",
-            [&flags](const std::string& value) {
-              require_choice("--format", kWrittenFormats, value);
-              flags.write.format = io::parse_format(value);
-            }},
-           {"--ascii", "", "write ply and pcd as text instead of binary",
-            [&flags](const std::string&) { flags.write.ascii = true; }},
+          {{"-o,--out", "FILE", "output file; by default CSV on standard output", &flags.out},
+           choice_flag("--format", kWrittenFormats, "output format; by default taken from the extension of FILE",
+                       flags.write.format, io::parse_format),
+           {"--ascii", "", "write ply and pcd as text instead of binary", &flags.write.ascii},
            quiet_flag(flags.output)}};
 }
 

@@ -15,8 +15,7 @@ Command help_command() {
   command.summary = "explain a command, with examples";
   command.synopsis = "[COMMAND]";
   command.description = "Without COMMAND: what kith is and the list of its commands.";
-  command.arguments = {
-      {"COMMAND", "COMMAND", "the command to explain", [topic](const std::string& name) { *topic = name; }}};
+  command.arguments = {{"COMMAND", "COMMAND", "the command to explain", topic.get()}};
   command.examples = {{"all about the search for nearest neighbours", "kith help knn"}};
   command.run = [topic] {
     const std::vector<Command> commands = all_commands();

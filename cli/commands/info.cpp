@@ -7,7 +7,6 @@
 #include "output_flags.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
-#include "stopwatch.hpp"
 #include "terminal_progress.hpp"
 
 #include <kith/apps/summarize.hpp>
@@ -299,14 +298,12 @@ Command info_command() {
       "Reads the file as the other commands would and prints the number of points and dimensions, type and bounds, the "
       "number of rows with NaN or infinity and of duplicate rows, and the memory needed. With --from or --text-column "
       "it describes strings and sets. For an index file it prints the header.";
-  command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input",
-                        [flags](const std::string& path) { flags->path = path; }}};
+  command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input", &flags->path}};
   command.groups = {{"What to show",
-                     {{"--devices", "", "list the devices that searches can use",
-                       [flags](const std::string&) { flags->devices = true; }},
+                     {{"--devices", "", "list the devices that searches can use", &flags->devices},
                       json_flag(flags->output, "print JSON"),
                       {"--skip-nonfinite", "", "count missing values as NaN instead of refusing the file",
-                       [flags](const std::string&) { flags->read.missing_as_nan = true; }},
+                       &flags->read.missing_as_nan},
                       any_metric_flag(flags->metric, flags->sequences, nullptr),
                       threads_flag([flags](int threads) { flags->read.threads = threads; }),
                       quiet_flag(flags->output),

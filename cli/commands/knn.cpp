@@ -1,17 +1,15 @@
 // kith knn: the k nearest neighbours of every query.
 #include "commands/all_commands.hpp"
 
-#include "bit_source.hpp"
+#include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
 #include "physical_memory.hpp"
-#include "point_source.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
@@ -143,11 +141,8 @@ Command knn_command() {
          [flags](const std::string& value) { flags->search.search.max_distance = parse_distance("--within", value); }},
         {"--eps", "E", "approximate, trees only: each distance may be up to 1 + E times the true one",
          [flags](const std::string& value) { flags->search.search.eps = parse_eps(value); }},
-        {"--max-leaves", "N", "approximate, k-d tree only: visit at most N leaves per query",
-         [flags](const std::string& value) {
-           flags->search.search.max_leaves = static_cast<std::uint32_t>(
-               parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max()));
-         }},
+        whole_flag("--max-leaves", "N", "approximate, k-d tree only: visit at most N leaves per query",
+                   flags->search.search.max_leaves, 1),
         select_flag(flags->search.search),
         allow_flag(flags->search),
         earlier_only_flag(flags->search)}},

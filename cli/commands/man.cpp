@@ -1,7 +1,7 @@
 // kith man: prints the manual page of kith or of one command.
 #include "commands/all_commands.hpp"
 
-#include "manual/manual_pages.hpp"
+#include "help_text.hpp"
 #include "standard_output.hpp"
 
 #include <memory>
@@ -18,8 +18,7 @@ Command man_command() {
       "Prints the manual page of COMMAND, or without it that of kith, as roff. It is generated from the same "
       "descriptions as the help, so it always matches the installed version. Packages install these pages: man "
       "kith-knn.";
-  command.arguments = {{"COMMAND", "COMMAND", "which command; without it the page of kith",
-                        [topic](const std::string& name) { *topic = name; }}};
+  command.arguments = {{"COMMAND", "COMMAND", "which command; without it the page of kith", topic.get()}};
   command.examples = {{"read the page of the search for nearest neighbours", "kith man knn | man -l -"},
                       {"install the overview for yourself", "kith man > ~/.local/share/man/man1/kith.1"}};
   command.run = [topic] {

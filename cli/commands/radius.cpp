@@ -1,16 +1,14 @@
 // kith radius: all neighbours within a distance, or how many there are.
 #include "commands/all_commands.hpp"
 
-#include "bit_source.hpp"
+#include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "neighbor_output.hpp"
 #include "number_arguments.hpp"
-#include "point_source.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
-#include "sequence_source.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
@@ -179,14 +177,9 @@ Command radius_command() {
       {"What to find",
        {{"-r,--radius", "R", "the search radius; points at exactly this distance count",
          [flags](const std::string& value) { flags->radius = parse_distance("--radius", value); }},
-        {"--radius-file", "FILE", "a radius for each query, in the order of the queries",
-         [flags](const std::string& path) { flags->search.radius_path = path; }},
-        {"--max-neighbors", "M", "keep the nearest M of each list",
-         [flags](const std::string& value) {
-           flags->search.search.max_neighbors = static_cast<std::uint32_t>(
-               parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
-         }},
-        {"--count", "", "only count them: one number per query", [flags](const std::string&) { flags->count = true; }},
+        {"--radius-file", "FILE", "a radius for each query, in the order of the queries", &flags->search.radius_path},
+        whole_flag("--max-neighbors", "M", "keep the nearest M of each list", flags->search.search.max_neighbors, 1),
+        {"--count", "", "only count them: one number per query", &flags->count},
         allow_flag(flags->search),
         earlier_only_flag(flags->search)}},
       search_flags(flags->search),

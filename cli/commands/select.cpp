@@ -1,7 +1,6 @@
 // kith select: some rows of a file, with all their columns.
 #include "commands/all_commands.hpp"
 
-#include "column_types.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "output_flags.hpp"
@@ -141,8 +140,7 @@ Command select_command() {
       "strings with == != < <= > >=, computes with + - * / and abs, sqrt, floor, min, max, isnan, isfinite, and "
       "combines with and, or, not and parentheses. row is the row number; put column names that are not plain words in "
       "backticks.";
-  command.arguments = {{"FILE", "FILE", "the rows; - is standard input",
-                        [flags](const std::string& path) { flags->path = path; }, true}};
+  command.arguments = {{"FILE", "FILE", "the rows; - is standard input", &flags->path, true}};
   command.groups = {
       condition_flags(flags->conditions),
       {"Result",
@@ -154,13 +152,9 @@ Command select_command() {
            flags->out_given = true;
          }},
         {"--map", "FILE", "for each row of the file, its number in the result: .npy, .npz, .csv or .tsv",
-         [flags](const std::string& path) {
-           check_map_path(path);
-           flags->map_path = path;
-         }},
+         Take(&flags->map_path, check_map_path)},
         drop_flag(flags->drop, "drop these columns"),
-        {"--ascii", "", "write ply and pcd as text instead of binary",
-         [flags](const std::string&) { flags->ascii = true; }},
+        {"--ascii", "", "write ply and pcd as text instead of binary", &flags->ascii},
         threads_flag([flags](int threads) { flags->read.threads = threads; }),
         json_flag(flags->output, "print a report as JSON; the rows are then written only with --out"),
         quiet_flag(flags->output),

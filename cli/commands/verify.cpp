@@ -2,16 +2,13 @@
 // verify_index.
 #include "commands/all_commands.hpp"
 
-#include "commands/verify_index.hpp"
-#include "commands/verify_sequences.hpp"
-#include "commands/verify_tree.hpp"
-#include "allowed_points.hpp"
+#include "commands/verify_parts.hpp"
+#include "value_file.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
 #include "query_file.hpp"
-#include "query_radii.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -170,7 +167,7 @@ int run_verify(VerifyFlags flags) {
   }
   std::vector<std::uint64_t> allowed;
   if (!flags.allow_path.empty()) {
-    allowed = read_allowed_points(flags.allow_path, points.points.rows(), flags.output, progress.callback());
+    allowed = read_row_mask("--allow", flags.allow_path, points.points.rows(), flags.output, progress.callback());
     flags.options.allowed = allowed;
   }
   const PointView asked = flags.queries_path.empty() ? points.view() : queries.view();
@@ -224,13 +221,9 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
       "Search options (as they were given to the search)",
       {{"-r,--radius", "R", "the radius, if NEIGHBORS is the result of a radius search",
         [&flags](const std::string& value) { flags.radius = parse_distance("--radius", value); }},
-       {"--radius-file", "FILE", "the radius of each query, if each had its own",
-        [&flags](const std::string& path) { flags.radius_path = path; }},
-       {"--max-neighbors", "M", "the limit on neighbours of the radius search",
-        [&flags](const std::string& value) {
-          flags.options.max_neighbors = static_cast<std::uint32_t>(
-              parse_whole("--max-neighbors", value, 1, std::numeric_limits<std::uint32_t>::max()));
-        }},
+       {"--radius-file", "FILE", "the radius of each query, if each had its own", &flags.radius_path},
+       whole_flag("--max-neighbors", "M", "the limit on neighbours of the radius search", flags.options.max_neighbors,
+                  1),
        {"--within", "R", "the largest distance allowed for neighbours",
         [&flags](const std::string& value) { flags.options.max_distance = parse_distance("--within", value); }},
        {"--eps", "E", "the distances may be up to 1 + E times the true ones, unless they are certified",
@@ -240,15 +233,12 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
           parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max());
           flags.options.eps = std::numeric_limits<double>::infinity();
         }},
-       {"--allow", "FILE", "only points marked 1 in this file were searched",
-        [&flags](const std::string& path) { flags.allow_path = path; }},
-       {"--earlier-only", "", "each point searched only points with lower row numbers",
-        [&flags](const std::string&) { flags.options.earlier_only = true; }},
+       {"--allow", "FILE", "only points marked 1 in this file were searched", &flags.allow_path},
+       {"--earlier-only", "", "each point searched only points with lower row numbers", &flags.options.earlier_only},
        period_flag(flags.axes, flags.options.period),
        metric,
-       {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
-       {"--exclude-self", "", "no point is its own neighbour",
-        [&flags](const std::string&) { flags.options.exclude_self = true; }},
+       {"--squared", "", "the distances are squared", &flags.options.squared},
+       {"--exclude-self", "", "no point is its own neighbour", &flags.options.exclude_self},
        {"--skip-nonfinite", "", "rows with NaN, infinity or missing values were skipped",
         [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }}}};
 }
@@ -268,20 +258,16 @@ Command verify_command() {
       "Index files are checked too, with exit code 4 if one is wrong.";
   command.arguments = {
       {"NEIGHBORS", "FILE", "the .npz file that kith knn, kith radius or kith export wrote, or an index",
-       [flags](const std::string& path) { flags->neighbors_path = path; }, true},
+       &flags->neighbors_path, true},
       {"POINTS", "FILE", "the points that were searched or exported, or an index of them",
        [flags](const std::string& path) { take_points(*flags, path); }},
-      {"QUERIES", "FILE", "the queries, if there were any",
-       [flags](const std::string& path) { flags->queries_path = path; }}};
+      {"QUERIES", "FILE", "the queries, if there were any", &flags->queries_path}};
   command.groups = {check_flag_group(*flags),
                     {"Checking",
                      {{"--points", "FILE", "the points, as a flag instead of an argument",
                        [flags](const std::string& path) { take_points(*flags, path); }},
-                      {"--sample", "N", "check only N lists; 0, the default, checks all",
-                       [flags](const std::string& value) {
-                         flags->options.sample =
-                             parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
-                       }},
+                      whole_flag("--sample", "N", "check only N lists; 0, the default, checks all",
+                                 flags->options.sample, 0, std::numeric_limits<std::uint64_t>::max()),
                       seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
                       {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; cpu by default",
                        [flags](const std::string& value) {

@@ -1,5 +1,5 @@
-// See verify_sequences.hpp.
-#include "commands/verify_sequences.hpp"
+// kith verify for results of searches of strings and sets.
+#include "commands/verify_parts.hpp"
 
 #include "interrupt.hpp"
 #include "readable.hpp"

@@ -1,5 +1,5 @@
-// See verify_tree.hpp.
-#include "commands/verify_tree.hpp"
+// The part of kith verify that checks exported trees.
+#include "commands/verify_parts.hpp"
 
 #include "input_flags.hpp"
 #include "interrupt.hpp"
@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <utility>
 #include <variant>
 
 namespace kith::cli {

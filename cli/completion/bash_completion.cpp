@@ -1,9 +1,7 @@
 // The completion script for bash: a table of flags and values per command, and one function that reads it.
-#include "completion/completion_scripts.hpp"
+#include "help_text.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace kith::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The completion script for zsh: one _arguments call per command.
-#include "completion/completion_scripts.hpp"
+#include "help_text.hpp"
 
 #include <fmt/format.h>
 

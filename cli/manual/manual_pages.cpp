@@ -1,6 +1,4 @@
-// See manual_pages.hpp.
-#include "manual/manual_pages.hpp"
-
+// Manual pages in roff for man(1), written from the descriptions of the commands.
 #include "help_text.hpp"
 
 #include <kith/version.hpp>

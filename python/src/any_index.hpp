@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "module.hpp"
 #include "option_words.hpp"
 #include "search_request.hpp"
 
@@ -13,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>

@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <thread>
 
 namespace kith::python {

@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace kith::python {
 

@@ -2,10 +2,8 @@
 // Python code knows whose they are and keeps them alive.
 #include "arrays.hpp"
 #include "module.hpp"
-#include "watched_call.hpp"
 
 #include <kith/device_search.hpp>
-#include <kith/error.hpp>
 
 #include <fmt/format.h>
 

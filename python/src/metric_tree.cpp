@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>

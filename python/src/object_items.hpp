@@ -1,6 +1,8 @@
 // Objects of Python by what the stable ABI has too: filling new lists and tuples, looking into bytes, names of types.
 #pragma once
 
+#include <kith/sequence_set.hpp>
+
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
@@ -36,5 +38,8 @@ inline std::string name_of_type(nanobind::handle value) {
 inline std::string_view view_of_bytes(PyObject* bytes) {
   return {PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes))};
 }
+
+/// A str, bytes, set of int or list of int for each, as their kind says.
+nanobind::list python_objects(SequenceView sequences);
 
 }  // namespace kith::python

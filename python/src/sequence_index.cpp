@@ -1,7 +1,7 @@
 // SequenceIndex.
 #include "any_index.hpp"
 #include "module.hpp"
-#include "python_sequences.hpp"
+#include "object_items.hpp"
 
 #include <kith/index_file.hpp>
 #include <kith/sequence_index.hpp>

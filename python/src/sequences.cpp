@@ -2,7 +2,6 @@
 #include "module.hpp"
 #include "object_items.hpp"
 #include "option_words.hpp"
-#include "python_sequences.hpp"
 #include "watched_call.hpp"
 
 #include <kith/io/read_sequences.hpp>

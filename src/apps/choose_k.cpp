@@ -1,7 +1,6 @@
 // The lists of all points by whole searches, then every k from them. See choose_k.hpp and score_each_k.hpp.
 #include <kith/apps/choose_k.hpp>
 
-#include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
 #include "apps/score_each_k.hpp"
 #include "runtime/progress_meter.hpp"
@@ -11,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <new>
 

@@ -2,7 +2,6 @@
 #include <kith/apps/classify.hpp>
 
 #include "apps/list_votes.hpp"
-#include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
 #include "apps/reserve.hpp"
 #include "runtime/parallel.hpp"

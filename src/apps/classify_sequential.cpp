@@ -3,7 +3,6 @@
 // got.
 #include "apps/joined_points.hpp"
 #include "apps/list_votes.hpp"
-#include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
 #include "apps/reserve.hpp"
 #include "runtime/time_spent.hpp"

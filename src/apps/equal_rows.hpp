@@ -1,8 +1,6 @@
 // Finds, for every row, the first in order of the rows that are equal to it.
 #pragma once
 
-#include "apps/row_order.hpp"
-
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
 
@@ -11,6 +9,18 @@
 #include <vector>
 
 namespace kith::apps {
+
+struct RowOrder {
+  std::span<const double> scores;  ///< one per row, none of them NaN; empty: by number alone
+  bool prefer_low = false;
+
+  bool is_by_number() const { return scores.empty(); }
+
+  bool before(std::uint32_t a, std::uint32_t b) const {
+    if (scores.empty() || scores[a] == scores[b]) return a < b;
+    return prefer_low ? scores[a] < scores[b] : scores[a] > scores[b];
+  }
+};
 
 struct EqualRowsOptions {
   RowOrder order;

@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <new>
-#include <stdexcept>
 #include <string>
 
 namespace kith::apps {

@@ -1,8 +1,6 @@
 // See list_difference.hpp.
 #include "apps/list_difference.hpp"
 
-#include "apps/plain_distance.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
-#include <unordered_set>
 
 namespace kith::apps {
 namespace {

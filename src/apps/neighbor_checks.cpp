@@ -1,5 +1,5 @@
-// See neighbor_checks.hpp.
-#include "apps/neighbor_checks.hpp"
+// What must hold of labels, values and k before neighbours are searched for them.
+#include "apps/neighbor_search.hpp"
 
 #include <kith/error.hpp>
 

@@ -31,4 +31,13 @@ inline std::uint32_t count_of_found(const std::uint32_t* row, std::uint32_t k, s
   return k;
 }
 
+/// Throws UsageError unless there is a code for each row, each of them below `classes`.
+void require_labels(LabelView labels, std::uint64_t rows);
+/// Throws UsageError unless there is a value for each row, BadData unless all of them are finite.
+void require_values(std::span<const double> values, std::uint64_t rows);
+/// Throws UsageError if k is 0 or above `most`, BadData if there are queries but no points.
+void require_neighbors(std::uint32_t k, std::uint64_t most, std::uint64_t points, std::uint64_t queries);
+/// Throws UsageError for weights that the metric does not know.
+void require_weights(const NeighborOptions& options);
+
 }  // namespace kith::apps

@@ -5,7 +5,6 @@
 #include "apps/shapes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>

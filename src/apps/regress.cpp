@@ -1,7 +1,6 @@
 // See regress.hpp: the lists of all queries, then a mean for each, all at once.
 #include <kith/apps/regress.hpp>
 
-#include "apps/neighbor_checks.hpp"
 #include "apps/neighbor_search.hpp"
 #include "apps/reserve.hpp"
 #include "core/vote.hpp"

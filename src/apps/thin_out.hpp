@@ -1,7 +1,7 @@
 // Keeps points in order so that no two kept ones are within a radius of each other.
 #pragma once
 
-#include "apps/row_order.hpp"
+#include "apps/equal_rows.hpp"
 
 #include <kith/metric.hpp>
 #include <kith/point_view.hpp>

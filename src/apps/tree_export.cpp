@@ -9,8 +9,6 @@
 #include <kith/apps/tree_export.hpp>
 
 #include "apps/equal_rows.hpp"
-#include "apps/split_dimension.hpp"
-#include "apps/super_key.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
 

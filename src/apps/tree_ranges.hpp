@@ -1,11 +1,14 @@
-// The ranges of a balanced tree that lies in order, and the loop that visits them all in parallel, parents first.
+// The unique tree as it lies in order: its ranges, the loop that visits them all in parallel, parents first, the order
+// of its points, and the dimension that a node splits.
 #pragma once
 
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/index.hpp>
 #include <kith/progress.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -80,6 +83,49 @@ void visit_below(std::uint64_t count, const std::vector<TreeRange>& subtrees, co
 template <typename Visit>
 void visit_ranges(std::uint64_t count, const VisitOptions& options, const Visit& visit) {
   if (count > 0) visit_below(count, visit_top(count, options, visit), options, visit);
+}
+
+/// A point and its number.
+template <typename T>
+struct NumberedPoint {
+  const T* coordinates;
+  std::uint32_t number;
+};
+
+/// Whether `a` comes before `b` by (x_d, x_(d+1), …, x_(d-1), number). -0 equals +0; no coordinate is NaN.
+template <typename T>
+bool precedes(NumberedPoint<T> a, NumberedPoint<T> b, std::uint32_t dim, std::uint32_t dims) {
+  for (std::uint32_t step = 0, d = dim; step < dims; ++step) {
+    if (a.coordinates[d] != b.coordinates[d]) return a.coordinates[d] < b.coordinates[d];
+    d = d + 1 == dims ? 0 : d + 1;
+  }
+  return a.number < b.number;
+}
+
+/// The sides of the tight box of `count` > 0 points, upper - lower in the type of the points; `point(i)` is the i-th.
+template <typename T, typename Point>
+std::vector<T> box_sides(std::uint64_t count, std::uint32_t dims, const Point& point) {
+  std::vector<T> lower(point(0), point(0) + dims);
+  std::vector<T> upper = lower;
+  for (std::uint64_t i = 1; i < count; ++i) {
+    const T* const values = point(i);
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      lower[d] = std::min(lower[d], values[d]);
+      upper[d] = std::max(upper[d], values[d]);
+    }
+  }
+  for (std::uint32_t d = 0; d < dims; ++d) upper[d] -= lower[d];
+  return upper;
+}
+
+/// The widest side of the box, the lowest dimension among equals; or, by cycle, the level mod dims. `point(i)` is the
+/// i-th point of the range.
+template <typename T, typename Point>
+std::uint32_t split_dimension(SplitRule rule, const TreeRange& range, std::uint32_t dims, const Point& point) {
+  if (rule == SplitRule::cycle) return range.level % dims;
+  if (range.size() == 1) return 0;  // all sides are 0
+  const std::vector<T> sides = box_sides<T>(range.size(), dims, point);
+  return static_cast<std::uint32_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
 }
 
 }  // namespace kith::apps

@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace kith::apps {

@@ -1,4 +1,4 @@
-// See verify_sequences.hpp.
+// kith verify for results of searches of strings and sets.
 #include <kith/apps/verify_sequences.hpp>
 
 #include "apps/check_queries.hpp"

@@ -1,11 +1,9 @@
-// See verify_tree.hpp. A table is first turned into the order of its nodes: the ranges of a balanced tree are known, so
-// the walk from the root follows them, ends after n steps whatever the table says, and finds every node that is
-// missing, reached twice or out of balance. Then both layouts are checked alike.
+// The part of kith verify that checks exported trees. A table is first turned into the order of its nodes: the ranges
+// of a balanced tree are known, so the walk from the root follows them, ends after n steps whatever the table says, and
+// finds every node that is missing, reached twice or out of balance. Then both layouts are checked alike.
 #include <kith/apps/verify_tree.hpp>
 
 #include "apps/equal_rows.hpp"
-#include "apps/split_dimension.hpp"
-#include "apps/super_key.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
 
@@ -18,7 +16,6 @@
 #include <bit>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <span>

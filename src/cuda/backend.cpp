@@ -1,17 +1,11 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
-#include "cuda/brute_force/bit_search.hpp"
-#include "cuda/brute_force/brute_force.hpp"
+#include "cuda/engines.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
 #include "cuda/runtime/built_architectures.hpp"
-#include "cuda/cover_tree/bit_cover_search.hpp"
-#include "cuda/cover_tree/cover_search.hpp"
-#include "cuda/cover_tree/sequence_search.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_points.hpp"
-#include "cuda/kd_tree/kd_search.hpp"
 #include "cuda/labels/label_arrays.hpp"
 #include "cuda/runtime/shared_limit.hpp"
-#include "engine/backend.hpp"
 #include "engine/validate.hpp"
 
 #include <kith/error.hpp>
@@ -20,8 +14,6 @@
 
 #include <cstdlib>
 #include <mutex>
-#include <string>
-#include <vector>
 
 namespace kith::engine {
 namespace {
@@ -51,20 +43,13 @@ class CudaBackend final : public Backend {
   bool has(Engine engine) const override { return engine != Engine::automatic; }
   bool checks_points() const override { return true; }
 
-  BuildBytes build_bytes(const PlanRequest& request) const override {
-    return request.dtype == DType::f32 ? bytes_of<float>(request) : bytes_of<double>(request);
-  }
   std::uint64_t free_bytes(Device device) const override { return cuda::memory_of_device(device.ordinal()).free; }
   PointSet copy_to_host(PointView points, int threads) const override {
     return cuda::copy_points_to_host(points, threads);
   }
 
-  std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const override { return make(request); }
-  std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const override { return make(request); }
-  std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const override { return load<float>(request); }
-  std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const override {
-    return load<double>(request);
-  }
+  PointEngine<float> engine_f32(Engine engine) const override { return engine_of<float>(engine); }
+  PointEngine<double> engine_f64(Engine engine) const override { return engine_of<double>(engine); }
 
   std::unique_ptr<BitSearcher> build_objects(const BitBuildRequest& request) const override {
     if (request.engine == Engine::cover_tree) return cuda::build_bit_cover_search(request);
@@ -112,31 +97,17 @@ class CudaBackend final : public Backend {
     return gpu;
   }
   template <typename T>
-  static BuildBytes bytes_of(const PlanRequest& request) {
-    if (request.engine == Engine::kd_tree) return cuda::kd_search_bytes<T>(request);
-    if (request.engine == Engine::cover_tree) return cuda::cover_search_bytes<T>(request);
-    return cuda::brute_force_bytes<T>(request);
-  }
-  template <typename T>
-  std::unique_ptr<Searcher<T>> make(const BuildRequest<T>& request) const {
-    require(request.engine);
-    if (request.rows_on.kind() == Device::Kind::cuda && request.count > 0) {
-      cuda::require_on_device(request.rows, request.rows_on);
-    }
-    if (request.engine == Engine::brute_force) return cuda::build_brute_force(request);
-    if (request.engine == Engine::cover_tree) return cuda::build_cover_search(request);
-    return cuda::build_kd_search(request);
-  }
-  template <typename T>
-  std::unique_ptr<Searcher<T>> load(const LoadRequest& request) const {
-    require(request.file.facts().engine);
-    if (request.file.facts().engine == Engine::brute_force) return cuda::load_brute_force<T>(request);
-    if (request.file.facts().engine == Engine::cover_tree) return cuda::load_cover_search<T>(request);
-    return cuda::load_kd_search<T>(request);
-  }
-  void require(Engine engine) const {
-    if (has(engine)) return;
-    throw UsageError("engine " + std::string(name_of(engine)) + " does not run on a GPU in this version");
+  static PointEngine<T> engine_of(Engine engine) {
+    PointEngine<T> found = engine == Engine::brute_force ? cuda::brute_force<T>()
+                           : engine == Engine::kd_tree   ? cuda::kd_tree<T>()
+                                                         : cuda::cover_tree<T>();
+    found.build = [build = found.build](const BuildRequest<T>& request) {
+      if (request.rows_on.kind() == Device::Kind::cuda && request.count > 0) {
+        cuda::require_on_device(request.rows, request.rows_on);
+      }
+      return build(request);
+    };
+    return found;
   }
 };
 

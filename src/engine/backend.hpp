@@ -15,6 +15,7 @@
 #include <kith/point_view.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,6 +76,24 @@ struct BuildBytes {
   std::uint64_t peak = 0;   ///< the most that is in use at a time
 };
 
+/// One engine of a backend for points of this type.
+template <typename T>
+struct PointEngine {
+  /// What `build` needs. Allocates nothing.
+  std::function<BuildBytes(const PlanRequest&)> bytes;
+  /// Throws OutOfMemory, DeviceError, Interrupted, and NonFinite as BuildRequest says.
+  std::function<std::unique_ptr<Searcher<T>>(const BuildRequest<T>&)> build;
+  /// Takes the sections of a file of this type; throws CorruptFile that names the first thing wrong with them, unless
+  /// the file is trusted.
+  std::function<std::unique_ptr<Searcher<T>>(const LoadRequest&)> load;
+};
+
+/// For engines whose searcher takes the request as it is.
+template <typename S, typename Request>
+std::unique_ptr<S> make_searcher(const Request& request) {
+  return std::make_unique<S>(request);
+}
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -87,20 +106,27 @@ class Backend {
   virtual bool has(Engine engine) const = 0;
   /// Whether `build` itself finds points that are not finite, in memory of its own or of the host.
   virtual bool checks_points() const = 0;
-  /// What `build` would need. The engine is one that `has` knows. Allocates nothing.
-  virtual BuildBytes build_bytes(const PlanRequest& request) const = 0;
+  /// The engine, which is one that `has` knows.
+  virtual PointEngine<float> engine_f32(Engine engine) const = 0;
+  virtual PointEngine<double> engine_f64(Engine engine) const = 0;
   /// How much memory an allocation on the device could get now.
   virtual std::uint64_t free_bytes(Device device) const = 0;
   /// A copy of points that lie in the memory of one of this backend's devices. Throws UsageError if they do not,
   /// OutOfMemory.
   virtual PointSet copy_to_host(PointView points, int threads) const = 0;
-  /// Throws OutOfMemory, DeviceError, Interrupted, and NonFinite as BuildRequest says.
-  virtual std::unique_ptr<Searcher<float>> build(const BuildRequest<float>& request) const = 0;
-  virtual std::unique_ptr<Searcher<double>> build(const BuildRequest<double>& request) const = 0;
-  /// Takes the sections of a file whose dtype is float, or double; throws CorruptFile that names the first thing wrong
-  /// with them, unless the file is trusted.
-  virtual std::unique_ptr<Searcher<float>> load_f32(const LoadRequest& request) const = 0;
-  virtual std::unique_ptr<Searcher<double>> load_f64(const LoadRequest& request) const = 0;
+
+  BuildBytes build_bytes(const PlanRequest& request) const {
+    return request.dtype == DType::f32 ? engine_f32(request.engine).bytes(request)
+                                       : engine_f64(request.engine).bytes(request);
+  }
+  template <typename T>
+  std::unique_ptr<Searcher<T>> build(const BuildRequest<T>& request) const {
+    return engine<T>(request.engine).build(request);
+  }
+  template <typename T>
+  std::unique_ptr<Searcher<T>> load(const LoadRequest& request) const {
+    return engine<T>(request.file.facts().engine).load(request);
+  }
 
   /// Whether `build_objects` and `load_objects` know the engine.
   virtual bool has_objects(Engine engine) const {
@@ -117,6 +143,16 @@ class Backend {
   /// Labels or values by neighbours for arrays on a GPU; waits until they are there. Throws UsageError if an array is
   /// not there or a code is no class, BadData for what is not finite, OutOfMemory, DeviceError.
   virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
+
+ private:
+  template <typename T>
+  PointEngine<T> engine(Engine engine) const {
+    if constexpr (sizeof(T) == 4) {
+      return engine_f32(engine);
+    } else {
+      return engine_f64(engine);
+    }
+  }
 };
 
 /// src/cpu/backend.cpp

@@ -4,8 +4,6 @@
 #include "engine/backend.hpp"
 #include "engine/validate.hpp"
 
-#include <kith/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "engine/choose_engine.hpp"
 
-#include <kith/error.hpp>
 #include <kith/index_file.hpp>
 
 #include <cstdint>

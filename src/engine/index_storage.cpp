@@ -56,9 +56,9 @@ void load_searcher(IndexState& state, const engine::Choice& choice, const IndexF
   const engine::LoadRequest request{
       file, choice.device, state.period, {options.threads, &options.progress, options.times}};
   if (state.dtype == DType::f32) {
-    state.searcher = backend.load_f32(request);
+    state.searcher = backend.load<float>(request);
   } else {
-    state.searcher = backend.load_f64(request);
+    state.searcher = backend.load<double>(request);
   }
 }
 

@@ -1,11 +1,12 @@
 // The readers and writers of each format; read_points.cpp and write_points.cpp choose between them.
 #pragma once
 
-#include <kith/io/read_points.hpp>
-#include <kith/io/write_points.hpp>
-
 #include "runtime/input_file.hpp"
 #include "runtime/output_file.hpp"
+
+#include <kith/io/read_points.hpp>
+#include <kith/io/table.hpp>
+#include <kith/io/write_points.hpp>
 
 namespace kith::io {
 
@@ -27,5 +28,8 @@ void write_npy(runtime::OutputFile& file, PointView points, const WriteOptions& 
 void write_npz(runtime::OutputFile& file, PointView points, const WriteOptions& options);
 void write_ply(runtime::OutputFile& file, PointView points, const WriteOptions& options);
 void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& options);
+
+/// The coordinates, and the labels if there are any, as columns. Notes of the table stay.
+void fill_table(const PointFile& file, Table& table);
 
 }  // namespace kith::io

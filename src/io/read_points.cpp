@@ -4,7 +4,6 @@
 #include "io/formats.hpp"
 #include "io/recognize/recognize.hpp"
 #include "io/records/record_source.hpp"
-#include "io/tables/table_read.hpp"
 
 #include <kith/error.hpp>
 

@@ -2,7 +2,6 @@
 #include "runtime/parallel.hpp"
 
 #include "runtime/loop_stop.hpp"
-#include "runtime/worth_threads.hpp"
 
 #include <omp.h>
 

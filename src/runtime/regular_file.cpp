@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,16 @@ void RegularFile::read_exact(std::uint64_t offset, void* out, std::size_t bytes)
     offset += static_cast<std::uint64_t>(got);
     bytes -= static_cast<std::size_t>(got);
   }
+}
+
+std::shared_ptr<const std::byte> map_file(const RegularFile& file) {
+  const std::size_t bytes = file.size();
+  void* start = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (start == MAP_FAILED) {
+    throw IoError(fmt::format("{}: cannot be mapped: {}; load it without mapping", file.name(), std::strerror(errno)));
+  }
+  return {static_cast<const std::byte*>(start),
+          [bytes](const std::byte* mapped) { munmap(const_cast<std::byte*>(mapped), bytes); }};
 }
 
 }  // namespace kith::runtime

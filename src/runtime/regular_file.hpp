@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace kith::runtime {
@@ -28,5 +29,9 @@ class RegularFile {
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
+
+/// Maps all of a file that is not empty, read only, until the last copy of the pointer is gone. A file that shrinks
+/// while it is mapped ends the process with a signal, so this is for files that no one else changes. Throws IoError.
+std::shared_ptr<const std::byte> map_file(const RegularFile& file);
 
 }  // namespace kith::runtime

@@ -2,8 +2,6 @@
 // noticed.
 #include "runtime/parallel.hpp"
 
-#include "runtime/worth_threads.hpp"
-
 #include <kith/error.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // Regular files, read and mapped; and the first of many things, the same for every number of threads.
 #include "runtime/first_match.hpp"
-#include "runtime/mapped_file.hpp"
 #include "runtime/regular_file.hpp"
 
 #include <kith/error.hpp>

@@ -1,7 +1,6 @@
 // See sign_index.hpp.
 #include "support/sign_index.hpp"
 
-#include "engine/index_file/checksum.hpp"
 #include "engine/index_file/layout.hpp"
 
 #include <algorithm>

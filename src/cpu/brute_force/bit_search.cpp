@@ -1,5 +1,6 @@
-// See bit_search.hpp. Here: how scans are cut, and how the results of several ranges of rows become one.
-#include "cpu/brute_force/bit_search.hpp"
+// Rows of bits searched on the CPU: every query is compared with every row. This file says how scans are cut, and how
+// the results of several ranges of rows become one.
+#include "cpu/engines.hpp"
 
 #include "core/order/candidate.hpp"
 #include "cpu/brute_force/bit_scan.hpp"

@@ -1,5 +1,6 @@
-// See brute_force.hpp. Here: how scans are cut, and how partial results of several ranges become one.
-#include "cpu/brute_force/brute_force.hpp"
+// Brute force on the CPU: every query against every point, exact, any dims, any k. This file says how scans are cut,
+// and how partial results of several ranges become one.
+#include "cpu/engines.hpp"
 
 #include "core/order/candidate.hpp"
 #include "cpu/brute_force/box_scan.hpp"
@@ -351,18 +352,11 @@ void BruteForce<T>::count(const QueryBatch<T>& queries, T bound, const RunOption
   }
 }
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
   const std::uint64_t bytes =
       PackedPoints<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
   return {bytes, bytes};
-}
-
-template <typename T>
-std::unique_ptr<engine::Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
-  return std::make_unique<BruteForce<T>>(request);
 }
 
 template <typename T>
@@ -378,11 +372,14 @@ std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest&
                                                                  .run = request.run});
 }
 
-template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
-template std::unique_ptr<engine::Searcher<float>> load_brute_force(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<double>> load_brute_force(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
-template std::unique_ptr<engine::Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
+}  // namespace
+
+template <typename T>
+engine::PointEngine<T> brute_force() {
+  return {brute_force_bytes<T>, engine::make_searcher<BruteForce<T>, engine::BuildRequest<T>>, load_brute_force<T>};
+}
+
+template engine::PointEngine<float> brute_force();
+template engine::PointEngine<double> brute_force();
 
 }  // namespace kith::cpu

@@ -14,7 +14,6 @@
 #include "cpu/simd_reduced-inl.hpp"
 
 #include <type_traits>
-#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {

@@ -3,7 +3,6 @@
 
 #include "cpu/brute_force/scan.hpp"
 #include "runtime/parallel.hpp"
-#include "runtime/worth_threads.hpp"
 
 #include <algorithm>
 #include <cstdint>

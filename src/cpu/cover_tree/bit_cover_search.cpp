@@ -1,5 +1,5 @@
-// See bit_cover_search.hpp.
-#include "cpu/cover_tree/bit_cover_search.hpp"
+// Rows of bits on the CPU by a cover tree, for rows that lie in clusters.
+#include "cpu/engines.hpp"
 
 #include "cpu/cover_tree/bit_space.hpp"
 #include "cpu/cover_tree/object_search.hpp"

@@ -1,5 +1,6 @@
-// See cover_search.hpp. Here: the points, their tree, and what is not a walk through it.
-#include "cpu/cover_tree/cover_search.hpp"
+// The cover tree engine for vectors on the CPU: exact search where few of many dims matter. This file has the points,
+// their tree, and what is not a walk through it.
+#include "cpu/engines.hpp"
 
 #include "cpu/brute_force/box_scan.hpp"
 #include "cpu/brute_force/packed_points.hpp"
@@ -19,10 +20,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kith::cpu {
@@ -173,8 +172,6 @@ class CoverSearch final : public engine::Searcher<T> {
   PreparedTree<Vectors> tree_;
 };
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   const std::uint64_t nodes = 2 * request.count;  // if every point is a leaf
@@ -185,21 +182,15 @@ engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   return {index, index + tree};
 }
 
-template <typename T>
-std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildRequest<T>& request) {
-  return std::make_unique<CoverSearch<T>>(request);
-}
+}  // namespace
 
 template <typename T>
-std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest& request) {
-  return std::make_unique<CoverSearch<T>>(request);
+engine::PointEngine<T> cover_tree() {
+  return {cover_search_bytes<T>, engine::make_searcher<CoverSearch<T>, engine::BuildRequest<T>>,
+          engine::make_searcher<CoverSearch<T>, engine::LoadRequest>};
 }
 
-template engine::BuildBytes cover_search_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes cover_search_bytes<double>(const engine::PlanRequest&);
-template std::unique_ptr<engine::Searcher<float>> build_cover_search(const engine::BuildRequest<float>&);
-template std::unique_ptr<engine::Searcher<double>> build_cover_search(const engine::BuildRequest<double>&);
-template std::unique_ptr<engine::Searcher<float>> load_cover_search(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<double>> load_cover_search(const engine::LoadRequest&);
+template engine::PointEngine<float> cover_tree();
+template engine::PointEngine<double> cover_tree();
 
 }  // namespace kith::cpu

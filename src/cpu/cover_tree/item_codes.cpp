@@ -2,7 +2,6 @@
 #include "cpu/cover_tree/item_codes.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace kith::cpu {
 namespace {

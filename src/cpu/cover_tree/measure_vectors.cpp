@@ -8,7 +8,6 @@
 // The line above must come before the next ones.
 #include <hwy/highway.h>
 
-#include "core/metric/reduced_distance.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
 #include "cpu/simd_reduced-inl.hpp"
 

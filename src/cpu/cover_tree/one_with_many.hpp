@@ -3,7 +3,6 @@
 
 #include "cpu/cover_tree/space.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>

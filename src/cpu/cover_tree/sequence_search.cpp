@@ -1,5 +1,5 @@
-// See sequence_search.hpp.
-#include "cpu/cover_tree/sequence_search.hpp"
+// Sequences and sets on the CPU: by a cover tree, or each query with each of them.
+#include "cpu/engines.hpp"
 
 #include "cpu/cover_tree/edit_space.hpp"
 #include "cpu/cover_tree/hamming_space.hpp"

@@ -5,9 +5,7 @@
 #include "runtime/parallel.hpp"
 #include "runtime/time_spent.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace kith::cpu {

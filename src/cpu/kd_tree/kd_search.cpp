@@ -1,5 +1,6 @@
-// See kd_search.hpp. Here: which walk serves which search, and where its answers go.
-#include "cpu/kd_tree/kd_search.hpp"
+// The k-d tree engine on the CPU: exact search through the unique tree. This file says which walk serves which search,
+// and where its answers go.
+#include "cpu/engines.hpp"
 
 #include "cpu/instruction_set.hpp"
 #include "cpu/kd_tree/alive_nodes.hpp"
@@ -10,16 +11,14 @@
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "cpu/nearest_row.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
-#include <vector>
 
 namespace kith::cpu {
 namespace {
@@ -348,8 +347,6 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
   });
 }
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
@@ -358,28 +355,22 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, request.threads)};
 }
 
-template <typename T>
-std::unique_ptr<engine::Searcher<T>> build_kd_search(const engine::BuildRequest<T>& request) {
-  return std::make_unique<KdSearch<T>>(request);
-}
-
-template <typename T>
-std::unique_ptr<engine::Searcher<T>> load_kd_search(const engine::LoadRequest& request) {
-  return std::make_unique<KdSearch<T>>(request);
-}
+}  // namespace
 
 template <typename T>
 std::unique_ptr<engine::Searcher<T>> adopt_kd_tree(KdTree<T> tree, Metric metric, std::vector<T> period) {
   return std::make_unique<KdSearch<T>>(std::move(tree), metric, std::move(period));
 }
 
-template engine::BuildBytes kd_search_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes kd_search_bytes<double>(const engine::PlanRequest&);
+template <typename T>
+engine::PointEngine<T> kd_tree() {
+  return {kd_search_bytes<T>, engine::make_searcher<KdSearch<T>, engine::BuildRequest<T>>,
+          engine::make_searcher<KdSearch<T>, engine::LoadRequest>};
+}
+
+template engine::PointEngine<float> kd_tree();
+template engine::PointEngine<double> kd_tree();
 template std::unique_ptr<engine::Searcher<float>> adopt_kd_tree(KdTree<float>, Metric, std::vector<float>);
 template std::unique_ptr<engine::Searcher<double>> adopt_kd_tree(KdTree<double>, Metric, std::vector<double>);
-template std::unique_ptr<engine::Searcher<float>> load_kd_search(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<double>> load_kd_search(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);
-template std::unique_ptr<engine::Searcher<double>> build_kd_search(const engine::BuildRequest<double>&);
 
 }  // namespace kith::cpu

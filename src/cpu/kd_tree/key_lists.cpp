@@ -11,7 +11,6 @@
 #include "cpu/kd_tree/key_lists.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();

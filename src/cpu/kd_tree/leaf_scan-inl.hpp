@@ -13,7 +13,6 @@
 #include "cpu/kd_tree/lp_filter.hpp"
 #include "cpu/simd_reduced-inl.hpp"
 
-#include <limits>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();

@@ -1,6 +1,6 @@
-// See bit_search.hpp. Words travel as f32 through everything that searches by coordinates do; only the kernels that
-// measure know better, because the requests say so (bit_scan.cuh).
-#include "cuda/brute_force/bit_search.hpp"
+// Rows of bits searched on a GPU: every query is compared with every row. Words travel as f32 through everything that
+// searches by coordinates do; only the kernels that measure know better, because the requests say so (bit_scan.cuh).
+#include "cuda/engines.hpp"
 
 #include "cuda/brute_force/scan/knn_rounds.hpp"
 #include "cuda/brute_force/scan/scan_search.hpp"

@@ -1,5 +1,5 @@
-// See brute_force.hpp.
-#include "cuda/brute_force/brute_force.hpp"
+// Brute force on a GPU: the engine that compares every query with every point.
+#include "cuda/engines.hpp"
 
 #include "cuda/brute_force/rows_of_request.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
@@ -11,9 +11,6 @@
 #include "cuda/runtime/started_device.hpp"
 #include "engine/search_in_parts.hpp"
 #include "engine/with_memory.hpp"
-#include "runtime/time_spent.hpp"
-
-#include <kith/error.hpp>
 
 #include <fmt/format.h>
 
@@ -107,8 +104,6 @@ std::uint64_t rows_of_part(const engine::BuildRequest<T>& request) {
   return std::max<std::uint64_t>(free / 2 / (per_sample / kSample + 1), 1);
 }
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
   const std::uint64_t bytes = ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
@@ -125,31 +120,10 @@ std::unique_ptr<Searcher<T>> build_brute_force(const engine::BuildRequest<T>& re
 }
 
 template <typename T>
-std::unique_ptr<Searcher<T>> build_brute_force_in_parts(const engine::BuildRequest<T>& request,
-                                                        std::uint64_t rows_per_part) {
-  return engine::with_memory(request.count * request.dims * sizeof(T), "the host's copy of the points", [&] {
-    engine::BuildRequest<T> pattern = request;  // of the parts
-    const auto make = [pattern](const T* rows, std::uint64_t count, const RunOptions& run) {
-      engine::BuildRequest<T> part = pattern;
-      part.rows = rows;
-      part.count = count;
-      part.run = run;
-      return build_at_once(part);
-    };
-    return std::unique_ptr<Searcher<T>>(std::make_unique<engine::SearchInParts<T>>(request, rows_per_part, make));
-  });
-}
-
-template <typename T>
 std::unique_ptr<Searcher<T>> load_brute_force(const engine::LoadRequest& request) {
   // The CPU's engine checks what the file holds.
   const engine::LoadRequest on_cpu{request.file, Device::cpu(), request.period, request.run};
-  std::unique_ptr<Searcher<T>> checked;
-  if constexpr (sizeof(T) == 4) {
-    checked = engine::cpu_backend().load_f32(on_cpu);
-  } else {
-    checked = engine::cpu_backend().load_f64(on_cpu);
-  }
+  const std::unique_ptr<Searcher<T>> checked = engine::cpu_backend().load<T>(on_cpu);
   const engine::IndexFacts& facts = request.file.facts();
   std::unique_ptr<Searcher<T>> loaded;
   engine::with_memory(facts.points * facts.dims * sizeof(T), "the points of the index", [&] {
@@ -168,14 +142,33 @@ std::unique_ptr<Searcher<T>> load_brute_force(const engine::LoadRequest& request
   return loaded;
 }
 
-template engine::BuildBytes brute_force_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes brute_force_bytes<double>(const engine::PlanRequest&);
-template std::unique_ptr<Searcher<float>> build_brute_force(const engine::BuildRequest<float>&);
-template std::unique_ptr<Searcher<double>> build_brute_force(const engine::BuildRequest<double>&);
+}  // namespace
+
+template <typename T>
+std::unique_ptr<Searcher<T>> build_brute_force_in_parts(const engine::BuildRequest<T>& request,
+                                                        std::uint64_t rows_per_part) {
+  return engine::with_memory(request.count * request.dims * sizeof(T), "the host's copy of the points", [&] {
+    engine::BuildRequest<T> pattern = request;  // of the parts
+    const auto make = [pattern](const T* rows, std::uint64_t count, const RunOptions& run) {
+      engine::BuildRequest<T> part = pattern;
+      part.rows = rows;
+      part.count = count;
+      part.run = run;
+      return build_at_once(part);
+    };
+    return std::unique_ptr<Searcher<T>>(std::make_unique<engine::SearchInParts<T>>(request, rows_per_part, make));
+  });
+}
+
+template <typename T>
+engine::PointEngine<T> brute_force() {
+  return {brute_force_bytes<T>, build_brute_force<T>, load_brute_force<T>};
+}
+
+template engine::PointEngine<float> brute_force();
+template engine::PointEngine<double> brute_force();
 template std::unique_ptr<Searcher<float>> build_brute_force_in_parts(const engine::BuildRequest<float>&, std::uint64_t);
 template std::unique_ptr<Searcher<double>> build_brute_force_in_parts(const engine::BuildRequest<double>&,
                                                                       std::uint64_t);
-template std::unique_ptr<Searcher<float>> load_brute_force(const engine::LoadRequest&);
-template std::unique_ptr<Searcher<double>> load_brute_force(const engine::LoadRequest&);
 
 }  // namespace kith::cuda

@@ -1,6 +1,6 @@
-// See bit_cover_search.hpp. Words travel as f32 through everything that searches by coordinates do, as in
+// Rows of bits in a cover tree on a GPU. Words travel as f32 through everything that searches by coordinates do, as in
 // cuda/brute_force/bit_search.cpp.
-#include "cuda/cover_tree/bit_cover_search.hpp"
+#include "cuda/engines.hpp"
 
 #include "cuda/cover_tree/object_cover.hpp"
 #include "cuda/cover_tree/search/cover_engine.hpp"

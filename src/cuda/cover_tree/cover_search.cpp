@@ -1,5 +1,5 @@
-// See cover_search.hpp.
-#include "cuda/cover_tree/cover_search.hpp"
+// The cover tree engine for vectors on a GPU.
+#include "cuda/engines.hpp"
 
 #include "core/metric/metrics.hpp"
 #include "cuda/brute_force/rows_of_request.hpp"
@@ -107,8 +107,6 @@ std::uint64_t prepared_bytes(std::uint64_t count, std::uint32_t stride) {
   return 2 * count * (CoverNodes::kBytes + std::uint64_t{stride} * sizeof(std::uint32_t));
 }
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t stride = space_of<T>(request.dims, request.metric).stride;
@@ -141,12 +139,7 @@ std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildReque
 template <typename T>
 std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest& request) {
   if (!request.file.is_trusted()) {  // the CPU checks what the file holds
-    const engine::LoadRequest on_cpu{request.file, Device::cpu(), request.period, request.run};
-    if constexpr (sizeof(T) == 4) {
-      engine::cpu_backend().load_f32(on_cpu);
-    } else {
-      engine::cpu_backend().load_f64(on_cpu);
-    }
+    engine::cpu_backend().load<T>({request.file, Device::cpu(), request.period, request.run});
   }
   const engine::IndexFacts& facts = request.file.facts();
   const std::span<const T> values =
@@ -167,11 +160,14 @@ std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest
   return std::make_unique<CoverSearch<T>>(parts, facts.metric, device.stream);
 }
 
-template engine::BuildBytes cover_search_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes cover_search_bytes<double>(const engine::PlanRequest&);
-template std::unique_ptr<engine::Searcher<float>> build_cover_search(const engine::BuildRequest<float>&);
-template std::unique_ptr<engine::Searcher<double>> build_cover_search(const engine::BuildRequest<double>&);
-template std::unique_ptr<engine::Searcher<float>> load_cover_search(const engine::LoadRequest&);
-template std::unique_ptr<engine::Searcher<double>> load_cover_search(const engine::LoadRequest&);
+}  // namespace
+
+template <typename T>
+engine::PointEngine<T> cover_tree() {
+  return {cover_search_bytes<T>, build_cover_search<T>, load_cover_search<T>};
+}
+
+template engine::PointEngine<float> cover_tree();
+template engine::PointEngine<double> cover_tree();
 
 }  // namespace kith::cuda

@@ -1,6 +1,6 @@
-// See sequence_search.hpp. Sequences become rows of words (sequence_words.hpp), which travel as f32 through everything
-// that searches by coordinates do.
-#include "cuda/cover_tree/sequence_search.hpp"
+// Sequences and sets on a GPU, in a cover tree or all compared with each other. Sequences become rows of words
+// (sequence_words.hpp), which travel as f32 through everything that searches by coordinates do.
+#include "cuda/engines.hpp"
 
 #include "cuda/cover_tree/object_cover.hpp"
 #include "cuda/cover_tree/search/cover_engine.hpp"

@@ -1,5 +1,5 @@
-// See kd_search.hpp.
-#include "cuda/kd_tree/kd_search.hpp"
+// The k-d tree engine on a GPU: the tree is built, and checked, there.
+#include "cuda/engines.hpp"
 
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_scope.hpp"
@@ -10,9 +10,8 @@
 #include "cuda/queries/engine_search.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/started_device.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
-#include "engine/kd_tree/validate_tree.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -118,8 +117,6 @@ void require_contract_tree(DeviceTree<T>& tree, const KdTree<T>& on_host, const 
                   request.file.name(), stream.device()));
 }
 
-}  // namespace
-
 template <typename T>
 engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
@@ -165,11 +162,14 @@ std::unique_ptr<Searcher<T>> load_kd_search(const engine::LoadRequest& request) 
   return search;
 }
 
-template engine::BuildBytes kd_search_bytes<float>(const engine::PlanRequest&);
-template engine::BuildBytes kd_search_bytes<double>(const engine::PlanRequest&);
-template std::unique_ptr<Searcher<float>> build_kd_search(const engine::BuildRequest<float>&);
-template std::unique_ptr<Searcher<double>> build_kd_search(const engine::BuildRequest<double>&);
-template std::unique_ptr<Searcher<float>> load_kd_search(const engine::LoadRequest&);
-template std::unique_ptr<Searcher<double>> load_kd_search(const engine::LoadRequest&);
+}  // namespace
+
+template <typename T>
+engine::PointEngine<T> kd_tree() {
+  return {kd_search_bytes<T>, build_kd_search<T>, load_kd_search<T>};
+}
+
+template engine::PointEngine<float> kd_tree();
+template engine::PointEngine<double> kd_tree();
 
 }  // namespace kith::cuda

@@ -3,7 +3,6 @@
 
 #include "runtime/large_buffer.hpp"
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>

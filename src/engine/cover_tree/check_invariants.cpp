@@ -2,8 +2,6 @@
 #include "engine/cover_tree/check_invariants.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <sstream>
 #include <vector>

@@ -22,4 +22,12 @@ using CoverMetric = std::function<double(std::uint32_t, std::uint32_t)>;
 std::optional<std::string> check_cover_invariants(const CoverTree& tree, std::uint64_t objects,
                                                   const core::CoverRounding& rounding, const CoverMetric& metric);
 
+/// What is wrong first, or nothing. The arrays may hold anything: nodes are a tree over all objects, parents before
+/// children, ranges inside each other; the first child has its parent's centre; every leaf has its centre among its
+/// objects, which are in order; the lowest numbers are right; no distance is negative or NaN, and a leaf reaches as far
+/// as its last object.
+///
+/// O(n) time, one bit per object of memory.
+std::string first_cover_violation(const CoverTree& tree, std::uint64_t objects);
+
 }  // namespace kith::engine

@@ -1,7 +1,7 @@
 // See tree_sections.hpp.
 #include "engine/cover_tree/tree_sections.hpp"
 
-#include "engine/cover_tree/validate_cover_tree.hpp"
+#include "engine/cover_tree/check_invariants.hpp"
 #include "engine/index_file/validate_section.hpp"
 #include "engine/validate.hpp"
 

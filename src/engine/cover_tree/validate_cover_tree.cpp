@@ -1,5 +1,5 @@
-// See validate_cover_tree.hpp.
-#include "engine/cover_tree/validate_cover_tree.hpp"
+// Whether arrays are a cover tree as far as that can be checked without measuring.
+#include "engine/cover_tree/check_invariants.hpp"
 
 #include <fmt/format.h>
 

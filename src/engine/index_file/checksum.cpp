@@ -1,5 +1,5 @@
-// See checksum.hpp. The only file that knows xxhash.
-#include "engine/index_file/checksum.hpp"
+// The checksum of index files: XXH3, 64 bits, seed 0. The only file that knows xxhash.
+#include "engine/index_file/layout.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

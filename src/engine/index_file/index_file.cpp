@@ -1,12 +1,11 @@
 // See index_file.hpp.
 #include "engine/index_file/index_file.hpp"
 
-#include "engine/index_file/checksum.hpp"
+#include "engine/index_file/layout.hpp"
 #include "runtime/first_match.hpp"
-#include "runtime/mapped_file.hpp"
+#include "runtime/regular_file.hpp"
 #include "runtime/physical_memory.hpp"
 #include "runtime/progress_meter.hpp"
-#include "runtime/regular_file.hpp"
 
 #include <kith/error.hpp>
 

@@ -1,7 +1,7 @@
 // See index_file_writer.hpp.
 #include "engine/index_file/index_file_writer.hpp"
 
-#include "engine/index_file/checksum.hpp"
+#include "engine/index_file/layout.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
 

@@ -1,7 +1,6 @@
 // See layout.hpp.
 #include "engine/index_file/layout.hpp"
 
-#include "engine/index_file/checksum.hpp"
 #include "engine/validate.hpp"
 
 #include <kith/bit_index.hpp>

@@ -143,4 +143,6 @@ FrontMatter decode_front(std::span<const std::byte> front, std::uint64_t file_by
 /// The error for a file that is not what it should be.
 [[noreturn]] void throw_damaged(const std::string& name, const std::string& what);
 
+std::uint64_t checksum_of(std::span<const std::byte> bytes);
+
 }  // namespace kith::engine

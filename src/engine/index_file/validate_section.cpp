@@ -1,7 +1,6 @@
 // See validate_section.hpp.
 #include "engine/index_file/validate_section.hpp"
 
-#include "engine/periodic_axes.hpp"
 #include "runtime/first_match.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/kd_geometry.hpp"
-#include "engine/kd_tree/default_leaf_size.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/device.hpp>

@@ -2,7 +2,6 @@
 #include "engine/kd_tree/tree_sections.hpp"
 
 #include "engine/index_file/validate_section.hpp"
-#include "engine/kd_tree/validate_tree.hpp"
 #include "engine/validate.hpp"
 #include "runtime/parallel.hpp"
 

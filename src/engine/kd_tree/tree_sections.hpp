@@ -5,6 +5,8 @@
 #include "engine/index_file/index_file_writer.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 
+#include <string>
+
 namespace kith::engine {
 
 /// Adds the sections and the parameters (0: leaf size, 1: split rule). The tree must outlive the writer.
@@ -28,5 +30,14 @@ KdTree<T> load_tree(const LoadRequest& request);
 /// The points of a tree, points x dims, in the order of their numbers.
 template <typename T>
 void copy_tree_rows(const KdTree<T>& tree, T* rows, int threads);
+
+/// What is wrong first, or nothing. The arrays have the sizes that geometry and dims ask for; nothing else is believed:
+/// the numbers of the points are a permutation, ascending within leaves, coordinates finite, padding zero, boxes tight,
+/// smallest numbers right, split dimensions as the rule says, split values and sides as the super-key says. The same
+/// answer for every number of threads.
+///
+/// O(n levels) time, one bit per point of memory.
+template <typename T>
+std::string first_violation(const KdTree<T>& tree, int threads);
 
 }  // namespace kith::engine

@@ -1,6 +1,6 @@
-// See validate_tree.hpp. In this order: leaves, permutation, nodes from their children, split dimensions, then which
-// side of every split the points lie on.
-#include "engine/kd_tree/validate_tree.hpp"
+// Whether arrays are the unique k-d tree of the contract over the points that they hold. In this order: leaves,
+// permutation, nodes from their children, split dimensions, then which side of every split the points lie on.
+#include "engine/kd_tree/tree_sections.hpp"
 
 #include "runtime/first_match.hpp"
 #include "runtime/parallel.hpp"

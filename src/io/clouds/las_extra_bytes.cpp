@@ -1,5 +1,6 @@
-// See las_extra_bytes.hpp.
-#include "io/clouds/las_extra_bytes.hpp"
+// Extra bytes of LAS: attributes of any name behind the fields of the point format, described by a record of the
+// header.
+#include "io/clouds/las_format.hpp"
 
 #include "io/records/record_values.hpp"
 
@@ -9,7 +10,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <utility>
 
 namespace kith::io {
 namespace {

@@ -1,8 +1,7 @@
-// See las_header.hpp. Offsets follow the ASPRS LAS specification, versions 1.0 to 1.4.
-#include "io/clouds/las_header.hpp"
+// The public header of a LAS file, the records behind it and the fields of its points. Offsets follow the ASPRS LAS
+// specification, versions 1.0 to 1.4.
+#include "io/clouds/las_format.hpp"
 
-#include "io/clouds/las_extra_bytes.hpp"
-#include "io/clouds/las_point_format.hpp"
 #include "io/records/record_values.hpp"
 
 #include <kith/error.hpp>
@@ -14,7 +13,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <string>
 #include <string_view>
 
 namespace kith::io {

@@ -1,5 +1,6 @@
-// See las_point_format.hpp. Offsets follow the ASPRS LAS specification, versions 1.0 to 1.4, point formats 0 to 10.
-#include "io/clouds/las_point_format.hpp"
+// The point formats of LAS: where x, y, z and each attribute lie in a record. Offsets follow the ASPRS LAS
+// specification, versions 1.0 to 1.4, point formats 0 to 10.
+#include "io/clouds/las_format.hpp"
 
 #include <array>
 #include <string_view>

@@ -1,6 +1,6 @@
 // Reads the points of an uncompressed LAS file, always as f64 unless asked otherwise: coordinates are large and fine.
 #include "io/formats.hpp"
-#include "io/clouds/las_header.hpp"
+#include "io/clouds/las_format.hpp"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// See las_scale.hpp.
-#include "io/clouds/las_scale.hpp"
+// How coordinates become the 32-bit integers of LAS: value = integer * scale + offset.
+#include "io/clouds/las_format.hpp"
 
 #include <algorithm>
 #include <cmath>

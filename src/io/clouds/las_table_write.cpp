@@ -1,9 +1,6 @@
 // Writes a table as LAS 1.2 or 1.4: attributes by their names, other columns of numbers as extra bytes.
-#include "io/clouds/las_extra_bytes.hpp"
-#include "io/clouds/las_point_format.hpp"
-#include "io/clouds/las_scale.hpp"
+#include "io/clouds/las_format.hpp"
 #include "io/records/record_table_write.hpp"
-#include "io/records/record_values.hpp"
 #include "io/tables/table_formats.hpp"
 
 #include <kith/error.hpp>
@@ -16,7 +13,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 

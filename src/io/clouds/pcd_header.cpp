@@ -4,8 +4,6 @@
 #include "io/records/record_header.hpp"
 #include "io/records/record_layout.hpp"
 
-#include <kith/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

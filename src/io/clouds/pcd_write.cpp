@@ -24,12 +24,7 @@ void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& 
       "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS {}\nSIZE{}\nTYPE{}\nCOUNT{}\n"
       "WIDTH {}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {}\nDATA {}\n",
       fmt::join(names, " "), sizes, types, counts, points.rows(), points.rows(), options.ascii ? "ascii" : "binary"));
-  if (options.ascii) {
-    write_lines(file, points, options.progress);
-  } else {
-    for_each_block(points, "writing", options.progress,
-                   [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
-  }
+  write_rows(file, points, options);
 }
 
 }  // namespace kith::io

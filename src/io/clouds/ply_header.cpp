@@ -3,8 +3,6 @@
 
 #include "io/records/record_header.hpp"
 
-#include <kith/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -24,18 +23,11 @@ Notes write_ply_table(runtime::OutputFile& file, const Table& table, const Write
   std::string header = fmt::format("ply\nformat {} 1.0\n", options.ascii ? "ascii" : "binary_little_endian");
   for (const std::string& comment : table.comments) header += fmt::format("comment {}\n", comment);
   header += fmt::format("element vertex {}\n", table.rows());
-  RecordLayout layout;
-  layout.rows = table.rows();
-  std::vector<const Column*> columns;
   for (const Column& column : numbers.columns) {
     header += fmt::format("property {} {}\n", ply_type(column.type()), column.name());
-    layout.fields.push_back(field_of(column, layout.record_bytes));
-    layout.record_bytes += size_of(column.type());
-    columns.push_back(&column);
   }
   file.write(header + "end_header\n");
-  options.ascii ? write_record_lines(file, columns, options.progress)
-                : write_records(file, layout, columns, options.progress);
+  write_columns(file, numbers.columns, options);
   return numbers.notes;
 }
 

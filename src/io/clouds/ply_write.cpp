@@ -18,12 +18,7 @@ void write_ply(runtime::OutputFile& file, PointView points, const WriteOptions& 
     header += fmt::format("property {} {}\n", points.dtype() == DType::f32 ? "float" : "double", name);
   }
   file.write(header + "end_header\n");
-  if (options.ascii) {
-    write_lines(file, points, options.progress);
-  } else {
-    for_each_block(points, "writing", options.progress,
-                   [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
-  }
+  write_rows(file, points, options);
 }
 
 }  // namespace kith::io

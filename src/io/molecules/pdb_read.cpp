@@ -8,7 +8,6 @@
 
 #include <array>
 #include <limits>
-#include <utility>
 
 namespace kith::io {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 
 namespace kith::io {
 namespace {

@@ -3,8 +3,9 @@
 
 #include "io/records/record_layout.hpp"
 #include "io/records/record_type.hpp"
-
 #include "runtime/input_file.hpp"
+
+#include <kith/io/read_points.hpp>
 
 #include <cstdint>
 #include <span>
@@ -37,5 +38,9 @@ std::string npy_header_bytes(std::string_view descr, std::span<const std::uint64
 
 /// "<f4" or "<f8".
 std::string_view npy_descr(DType dtype);
+
+/// The points of the array in [begin, begin + size) of the file; `what` names it in messages.
+PointFile read_npy_points(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t size,
+                          const std::string& what, const ReadOptions& options, Format format);
 
 }  // namespace kith::io

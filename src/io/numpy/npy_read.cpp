@@ -1,8 +1,7 @@
 // Reads one NumPy array: rows are points; a one-dimensional array is a column of n points with one coordinate.
-#include "io/numpy/npy_array.hpp"
+#include "io/numpy/npy_header.hpp"
 
 #include "io/formats.hpp"
-#include "io/numpy/npy_header.hpp"
 
 #include <kith/error.hpp>
 

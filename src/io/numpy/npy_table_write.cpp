@@ -1,6 +1,5 @@
 // Writes the coordinates of a table as one NumPy matrix, and for .npz each other column as an array of its own type.
 #include "io/numpy/npy_header.hpp"
-#include "io/records/record_table_write.hpp"
 #include "io/records/record_values.hpp"
 #include "io/tables/table_formats.hpp"
 #include "io/numpy/zip_write.hpp"

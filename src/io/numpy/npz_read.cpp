@@ -1,6 +1,5 @@
 // Reads one array of a NumPy .npz archive: the one asked for, "points", or the only matrix.
 #include "io/formats.hpp"
-#include "io/numpy/npy_array.hpp"
 #include "io/numpy/npy_header.hpp"
 #include "io/numpy/zip_read.hpp"
 #include "runtime/physical_memory.hpp"

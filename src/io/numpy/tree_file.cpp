@@ -14,7 +14,6 @@
 #include <new>
 #include <span>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace kith::io {

@@ -1,5 +1,6 @@
-// See foreign_file.hpp: the table of magic bytes, each with the name of its kind and a command that converts it.
-#include "io/recognize/foreign_file.hpp"
+// Kinds of files that kith does not read: the table of magic bytes, each with the name of its kind and a command that
+// converts it.
+#include "io/recognize/recognize.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// See foreign_file.hpp: kinds without magic bytes, recognised by how they are built.
-#include "io/recognize/foreign_file.hpp"
+// Kinds of files that kith does not read, without magic bytes, recognised by how they are built.
+#include "io/recognize/recognize.hpp"
 
 #include "io/records/record_header.hpp"
 

@@ -1,9 +1,6 @@
 // See recognize.hpp.
 #include "io/recognize/recognize.hpp"
 
-#include "io/recognize/foreign_file.hpp"
-#include "io/recognize/recognize_structure.hpp"
-
 #include <kith/error.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// See recognize_structure.hpp.
-#include "io/recognize/recognize_structure.hpp"
+// Recognises formats that kith reads and that have no magic word: molecules, simulations and VTK.
+#include "io/recognize/recognize.hpp"
 
 #include "io/molecules/line_cursor.hpp"
 
@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace kith::io {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <utility>
 #include <vector>
 
 namespace kith::io {

@@ -14,10 +14,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <mutex>
 #include <type_traits>
-#include <utility>
 
 namespace kith::io {
 namespace {

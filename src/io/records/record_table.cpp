@@ -1,7 +1,6 @@
 // See record_table.hpp. Binary records are read block by block; of lines of text the numbers are read as points are.
 #include "io/records/record_table.hpp"
 
-#include "io/tables/column_visit.hpp"
 #include "io/records/record_values.hpp"
 #include "io/records/record_write.hpp"
 #include "runtime/parallel.hpp"

@@ -1,11 +1,9 @@
 // See record_table_write.hpp.
 #include "io/records/record_table_write.hpp"
 
-#include "io/tables/column_visit.hpp"
 #include "io/records/record_values.hpp"
 #include "io/records/record_write.hpp"
 #include "io/text/rows_as_text.hpp"
-#include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
@@ -13,10 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -114,15 +110,22 @@ void write_records(runtime::OutputFile& file, const RecordLayout& layout, std::s
   meter.finish();
 }
 
-void write_record_lines(runtime::OutputFile& file, std::span<const Column* const> columns,
-                        const ProgressCallback& progress) {
-  const std::uint64_t rows = columns.empty() ? 0 : columns.front()->rows();
-  write_rows_as_text(file, rows, columns.size() * 12, progress,
+void write_columns(runtime::OutputFile& file, std::span<const Column> columns, const WriteOptions& options) {
+  RecordLayout layout;
+  layout.rows = columns.empty() ? 0 : columns.front().rows();
+  std::vector<const Column*> fields;
+  for (const Column& column : columns) {
+    layout.fields.push_back(field_of(column, layout.record_bytes));
+    layout.record_bytes += size_of(column.type());
+    fields.push_back(&column);
+  }
+  if (!options.ascii) return write_records(file, layout, fields, options.progress);
+  write_rows_as_text(file, layout.rows, columns.size() * 12, options.progress,
                      [&](std::uint64_t begin, std::uint64_t end, std::string& to) {
                        for (std::uint64_t row = begin; row < end; ++row) {
-                         for (std::size_t i = 0; i < columns.size(); ++i) {
-                           if (i > 0) to += ' ';
-                           columns[i]->print(row, to);
+                         for (const Column& column : columns) {
+                           if (&column != &columns.front()) to += ' ';
+                           column.print(row, to);
                          }
                          to += '\n';
                        }

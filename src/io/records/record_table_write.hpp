@@ -17,9 +17,9 @@ namespace kith::io {
 void write_records(runtime::OutputFile& file, const RecordLayout& layout, std::span<const Column* const> columns,
                    const ProgressCallback& progress);
 
-/// One line of blank-separated values per row. Throws IoError, Interrupted.
-void write_record_lines(runtime::OutputFile& file, std::span<const Column* const> columns,
-                        const ProgressCallback& progress);
+/// One record per row with all columns side by side, or with `ascii` one line of blank-separated values. Throws
+/// IoError, Interrupted.
+void write_columns(runtime::OutputFile& file, std::span<const Column> columns, const WriteOptions& options);
 
 /// The field of the same type as a column of numbers.
 RecordField field_of(const Column& column, std::uint64_t offset);

@@ -55,10 +55,14 @@ void require_plain_names(const std::vector<std::string>& names) {
   }
 }
 
-void write_lines(runtime::OutputFile& file, PointView points, const ProgressCallback& progress) {
-  runtime::ProgressMeter meter(&progress, "writing", points.rows());
+void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions& options) {
+  if (!options.ascii) {
+    return for_each_block(points, "writing", options.progress,
+                          [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
+  }
+  runtime::ProgressMeter meter(&options.progress, "writing", points.rows());
   fmt::memory_buffer line;
-  const auto write_rows = [&]<typename T>(T) {
+  const auto write_lines = [&]<typename T>(T) {
     for (std::uint64_t i = 0; i < points.rows(); ++i) {
       const T* row = points.row<T>(i);
       line.clear();
@@ -70,7 +74,7 @@ void write_lines(runtime::OutputFile& file, PointView points, const ProgressCall
       if ((i & 0xfff) == 0) meter.report(i);
     }
   };
-  points.dtype() == DType::f32 ? write_rows(float{}) : write_rows(double{});
+  points.dtype() == DType::f32 ? write_lines(float{}) : write_lines(double{});
   meter.finish();
 }
 

@@ -1,6 +1,7 @@
 // Hands out the coordinates of a view as contiguous little-endian bytes, whatever its row stride.
 #pragma once
 
+#include <kith/io/write_points.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
 
@@ -22,8 +23,9 @@ void for_each_block(PointView points, std::string_view stage, const ProgressCall
 /// Throws UsageError unless every name can stand in a header: not empty, no blanks or control characters, none twice.
 void require_plain_names(const std::vector<std::string>& names);
 
-/// All rows as lines of blank-separated numbers, each the shortest text that reads back. Throws IoError, Interrupted.
-void write_lines(runtime::OutputFile& file, PointView points, const ProgressCallback& progress);
+/// All rows as they lie in memory, or with `ascii` as lines of blank-separated numbers, each the shortest text that
+/// reads back. Throws IoError, Interrupted.
+void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions& options);
 
 /// `names`, or x, y, z for up to three dimensions, or c0, c1, … Throws UsageError if the number of names is not `dims`.
 std::vector<std::string> column_names(const std::vector<std::string>& names, std::uint32_t dims);

@@ -1,5 +1,6 @@
-// See class_file_header.hpp; and the look at the first two lines that tells such a file from others.
-#include "io/results/class_file_header.hpp"
+// The first line of a file of points to be classified: "N,M,C,D". And the look at the first two lines that tells such a
+// file from others.
+#include "io/results/class_file_read.hpp"
 
 #include "io/text/text_field.hpp"
 #include "io/text/text_lines.hpp"

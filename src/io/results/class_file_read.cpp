@@ -5,8 +5,6 @@
 //   parse     numbers, into place        8 bytes per block
 #include "io/results/class_file_read.hpp"
 
-#include "io/results/class_file_header.hpp"
-#include "io/results/class_file_rows.hpp"
 #include "io/text/text_field.hpp"
 #include "io/text/text_sample.hpp"
 #include "runtime/parallel.hpp"

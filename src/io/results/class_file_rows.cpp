@@ -1,5 +1,6 @@
-// See class_file_rows.hpp. The fast path only tells good rows from others; the others are looked at once more.
-#include "io/results/class_file_rows.hpp"
+// The rows of a file of points to be classified: parsed into place, and what is wrong with one that cannot be. The fast
+// path only tells good rows from others; the others are looked at once more.
+#include "io/results/class_file_read.hpp"
 
 #include "io/text/text_field.hpp"
 #include "io/text/text_number.hpp"

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <strings.h>
 
-#include <algorithm>
 #include <iterator>
 #include <span>
 #include <string_view>

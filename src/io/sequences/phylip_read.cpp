@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <vector>
 

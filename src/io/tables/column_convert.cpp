@@ -4,7 +4,6 @@
 #include "io/tables/column_visit.hpp"
 #include "io/records/record_values.hpp"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -2,7 +2,6 @@
 #include <kith/io/table.hpp>
 
 #include "io/formats.hpp"
-#include "io/tables/table_read.hpp"
 
 #include <kith/error.hpp>
 

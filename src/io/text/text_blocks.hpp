@@ -3,7 +3,6 @@
 
 #include "runtime/input_file.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// See text_header_row.hpp.
-#include "io/text/text_header_row.hpp"
+// Whether the first row of a text file names its columns.
+#include "io/text/text_sample.hpp"
 
 #include "io/text/text_field.hpp"
 

@@ -2,8 +2,6 @@
 #include "io/text/text_layout.hpp"
 
 #include "io/text/text_field.hpp"
-#include "io/text/text_header_row.hpp"
-#include "io/text/text_marks.hpp"
 #include "io/text/text_sample.hpp"
 
 #include <kith/error.hpp>

@@ -1,5 +1,5 @@
-// See text_marks.hpp.
-#include "io/text/text_marks.hpp"
+// Which characters separate the fields of a text file and the decimals of its numbers.
+#include "io/text/text_sample.hpp"
 
 #include "io/text/text_field.hpp"
 #include "io/text/text_layout.hpp"
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

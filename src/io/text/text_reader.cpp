@@ -8,7 +8,6 @@
 #include "io/text/text_blocks.hpp"
 #include "io/text/text_layout.hpp"
 #include "io/text/text_rows.hpp"
-#include "io/text/text_table.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -18,7 +17,6 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <utility>
 
 namespace kith::io {
 namespace {

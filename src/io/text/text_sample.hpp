@@ -4,6 +4,7 @@
 #include "runtime/input_file.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,21 @@ TextSample sample_rows(const runtime::InputFile& file);
 
 /// What to say about a NUL byte at an offset.
 std::string nul_byte_message(const runtime::InputFile& file, std::uint64_t offset);
+
+struct TextMarks {
+  char delimiter = ',';  ///< kBlankRun for runs of blanks and tabs
+  char decimal = '.';    ///< '.' or ','
+};
+
+/// What the first rows tell. A mark that is given (not 0) is kept. A delimiter that cuts all rows into equally many
+/// fields is right; a comma that stands inside of numbers which tabs or blanks separate is a decimal comma. Throws
+/// BadData if both readings make as much sense.
+TextMarks find_marks(std::span<const SampleLine> rows, TextMarks given, const std::string& file_name);
+
+enum class HeaderRow : std::uint8_t { no, yes, in_doubt };
+
+/// Compares the first row with the columns below it: a header has names where most of the columns hold numbers. One
+/// number that is misspelt ("1.2.3", "****", "n.a.") makes no header, and so no row is lost.
+HeaderRow find_header_row(std::span<const std::vector<std::string>> rows);
 
 }  // namespace kith::io

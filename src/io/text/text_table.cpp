@@ -1,11 +1,11 @@
-// See text_table.hpp. Threads cut blocks of lines into fields; then each column is looked at as a whole.
-#include "io/text/text_table.hpp"
+// Reads every column of a text file, its fields as they stand. Threads cut blocks of lines into fields; then each
+// column is looked at as a whole.
+#include "io/text/text_reader.hpp"
 
 #include "io/records/record_write.hpp"
 #include "io/text/text_blocks.hpp"
 #include "io/text/text_field.hpp"
 #include "io/text/text_layout.hpp"
-#include "io/text/text_sample.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>

@@ -9,7 +9,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,14 +1,17 @@
-// What legacy and XML files of VTK share: the points and the arrays of point data become columns.
+// The two families of VTK files, and what they share: the points and the arrays of point data become columns.
 #pragma once
 
 #include "io/records/record_layout.hpp"
+#include "io/records/record_source.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kith::io {
+
+RecordSource find_vtk_legacy(const runtime::InputFile& file, const ReadOptions& options);
+RecordSource find_vtk_xml(const runtime::InputFile& file, const ReadOptions& options);
 
 /// Adds the columns of an array of `components` values per point that starts at `offset`: "x", "y", "z" for the points,
 /// else its name, with _x, _y, _z behind it for vectors and _1, _2, … for other tuples. Throws CorruptFile if there are

@@ -1,10 +1,8 @@
 // Reads the points and point data of a legacy VTK file (.vtk), ASCII or big-endian binary. Cells are stepped over.
 #include "io/lower_case.hpp"
 #include "io/molecules/line_cursor.hpp"
-#include "io/records/record_values.hpp"
 #include "io/text/text_field.hpp"
 #include "io/vtk/vtk_arrays.hpp"
-#include "io/vtk/vtk_read.hpp"
 
 #include <kith/error.hpp>
 
@@ -14,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <optional>
 #include <utility>
 
 namespace kith::io {

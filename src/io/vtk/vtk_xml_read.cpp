@@ -1,7 +1,6 @@
 // Reads the points and point data of a VTK XML file: PolyData (.vtp), UnstructuredGrid (.vtu), StructuredGrid (.vts).
 #include "io/text/text_field.hpp"
 #include "io/vtk/vtk_arrays.hpp"
-#include "io/vtk/vtk_read.hpp"
 #include "io/vtk/vtk_xml_data.hpp"
 #include "io/vtk/xml_tags.hpp"
 #include "runtime/physical_memory.hpp"

@@ -4,7 +4,7 @@
 #include "cpu/cover_tree/check_distances.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
 #include "engine/cover_tree/one_leaf.hpp"
-#include "engine/cover_tree/validate_cover_tree.hpp"
+#include "engine/cover_tree/check_invariants.hpp"
 #include "support/plain_space.hpp"
 #include "support/random_case.hpp"
 #include "support/random_cover_tree.hpp"

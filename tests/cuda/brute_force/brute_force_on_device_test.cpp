@@ -1,5 +1,5 @@
 // Brute force on the GPU: the oracle's bytes on random cases, the CPU's on larger and nastier ones.
-#include "cuda/brute_force/brute_force.hpp"
+#include "cuda/engines.hpp"
 #include "cuda/brute_force/scan/knn_rounds.hpp"
 #include "cuda/on_device.hpp"
 #include "support/expect_same.hpp"

@@ -1,7 +1,7 @@
 // The GPU's check of a tree, on the GPU: the CPU's answer, and trees of a size that the emulation does not reach.
 #include "cuda/kd_tree/check/check_tree.hpp"
 
-#include "engine/kd_tree/validate_tree.hpp"
+#include "engine/kd_tree/tree_sections.hpp"
 #include "cuda/kd_tree/loose_tree.hpp"
 #include "cuda/on_device.hpp"
 

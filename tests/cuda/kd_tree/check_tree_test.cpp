@@ -2,7 +2,7 @@
 // refuses.
 #include "cuda/kd_tree/check/check_tree_steps.cuh"
 
-#include "engine/kd_tree/validate_tree.hpp"
+#include "engine/kd_tree/tree_sections.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/loose_tree.hpp"
 

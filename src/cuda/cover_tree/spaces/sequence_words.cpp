@@ -8,9 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 namespace kith::cuda {

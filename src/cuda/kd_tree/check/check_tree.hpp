@@ -25,7 +25,7 @@ namespace kith::cuda {
 /// Device memory that a check needs: a bit per point, and at most 8 bytes for each of 32 leaves and each level.
 std::uint64_t check_scratch_bytes(const core::KdGeometry& geometry);
 
-/// What engine/kd_tree/validate_tree.hpp proves, yes or no. The arrays have the sizes that shape asks for, `leaf_size`
+/// What engine/kd_tree/validate_tree.cpp proves, yes or no. The arrays have the sizes that shape asks for, `leaf_size`
 /// is 1 to 1024; nothing else is believed, and no address outside the arrays is read whatever they hold. `scratch` is
 /// device memory of `check_scratch_bytes`, aligned to 16. Waits for the stream. Throws DeviceError.
 template <typename T>
