@@ -39,10 +39,10 @@ struct KnnScratch {
     take(totals_at, 2 * sizeof(std::uint32_t));
     take(flags_at, queries);
     if (!filters) return;
-    const std::uint64_t capacity = padded_product_rows(queries);
-    take(halves_at, capacity * product_padded_dims(dims) * sizeof(std::uint16_t));
-    take(terms_at, capacity * sizeof(float));
-    take(scales_at, capacity * sizeof(float));
+    const std::uint64_t padded = padded_product_rows(queries);
+    take(halves_at, padded * product_padded_dims(dims) * sizeof(std::uint16_t));
+    take(terms_at, padded * sizeof(float));
+    take(scales_at, padded * sizeof(float));
   }
 };
 
