@@ -14,8 +14,6 @@
 
 namespace kith::cuda::cover {
 
-inline constexpr std::uint64_t kNeighbors = 64;  ///< per object, in lists of a level
-
 /// Nodes at most: each new centre is a node, and each cell that has some is one more.
 inline std::uint64_t most_nodes(std::uint32_t count) { return 2 * std::uint64_t{count}; }
 
