@@ -33,7 +33,8 @@ std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint
 BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
   const std::uint64_t tree = tree_bytes(count, stride), nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
   const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
-  return {tree + nodes, tree + nodes + cover::lay_out_cover_scratch(count, capacity, nullptr).bytes};
+  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, capacity, nullptr).bytes + count;  // and sorts
+  return {tree + nodes, tree + nodes + scratch};
 }
 
 namespace cover {
