@@ -12,7 +12,7 @@ namespace kith::apps {
 namespace {
 
 /// Neighbours that one task looks at.
-constexpr std::uint64_t kEntriesPerTask = std::uint64_t{1} << 14;
+constexpr std::uint64_t kVotesPerTask = std::uint64_t{1} << 14;
 
 template <typename T>
 void vote_at_once(const Neighbors& lists, std::uint64_t first, LabelView labels, const ClassifyOptions& options,
@@ -20,7 +20,7 @@ void vote_at_once(const Neighbors& lists, std::uint64_t first, LabelView labels,
   const std::uint32_t* const indices = lists.indices().data();
   const T* const distances = lists.distances().values<T>().data();
   const std::uint64_t k = lists.k();
-  const std::uint64_t rows = std::max<std::uint64_t>(1, kEntriesPerTask / k);
+  const std::uint64_t rows = std::max<std::uint64_t>(1, kVotesPerTask / k);
   const std::uint64_t tasks = (lists.queries() + rows - 1) / rows;
   runtime::parallel_for_workers(tasks, {.threads = options.threads}, [&](std::uint64_t task, runtime::Worker& worker) {
     ListVotes& own = votes[static_cast<std::size_t>(worker.thread())];

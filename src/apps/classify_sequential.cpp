@@ -25,7 +25,7 @@ struct Known {
 };
 
 /// Entries of lists that are looked up at a time.
-constexpr std::uint64_t kEntriesAtOnce = 1024;
+constexpr std::uint64_t kLookedUpAtOnce = 1024;
 
 /// Labels the queries of `lists`; their entries in `known` begin at `next`. What is known before a block of queries is
 /// looked up in a loop of its own, so that many entries are on their way at a time; what the block adds, in order.
@@ -35,7 +35,7 @@ void label_in_order(const Neighbors& lists, Known* known, std::uint64_t next, Li
   const std::uint32_t k = lists.k();
   const std::uint32_t* row = lists.indices().data();
   const T* distances = lists.distances().template values<T>().data();
-  const std::uint64_t rows = std::max<std::uint64_t>(1, kEntriesAtOnce / k);
+  const std::uint64_t rows = std::max<std::uint64_t>(1, kLookedUpAtOnce / k);
   std::vector<Known> found(rows * k);
   std::vector<std::uint32_t>& labels = votes.labels();
   labels.resize(k);

@@ -18,9 +18,6 @@
 namespace kith::apps {
 namespace {
 
-constexpr std::uint64_t kBlockRows = 65536;
-constexpr std::uint64_t kMostGroups = 4096;
-
 /// 32 bits of the hash above the number of the row.
 using Entry = std::uint64_t;
 
@@ -34,8 +31,8 @@ class EqualRows {
       : points_(points),
         rows_(rows),
         options_(options),
-        blocks_((rows.size() + kBlockRows - 1) / kBlockRows),
-        groups_(std::bit_floor(std::clamp<std::uint64_t>(rows.size() / 1024, 1, kMostGroups))),
+        blocks_((rows.size() + kHashedRows - 1) / kHashedRows),
+        groups_(std::bit_floor(std::clamp<std::uint64_t>(rows.size() / 1024, 1, kMostHashGroups))),
         first_equal_(points.rows()) {}
 
   std::vector<std::uint32_t> run() {
@@ -60,10 +57,10 @@ class EqualRows {
     return groups_ == 1 ? 0 : hash >> (64 - std::countr_zero(groups_));
   }
   std::span<const std::uint32_t> rows_of_block(std::uint64_t block) const {
-    return rows_.subspan(block * kBlockRows, std::min<std::uint64_t>(kBlockRows, rows_.size() - block * kBlockRows));
+    return rows_.subspan(block * kHashedRows, std::min<std::uint64_t>(kHashedRows, rows_.size() - block * kHashedRows));
   }
   runtime::ParallelOptions by_block(std::string_view stage) const {
-    return {options_.threads, stage, options_.progress, kBlockRows, rows_.size()};
+    return {options_.threads, stage, options_.progress, kHashedRows, rows_.size()};
   }
 
   /// Where each group starts among all entries; one more start at the end.

@@ -1,6 +1,7 @@
 // See joined_points.hpp.
 #include "apps/joined_points.hpp"
 
+#include "apps/usable_rows.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -14,8 +15,6 @@
 
 namespace kith::apps {
 namespace {
-
-constexpr std::uint64_t kMostRows = 0xfffffffe;  // of an index
 
 /// Copies rows of host memory side by side to `to`.
 void copy_rows(PointView points, std::byte* to, int threads) {

@@ -16,8 +16,6 @@
 namespace kith::apps {
 namespace {
 
-enum Stream : std::uint64_t { kRays = 9, kRevolutions = 10 };
-
 constexpr std::uint64_t kRings = 64;
 constexpr std::uint64_t kColumnsPerRevolution = 2048;  // of a whole scan; small clouds spread fewer over the circle
 constexpr std::uint64_t kColumnsPerTask = 64;
@@ -172,7 +170,7 @@ class Drive {
  private:
   Column column(std::uint64_t number) const {
     const std::uint64_t revolution = number / columns_;
-    const double phase = Draws(seed_, kRevolutions, revolution).uniform(0);  // no two revolutions hit the same places
+    const double phase = Draws(seed_, kTurns, revolution).uniform(0);  // no two revolutions hit the same places
     const double turns = (static_cast<double>(number % columns_) + phase) / static_cast<double>(columns_);
     const auto [sine, cosine] = sine_cosine_of_turns(turns);
     const double x = kMetresPerRevolution * (static_cast<double>(revolution) + turns);

@@ -10,7 +10,7 @@ namespace kith::apps {
 namespace {
 
 /// Entries of lists in memory at one time.
-constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 22;
+constexpr std::uint64_t kSearchedAtOnce = std::uint64_t{1} << 22;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void search_in_order(const Index& index, PointView queries, std::span<const std:
       return true;
     };
   }
-  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kEntriesAtOnce / options.k);
+  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kSearchedAtOnce / options.k);
   for (; first < queries.rows(); first += rows_at_once) {
     count = std::min(rows_at_once, queries.rows() - first);
     if (!index_below.empty()) search.index_below = index_below.subspan(first, count);

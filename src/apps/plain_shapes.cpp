@@ -12,8 +12,6 @@
 namespace kith::apps {
 namespace {
 
-enum Stream : std::uint64_t { kPoints = 1, kCentres = 2, kChoices = 3 };
-
 /// A number in [0, 1) that is still below 1 after rounding to `dtype`.
 double unit_draw(const Draws& draws, std::uint64_t number, DType dtype) {
   return dtype == DType::f32 ? draws.uniform_24_bits(number) : draws.uniform(number);

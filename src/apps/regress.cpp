@@ -12,7 +12,7 @@ namespace kith::apps {
 namespace {
 
 /// Neighbours that one task looks at.
-constexpr std::uint64_t kEntriesPerTask = std::uint64_t{1} << 15;
+constexpr std::uint64_t kValuesPerTask = std::uint64_t{1} << 15;
 
 template <typename T>
 double mean_of_list(const std::uint32_t* row, const T* distances, std::uint32_t k, std::span<const double> values,
@@ -36,7 +36,7 @@ void take_means(const Neighbors& lists, std::span<const double> values, const Ne
   const std::uint32_t* const indices = lists.indices().data();
   const T* const distances = lists.distances().values<T>().data();
   const std::uint64_t k = lists.k();
-  const std::uint64_t rows = std::max<std::uint64_t>(1, kEntriesPerTask / k);
+  const std::uint64_t rows = std::max<std::uint64_t>(1, kValuesPerTask / k);
   const std::uint64_t tasks = (lists.queries() + rows - 1) / rows;
   runtime::parallel_for(tasks, {.threads = options.threads}, [&](std::uint64_t task) {
     const std::uint64_t end = std::min(lists.queries(), (task + 1) * rows);

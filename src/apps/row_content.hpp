@@ -13,6 +13,10 @@
 
 namespace kith::apps {
 
+/// Rows that one task hashes, and groups by hash that are compared apart from each other.
+inline constexpr std::uint64_t kHashedRows = 65536;
+inline constexpr std::uint64_t kMostHashGroups = 4096;
+
 template <typename T>
 bool is_finite_row(const T* row, std::uint32_t dims) {
   return std::all_of(row, row + dims, [](T value) { return std::isfinite(value); });

@@ -17,7 +17,7 @@
 namespace kith::apps {
 namespace {
 
-constexpr std::uint64_t kBlockRows = 4096;
+constexpr std::uint64_t kScaledRows = 4096;
 
 /// Least and greatest value of each column, and whether all of them are finite.
 struct Bounds {
@@ -39,7 +39,7 @@ template <typename T>
 class Fitting {
  public:
   Fitting(PointView points, int threads)
-      : points_(points), threads_(threads), blocks_((points.rows() + kBlockRows - 1) / kBlockRows) {}
+      : points_(points), threads_(threads), blocks_((points.rows() + kScaledRows - 1) / kScaledRows) {}
 
   Bounds bounds() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -91,8 +91,8 @@ class Fitting {
   }
   template <typename Task>
   void for_each_row(std::uint64_t block, Task&& task) const {
-    const std::uint64_t end = std::min(points_.rows(), (block + 1) * kBlockRows);
-    for (std::uint64_t i = block * kBlockRows; i < end; ++i) task(points_.row<T>(i));
+    const std::uint64_t end = std::min(points_.rows(), (block + 1) * kScaledRows);
+    for (std::uint64_t i = block * kScaledRows; i < end; ++i) task(points_.row<T>(i));
   }
 
   PointView points_;
@@ -151,10 +151,10 @@ template <typename T>
 PointSet scaled(PointView points, const Scale& scale, int threads) {
   PointSet result(points.dtype(), points.rows(), points.dims());
   T* const to = result.values<T>().data();
-  const std::uint64_t blocks = (points.rows() + kBlockRows - 1) / kBlockRows;
+  const std::uint64_t blocks = (points.rows() + kScaledRows - 1) / kScaledRows;
   runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
-    const std::uint64_t end = std::min(points.rows(), (block + 1) * kBlockRows);
-    for (std::uint64_t i = block * kBlockRows; i < end; ++i) {
+    const std::uint64_t end = std::min(points.rows(), (block + 1) * kScaledRows);
+    for (std::uint64_t i = block * kScaledRows; i < end; ++i) {
       const T* row = points.row<T>(i);
       for (std::uint32_t d = 0; d < points.dims(); ++d) {
         to[i * points.dims() + d] = static_cast<T>((static_cast<double>(row[d]) - scale.shift[d]) / scale.divisor[d]);

@@ -6,6 +6,9 @@
 
 namespace kith::apps {
 
+/// Streams of draws of all shapes, so that no two uses of one seed share one.
+enum Stream : unsigned { kPoints = 1, kCentres, kChoices, kSheets, kDirections, kPlaces, kNoise, kRays = 9, kTurns };
+
 /// Independent coordinates in [0, 1).
 void fill_uniform(PointSet& points, const GenerateOptions& options);
 /// Normal clouds of deviation 0.005 around at most 256 centres that are uniform in the unit cube; at least 16 points

@@ -22,9 +22,6 @@
 namespace kith::apps {
 namespace {
 
-constexpr std::uint64_t kBlockRows = 65536;
-constexpr std::uint64_t kMostGroups = 4096;
-
 struct HashedRow {
   std::uint64_t hash;
   std::uint64_t row;
@@ -36,8 +33,8 @@ class Summarizer {
   Summarizer(PointView points, const SummarizeOptions& options)
       : points_(points),
         options_(options),
-        blocks_((points.rows() + kBlockRows - 1) / kBlockRows),
-        groups_(std::bit_floor(std::clamp<std::uint64_t>(points.rows() / 1024, 1, kMostGroups))),
+        blocks_((points.rows() + kHashedRows - 1) / kHashedRows),
+        groups_(std::bit_floor(std::clamp<std::uint64_t>(points.rows() / 1024, 1, kMostHashGroups))),
         group_sizes_(groups_) {}
 
   Summary run() {
@@ -56,7 +53,7 @@ class Summarizer {
   std::uint64_t group_of(std::uint64_t hash) const {
     return groups_ == 1 ? 0 : hash >> (64 - std::countr_zero(groups_));
   }
-  std::uint64_t block_end(std::uint64_t block) const { return std::min(points_.rows(), (block + 1) * kBlockRows); }
+  std::uint64_t block_end(std::uint64_t block) const { return std::min(points_.rows(), (block + 1) * kHashedRows); }
 
   bool is_finite(std::uint64_t row) const { return is_finite_row(points_.row<T>(row), points_.dims()); }
   std::uint64_t hash_of(std::uint64_t row) const { return hash_of_row(points_.row<T>(row), points_.dims()); }
@@ -65,7 +62,7 @@ class Summarizer {
   }
 
   runtime::ParallelOptions parallel(std::string_view stage) const {
-    return {options_.threads, stage, &options_.progress, kBlockRows, points_.rows()};
+    return {options_.threads, stage, &options_.progress, kHashedRows, points_.rows()};
   }
 
   void measure_all() {
@@ -77,7 +74,7 @@ class Summarizer {
       std::vector<T> block_upper(points_.dims(), -std::numeric_limits<T>::infinity());
       GroupCounts counts(groups_);
       std::uint64_t nonfinite = 0;
-      for (std::uint64_t row = block * kBlockRows; row < block_end(block); ++row) {
+      for (std::uint64_t row = block * kHashedRows; row < block_end(block); ++row) {
         if (!is_finite(row)) {
           ++nonfinite;
           continue;
@@ -124,9 +121,9 @@ class Summarizer {
     std::mutex lock;
     runtime::parallel_for(blocks_, parallel("grouping"), [&](std::uint64_t block) {
       std::vector<HashedRow> hashed;
-      hashed.reserve(block_end(block) - block * kBlockRows);
+      hashed.reserve(block_end(block) - block * kHashedRows);
       GroupCounts counts(groups_);
-      for (std::uint64_t row = block * kBlockRows; row < block_end(block); ++row) {
+      for (std::uint64_t row = block * kHashedRows; row < block_end(block); ++row) {
         if (!is_finite(row)) continue;
         hashed.push_back({hash_of(row), row});
         ++counts[group_of(hashed.back().hash)];

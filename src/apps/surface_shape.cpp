@@ -13,8 +13,6 @@
 namespace kith::apps {
 namespace {
 
-enum Stream : std::uint64_t { kSheets = 4, kDirections = 5, kPlaces = 6, kNoise = 7 };
-
 constexpr std::uint64_t kSheetCount = 8;
 constexpr double kNoiseDeviation = 0.0005;
 

@@ -28,7 +28,7 @@ constexpr std::uint32_t kListLength = 4;
 /// Points whose lists show how crowded it is.
 constexpr std::uint64_t kSample = 256;
 /// Entries of lists in memory at one time.
-constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
+constexpr std::uint64_t kListedAtOnce = std::uint64_t{1} << 24;
 
 /// A place is a position in the order of the loop.
 using Places = std::vector<std::uint32_t>;
@@ -169,8 +169,8 @@ class ThinOut {
     const PointSet kept_points = gather(kept);
     const Index index = build(kept_points.view(), places.size());
     Places rest;
-    for (std::uint64_t first = 0; first < places.size(); first += kEntriesAtOnce) {
-      const std::uint64_t end = std::min<std::uint64_t>(places.size(), first + kEntriesAtOnce);
+    for (std::uint64_t first = 0; first < places.size(); first += kListedAtOnce) {
+      const std::uint64_t end = std::min<std::uint64_t>(places.size(), first + kListedAtOnce);
       const Places part(places.begin() + static_cast<std::ptrdiff_t>(first),
                         places.begin() + static_cast<std::ptrdiff_t>(end));
       const PointSet queries = gather(part);
@@ -233,7 +233,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     std::uint64_t begin = 0;
     while (begin < part.size()) {
       std::uint64_t end = begin;
-      for (std::uint64_t entries = 0; end < part.size() && (end == begin || entries + counts[end] <= kEntriesAtOnce);) {
+      for (std::uint64_t entries = 0; end < part.size() && (end == begin || entries + counts[end] <= kListedAtOnce);) {
         entries += counts[end++];
       }
       const NeighborLists lists = index.radius(queries.view().slice(begin, end - begin), options.radius, search);

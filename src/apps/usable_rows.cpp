@@ -15,8 +15,7 @@
 namespace kith::apps {
 namespace {
 
-constexpr std::uint64_t kBlockRows = 65536;
-constexpr std::uint64_t kMostRows = 0xfffffffe;  // 0xffffffff marks "none" in results
+constexpr std::uint64_t kCheckedRows = 65536;
 
 template <typename T>
 bool has_direction(const T* row, std::uint32_t dims) {
@@ -50,11 +49,11 @@ bool is_usable(PointView points, const RowDemands& demands, std::uint64_t row) {
 
 template <typename T>
 std::vector<std::uint32_t> find_usable(PointView points, const RowDemands& demands) {
-  const std::uint64_t blocks = (points.rows() + kBlockRows - 1) / kBlockRows;
+  const std::uint64_t blocks = (points.rows() + kCheckedRows - 1) / kCheckedRows;
   std::vector<std::vector<std::uint32_t>> bad(blocks);
   runtime::parallel_for(blocks, {.threads = demands.threads}, [&](std::uint64_t block) {
-    const std::uint64_t end = std::min(points.rows(), (block + 1) * kBlockRows);
-    for (std::uint64_t row = block * kBlockRows; row < end; ++row) {
+    const std::uint64_t end = std::min(points.rows(), (block + 1) * kCheckedRows);
+    for (std::uint64_t row = block * kCheckedRows; row < end; ++row) {
       if (!is_usable<T>(points, demands, row)) bad[block].push_back(static_cast<std::uint32_t>(row));
     }
   });

@@ -10,6 +10,8 @@
 
 namespace kith::apps {
 
+inline constexpr std::uint64_t kMostRows = 0xfffffffe;  ///< of an index; 0xffffffff marks "none" in results
+
 /// What makes a row unusable, and what happens then.
 struct RowDemands {
   bool needs_direction = false;         ///< cosine: the squared length must be neither 0 nor overflow

@@ -47,7 +47,8 @@ std::vector<std::uint32_t> load_original(const IndexFile& file) {
   return {original.begin(), original.end()};
 }
 
-void load_searcher(IndexState& state, const engine::Choice& choice, const IndexFile& file, const LoadOptions& options) {
+void load_point_searcher(IndexState& state, const engine::Choice& choice, const IndexFile& file,
+                         const LoadOptions& options) {
   state.device = choice.device;
   state.reason = fmt::format("engine {}: that of {}, {}{}", name_of(state.engine), file.name(),
                              file.is_trusted() ? "mapped and not checked" : "loaded and checked",
@@ -125,7 +126,7 @@ std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const 
   state->original = load_original(file);
   state->period = load_period(file);
   make_or_fall_back(options.device, choice, options.times,
-                    [&](const Choice& chosen) { load_searcher(*state, chosen, file, options); });
+                    [&](const Choice& chosen) { load_point_searcher(*state, chosen, file, options); });
   return state;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using NamedFormat = std::pair<std::string_view, Format>;
 
 /// The first name of a format is the one that `name_of` gives.
-constexpr NamedFormat kNames[] = {
+constexpr NamedFormat kFormatNames[] = {
     {"auto", Format::automatic}, {"text", Format::text},     {"csv", Format::text},    {"tsv", Format::text},
     {"xyz", Format::text},       {"npy", Format::npy},       {"npz", Format::npz},     {"ply", Format::ply},
     {"pcd", Format::pcd},        {"las", Format::las},       {"fvecs", Format::fvecs}, {"bvecs", Format::bvecs},
@@ -25,7 +25,7 @@ constexpr NamedFormat kNames[] = {
     {"extxyz", Format::extxyz},  {"lammps", Format::lammps}, {"vtk", Format::vtk},     {"raw", Format::raw},
 };
 
-constexpr NamedFormat kExtensions[] = {
+constexpr NamedFormat kFormatExtensions[] = {
     {"csv", Format::text},         {"tsv", Format::text},    {"tab", Format::text},    {"txt", Format::text},
     {"xyz", Format::text},         {"pts", Format::text},    {"asc", Format::text},    {"dat", Format::text},
     {"data", Format::text},        {"npy", Format::npy},     {"npz", Format::npz},     {"ply", Format::ply},
@@ -36,9 +36,9 @@ constexpr NamedFormat kExtensions[] = {
     {"vts", Format::vtk},
 };
 
-constexpr auto kNamesAlone = [] {
-  std::array<std::string_view, std::size(kNames)> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kNames[i].first;
+constexpr auto kFormatNamesAlone = [] {
+  std::array<std::string_view, std::size(kFormatNames)> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFormatNames[i].first;
   return names;
 }();
 
@@ -54,17 +54,17 @@ bool is_named_like_mnist(std::string_view name) {
 
 }  // namespace
 
-std::span<const std::string_view> format_names() { return kNamesAlone; }
+std::span<const std::string_view> format_names() { return kFormatNamesAlone; }
 
 std::string_view name_of(Format format) {
-  for (const auto& [name, value] : kNames) {
+  for (const auto& [name, value] : kFormatNames) {
     if (value == format) return name;
   }
   return "unknown";
 }
 
 Format parse_format(std::string_view text) {
-  for (const auto& [name, value] : kNames) {
+  for (const auto& [name, value] : kFormatNames) {
     if (name == text) return value;
   }
   throw UsageError(fmt::format("\"{}\" is not a file format; give one of {}", text, fmt::join(format_names(), ", ")));
@@ -81,7 +81,7 @@ Format format_of_extension(std::string_view path) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0) return Format::automatic;
   const std::string_view extension = std::string_view(name).substr(dot + 1);
-  for (const auto& [known, value] : kExtensions) {
+  for (const auto& [known, value] : kFormatExtensions) {
     if (known == extension) return value;
   }
   return Format::automatic;

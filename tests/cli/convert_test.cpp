@@ -49,6 +49,14 @@ TEST_F(ConvertCommand, GoesThereAndBackWithEveryType) {
   EXPECT_EQ(las.columns[*las.find("red")].type(), io::ColumnType::u8);  // without green and blue it is no colour of LAS
 }
 
+TEST_F(ConvertCommand, WritesArchivesFromFrontToBack) {  // a gzip stream or a pipe cannot go back to fill in sizes
+  for (const std::string name : {"c.npz", "c.npz.gz"}) {
+    ASSERT_EQ(convert({path("c.ply"), path(name), "-q"}).code, 0);
+    ASSERT_EQ(convert({path(name), path(name + ".csv"), "-q"}).code, 0);
+  }
+  EXPECT_EQ(content(path("c.npz.gz.csv")), content(path("c.npz.csv")));
+}
+
 TEST_F(ConvertCommand, TextStaysAsItStood) {
   EXPECT_EQ(convert({path("t.csv"), "-", "-q"}).out, content(path("t.csv")));
   ASSERT_EQ(convert({path("t.csv"), path("t.tsv")}).code, 0);

@@ -7,10 +7,6 @@
 
 namespace kith::cpu {
 
-/// Rows of bits lie in panels of this many: [panel][word][row]. A vector of any machine is some of a panel or all of
-/// it.
-inline constexpr std::uint32_t kBitPanel = 8;
-
 /// Every query of `groups` against every row of the panels [first_panel, first_panel + panel_count). A row is reported
 /// when its distance is not above bounds[query]; bounds only ever fall.
 struct BitScan {

@@ -125,7 +125,6 @@ void PackedPoints<T>::unpack_all(T* rows, int threads) const {
 template <typename T>
 PackedQueries<T>::PackedQueries(const PackedPoints<T>& points, std::uint32_t queries)
     : points_(points), dims_(points.dims()) {
-  static_assert(kStride == kGroup);
   const std::size_t groups = (queries + kGroup - 1) / kGroup;
   values_.resize(groups * dims_ * kGroup);
   bounds_.resize(groups * kGroup);

@@ -70,7 +70,7 @@ class PackedQueries {
     start(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       bounds_[i] = bound_of(i);
-      if (dims_ > 0) copy_row(i, place_of(i), kStride);
+      if (dims_ > 0) copy_row(i, place_of(i), kGroup);
     }
     finish();
   }
@@ -86,19 +86,15 @@ class PackedQueries {
   const double* terms() const { return terms_.data(); }
 
  private:
-  static constexpr std::uint32_t kStride = 4;  // kGroup of scan.hpp
-
   void start(std::uint32_t count);
   void finish();
-  T* place_of(std::uint32_t query) {
-    return &values_[(std::size_t{query / kStride} * dims_) * kStride + query % kStride];
-  }
+  T* place_of(std::uint32_t query) { return &values_[(std::size_t{query / kGroup} * dims_) * kGroup + query % kGroup]; }
 
   const PackedPoints<T>& points_;
   std::uint32_t dims_;
   std::uint32_t count_ = 0;
   std::uint32_t groups_ = 0;
-  std::vector<T> values_;       // [group][dimension][kStride]
+  std::vector<T> values_;       // [group][dimension][kGroup]
   std::vector<float> centred_;  // -2 (query - centre) * scale
   std::vector<double> terms_;
   std::vector<T> bounds_;

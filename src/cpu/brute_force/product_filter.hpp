@@ -28,6 +28,8 @@
 // query through.
 #pragma once
 
+#include "cpu/brute_force/tuning.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -35,9 +37,6 @@
 #include <limits>
 
 namespace kith::cpu {
-
-/// The most points side by side: 64 bits of hits (scan.hpp).
-inline constexpr std::uint32_t kWidestPanel = 64;
 
 /// How coordinates and reduced distances become numbers of the filter.
 struct FilterUnits {

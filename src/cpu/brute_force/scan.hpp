@@ -2,17 +2,13 @@
 #pragma once
 
 #include "cpu/brute_force/product_filter.hpp"
+#include "cpu/brute_force/tuning.hpp"
 
 #include <kith/metric.hpp>
 
 #include <cstdint>
 
 namespace kith::cpu {
-
-/// Queries are packed in groups of this many: [group][dimension][query].
-inline constexpr std::uint32_t kGroup = 4;
-/// The most groups of one scan.
-inline constexpr std::uint32_t kMostGroups = 64;
 
 /// Told that some points are within a query's bound: bit i of `hits` stands for the point first_point + i at
 /// reduced[i]. Returns the query's new bound. Panels are padded: points past the end must be ignored.

@@ -24,9 +24,6 @@ using FewLanes = hn::CappedTag<T, kFew>;
 
 /// So many sums at a time hide the latency of a step, if there are registers for them.
 constexpr std::uint32_t kMostFewSums = HWY_TARGET == HWY_AVX2 ? 8 : 16;
-/// From this many dimensions on it pays to ask now and then whether all pairs are beyond their limits.
-constexpr std::uint32_t kLongFewReduced = 64;
-constexpr std::uint32_t kFewDimsBetweenLooks = 32;
 
 /// `kRows` rows at a time, with `kVectors` vectors of the few.
 template <std::uint32_t kRows, std::uint32_t kVectors, bool kLooks, typename T, class M>
@@ -73,8 +70,8 @@ std::uint32_t measure_few_of(const ManyVectors<T>& many, const M& metric, std::u
     };
     if constexpr (kLooks) {
       std::uint32_t d = 0;
-      for (; d + kFewDimsBetweenLooks < many.dims; d += kFewDimsBetweenLooks) {
-        add_dims(d, d + kFewDimsBetweenLooks);
+      for (; d + kDimsBetweenLooks < many.dims; d += kDimsBetweenLooks) {
+        add_dims(d, d + kDimsBetweenLooks);
         auto all = beyond(0);
         for (std::uint32_t r = 1; r < kRows; ++r) all = hn::And(all, beyond(r));
         if (hn::AllTrue(lanes, all)) {  // sums never fall
@@ -119,8 +116,8 @@ std::uint32_t measure_few_rows(const ManyVectors<T>& many, std::uint32_t* found,
 
 template <typename T, class M>
 std::uint32_t measure_few(const ManyVectors<T>& many, std::uint32_t* found, T* values) {
-  return many.dims >= kLongFewReduced ? measure_few_rows<true, T, M>(many, found, values)
-                                      : measure_few_rows<false, T, M>(many, found, values);
+  return many.dims >= kLongReduced ? measure_few_rows<true, T, M>(many, found, values)
+                                   : measure_few_rows<false, T, M>(many, found, values);
 }
 
 template <typename T>

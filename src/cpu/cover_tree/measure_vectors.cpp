@@ -24,9 +24,6 @@ using BlockLanes = hn::CappedTag<T, kVectorBlock<T>>;
 
 /// So many sums at a time hide the latency of a step.
 constexpr std::uint32_t kMostSums = 8;
-/// From this many dimensions on it pays to ask now and then whether all rows are beyond the limit.
-constexpr std::uint32_t kLongReduced = 64;
-constexpr std::uint32_t kDimsBetweenLooks = 32;
 
 /// The reduced distances of `kBlocks` blocks side by side, of each `kVectors` vectors from `points` on; incomplete if
 /// that is enough to see that all are beyond the limit.

@@ -2,15 +2,13 @@
 #pragma once
 
 #include "core/cover_geometry.hpp"
+#include "cpu/cover_tree/tuning.hpp"
 
 #include <concepts>
 #include <cstdint>
 #include <span>
 
 namespace kith::cpu {
-
-/// So many objects are measured with others at once, see `MeasuresFew`.
-inline constexpr std::uint32_t kFew = 8;
 
 /// Objects numbered from 0, and a metric. A `Value` orders objects by their distance from a query (squared for L2);
 /// `metric` makes the true distance of it, rising with it. A `Query` is an object prepared to be measured from; it owns

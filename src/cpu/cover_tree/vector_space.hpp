@@ -15,10 +15,6 @@
 
 namespace kith::cpu {
 
-/// So many rows lie side by side in a block, a cache line of each dimension: [block][dimension][row].
-template <typename T>
-inline constexpr std::uint32_t kVectorBlock = 64 / sizeof(T);
-
 /// The values of `count` rows of the blocks from row `first` on; see `Space` for the limit.
 template <typename T>
 using MeasureVectors = void (*)(const T* blocks, std::uint32_t dims, const T* query, std::uint32_t first,

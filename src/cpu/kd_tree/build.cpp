@@ -18,7 +18,6 @@
 #include <vector>
 
 namespace kith::cpu {
-namespace {
 
 /// The memory of a tree that was built here.
 template <typename T>
@@ -29,6 +28,8 @@ struct KdStorage {
   std::vector<T> boxes;
   std::vector<std::uint32_t> smallest;
 };
+
+namespace {
 
 /// -0 counts as +0 and is not to be seen in what the builder derives.
 template <typename T>

@@ -18,8 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu {
 namespace HWY_NAMESPACE {
 
-static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and points");
-
 template <typename T, class M, class Axes, std::uint32_t kDims>
 class Walk {
  public:

@@ -4,15 +4,13 @@
 
 #include "cpu/kd_tree/kd_tree.hpp"
 #include "cpu/kd_tree/leaf_hits.hpp"
+#include "cpu/kd_tree/tuning.hpp"
 
 #include <kith/metric.hpp>
 
 #include <cstdint>
 
 namespace kith::cpu {
-
-/// The most queries that walk together.
-inline constexpr std::uint32_t kGroupQueries = 16;
 
 /// A group of queries and what becomes of their hits.
 template <typename T>

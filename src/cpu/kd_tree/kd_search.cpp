@@ -29,8 +29,6 @@ using engine::QueryBatch;
 using engine::ReducedLists;
 using engine::RunOptions;
 
-constexpr std::uint64_t kGroupsPerTask = 64;
-
 template <typename T>
 class KdSearch final : public engine::Searcher<T> {
  public:
@@ -81,7 +79,7 @@ class KdSearch final : public engine::Searcher<T> {
 
   /// Nodes without an allowed point, if there are enough queries to pay for finding them.
   std::vector<std::uint64_t> alive(const QueryBatch<T>& queries, int threads) const {
-    if (queries.filter.allowed == nullptr || queries.count < tree_.geometry.leaves() / 16) return {};
+    if (queries.filter.allowed == nullptr || queries.count < tree_.geometry.leaves() / kLeavesPerQuery) return {};
     return alive_nodes(tree_, queries.filter.allowed, threads);
   }
 

@@ -2,13 +2,11 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
+#include "cpu/kd_tree/tuning.hpp"
 
 #include <cstdint>
 
 namespace kith::cpu {
-
-/// Points of a leaf that are compared with a query at a time.
-inline constexpr std::uint32_t kScanPoints = 16;
 
 /// Told that some points of a leaf are at most as far as a query's limit: bit i of `hits` stands for indices[i] at
 /// reduced[i]. Returns the query's new limit.

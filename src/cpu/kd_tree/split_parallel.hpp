@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kd_tree/split_records.hpp"
+#include "cpu/kd_tree/tuning.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
@@ -9,11 +10,6 @@
 #include <vector>
 
 namespace kith::cpu {
-
-/// From this many records on several threads pay.
-inline constexpr std::uint64_t kParallelSplit = 1 << 17;
-/// About what splitting a node takes for each of its points.
-inline constexpr double kSplitNanoseconds = 10;
 
 /// The records [0, count) cut into equal parts.
 struct Parts {

@@ -8,6 +8,7 @@
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/queries/engine_search.hpp"
+#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "cuda/runtime/started_device.hpp"
 #include "runtime/time_spent.hpp"
@@ -19,9 +20,6 @@
 
 namespace kith::cuda {
 namespace {
-
-/// So few queries come with little else: their rows may lie in host memory that scans would read again and again.
-constexpr std::uint64_t kFewQueries = 1024;
 
 /// Owns the rows; every request becomes one about bits.
 class BitEngine final : public AskedEngine<float> {
@@ -40,7 +38,7 @@ class BitEngine final : public AskedEngine<float> {
            const Stream& stream) const override {
     KnnRequest<float> here = request;
     here.metric.is_hamming = true;
-    if (request.queries.rows == nullptr || request.queries.count > kFewQueries) {
+    if (request.queries.rows == nullptr || request.queries.count > kMostInHostMemory) {
       return scan_knn(scanned_, here, rules.select, stream);
     }
     DeviceBuffer<float> rows(request.queries.count * dims(), stream);

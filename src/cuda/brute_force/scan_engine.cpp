@@ -3,6 +3,7 @@
 
 #include "core/metric/metrics.hpp"
 #include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 
@@ -11,13 +12,6 @@
 
 namespace kith::cuda {
 namespace {
-
-/// From so many dims on tensor cores filter faster than the reduced distances of all pairs are found.
-constexpr std::uint32_t kFewestDimsForProducts = 5;
-/// Fewer points are not worth a filter.
-constexpr std::uint64_t kFewestPointsForProducts = 1024;
-/// So few queries come with little else: their rows may lie in host memory that scans would read again and again.
-constexpr std::uint64_t kFewQueries = 1024;
 
 template <typename T>
 bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
@@ -34,9 +28,8 @@ bool can_hold_products(std::uint32_t dims, int device) {
 
 std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_dims) {
   if (product_filter_shared_bytes(most_dims) <= shared_limit) return most_dims;
-  constexpr std::uint32_t kStep = 16;  // dims that are packed together
   std::uint32_t dims = 0;
-  while (dims < most_dims && product_filter_shared_bytes(dims + kStep) <= shared_limit) dims += kStep;
+  while (dims < most_dims && product_filter_shared_bytes(dims + kProductDims) <= shared_limit) dims += kProductDims;
   return dims;
 }
 
@@ -73,7 +66,7 @@ template <typename T>
 void ScanEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t*,
                         const Stream& stream) const {
   const QuerySource<T>& queries = request.queries;
-  if (queries.rows == nullptr || queries.count > kFewQueries || queries.row_stride != dims()) {
+  if (queries.rows == nullptr || queries.count > kMostInHostMemory || queries.row_stride != dims()) {
     return scan_knn(scanned_, request, rules.select, stream);
   }
   DeviceBuffer<T> rows(queries.count * dims(), stream);

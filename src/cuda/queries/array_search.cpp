@@ -6,6 +6,7 @@
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
 #include "cuda/queries/array_queries.hpp"
+#include "cuda/queries/tuning.hpp"
 #include "cuda/primitives/sum_counts.hpp"
 #include "cuda/primitives/widen_numbers.hpp"
 
@@ -15,9 +16,6 @@
 
 namespace kith::cuda {
 namespace {
-
-/// Fewer queries than this are not worth putting into order.
-constexpr std::uint64_t kFewestOrdered = 4096;
 
 SearchFilter search_filter(const engine::PointFilter& filter) {
   return {filter.exclude_self, filter.earlier_only, filter.below, filter.allowed};

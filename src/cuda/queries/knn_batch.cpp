@@ -6,6 +6,7 @@
 #include "cuda/runtime/chunks.hpp"
 #include "cuda/queries/evaluation_count.hpp"
 #include "cuda/queries/query_chunk.hpp"
+#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -45,9 +46,9 @@ template <typename T>
 bool BatchSearch<T>::knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
                                 const engine::RunOptions& run, std::uint32_t* indices, T* reduced,
                                 std::uint8_t* exact) const {
-  constexpr std::uint64_t kMostQueries = 1024;
   const engine::PointFilter& filter = queries.filter;
-  if (queries.is_self() || queries.count > kMostQueries || filter.allowed != nullptr || queries.bounds != nullptr) {
+  if (queries.is_self() || queries.count > kMostInHostMemory || filter.allowed != nullptr ||
+      queries.bounds != nullptr) {
     return false;
   }
   const std::uint64_t row_bytes = engine_.dims() * sizeof(T), entries = queries.count * k;

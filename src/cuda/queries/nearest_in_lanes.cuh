@@ -3,6 +3,7 @@
 
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/queries/put_answer.cuh"
+#include "cuda/queries/tuning.hpp"
 
 namespace kith::cuda {
 
@@ -11,6 +12,7 @@ template <typename T>
 class NearestInLanes {
  public:
   static constexpr std::uint32_t kMost = kWarp;
+  static_assert(kMost == kListInLanes, "plans give such lists no memory");
 
   __device__ NearestInLanes(std::uint32_t k, Candidate<T>*, std::uint32_t) : k_(k) {}
 

@@ -1,6 +1,7 @@
 // See query_chunk.hpp.
 #include "cuda/queries/query_chunk.hpp"
 
+#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
@@ -9,12 +10,6 @@
 #include <cstring>
 
 namespace kith::cuda {
-namespace {
-
-/// Fewer queries than this are not worth putting into order.
-constexpr std::uint64_t kFewestOrdered = 4096;
-
-}  // namespace
 
 FilterOnDevice::FilterOnDevice(const engine::PointFilter& filter, std::uint64_t points, const Stream& stream,
                                const engine::RunOptions& run) {

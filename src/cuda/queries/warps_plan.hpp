@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
+#include "cuda/queries/tuning.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -46,24 +47,21 @@ inline WarpsPlan plan_warps(std::uint64_t queries, std::uint32_t bytes_per_warp,
 template <typename T>
 ListsPlan plan_lists(std::uint64_t queries, std::uint32_t entries, std::uint32_t bytes_per_warp,
                      const SearchLimits& limits) {
-  constexpr std::uint32_t kInLanes = 32, kLeast = 64, kMostShared = 12 << 10;
   ListsPlan plan;
-  if (entries <= kInLanes) {
+  if (entries <= kListInLanes) {
     plan.warps = plan_warps(queries, bytes_per_warp);
     return plan;
   }
-  plan.capacity = std::max(kLeast, std::bit_ceil(entries));
+  plan.capacity = std::max(kShortestList, std::bit_ceil(entries));
   const std::uint64_t list_bytes = 2 * std::uint64_t{plan.capacity} * sizeof(core::Candidate<T>);
-  plan.is_shared = list_bytes + bytes_per_warp <= kMostShared;
+  plan.is_shared = list_bytes + bytes_per_warp <= kSharedPerWarp;
   if (plan.is_shared) {
     plan.warps = plan_warps(queries, bytes_per_warp + static_cast<std::uint32_t>(list_bytes));
     return plan;
   }
-  constexpr std::uint32_t kBlocksPerProcessor = 8;
   const std::uint32_t warps_per_block = plan_warps(1, bytes_per_warp).warps_per_block;
   const std::uint64_t fitting = limits.scratch_bytes / (list_bytes * warps_per_block);
-  const std::uint64_t most =
-      std::clamp<std::uint64_t>(fitting, 1, std::uint64_t{limits.processors} * kBlocksPerProcessor);
+  const std::uint64_t most = std::clamp<std::uint64_t>(fitting, 1, std::uint64_t{limits.processors} * kBlocksWithLists);
   plan.warps = plan_warps(queries, bytes_per_warp, static_cast<std::uint32_t>(most));
   plan.scratch_bytes = list_bytes * warps_per_block * plan.warps.blocks;
   return plan;

@@ -10,11 +10,6 @@
 #include <string>
 
 namespace kith::engine {
-namespace {
-
-constexpr std::uint32_t kUsedParameters = 2;
-
-}  // namespace
 
 void save_cover_tree(const CoverTree& tree, IndexFileWriter& writer) {
   writer.set_parameter(kLeafSizeParameter, tree.leaf_size);
@@ -26,7 +21,7 @@ void save_cover_tree(const CoverTree& tree, IndexFileWriter& writer) {
 
 CoverTree cover_tree_in_file(const IndexFile& file) {
   const IndexFacts& facts = file.facts();
-  require_zero_parameters(file, kUsedParameters);
+  require_zero_parameters(file, kSeparationParameter + 1);
   const std::uint32_t leaf_size = facts.parameters[kLeafSizeParameter];
   const std::uint32_t separation = facts.parameters[kSeparationParameter];
   if (leaf_size < 1 || leaf_size > kMostPerLeaf) {

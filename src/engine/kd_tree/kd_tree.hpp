@@ -78,7 +78,7 @@ struct KdTree {
 };
 
 /// The most points of a leaf that search well: measured at sizes with fuller and emptier leaves, k = 1 to 16.
-inline std::uint32_t default_leaf_size(std::uint32_t dims) {
+constexpr std::uint32_t default_leaf_size(std::uint32_t dims) {
   if (dims <= 3) return 24;
   if (dims == 4) return 32;
   return dims <= 6 ? 64 : 128;

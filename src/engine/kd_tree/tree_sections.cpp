@@ -14,8 +14,6 @@
 namespace kith::engine {
 namespace {
 
-constexpr std::uint32_t kUsedParameters = 2;
-
 static_assert(kReadableAfterSection >= kBlockSlack, "vectors may run over the end of the last leaf");
 
 /// Values of a box; at least one, because an element has a size even if there are no dimensions.
@@ -39,7 +37,7 @@ KdTree<T> tree_in_file(const IndexFile& file) {
   const IndexFacts& facts = file.facts();
   file.require_only({SectionId::blocks, SectionId::split_dims, SectionId::split_values, SectionId::boxes,
                      SectionId::smallest, SectionId::original, SectionId::period});
-  require_zero_parameters(file, kUsedParameters);
+  require_zero_parameters(file, kSplitRuleParameter + 1);
   const std::uint32_t leaf_size = facts.parameters[kLeafSizeParameter];
   const std::uint32_t split_rule = facts.parameters[kSplitRuleParameter];
   if (leaf_size < 1 || leaf_size > kMostPerLeaf) {

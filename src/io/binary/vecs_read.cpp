@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <limits>
 #include <vector>
 
@@ -21,9 +20,7 @@ namespace {
 
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-std::uint32_t dims_at(const char* from) {
-  return load_value<std::uint32_t, std::endian::native == std::endian::big>(from);
-}
+std::uint32_t dims_at(const char* from) { return load_little<std::uint32_t>(from); }
 
 /// The first record whose dimension is not `dims`, or kNone.
 std::uint64_t first_odd_record(const runtime::InputFile& file, const RecordLayout& layout, std::uint32_t dims,

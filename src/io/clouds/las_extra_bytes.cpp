@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 namespace kith::io {
@@ -28,9 +27,7 @@ constexpr std::array kExtraTypes = {NumberType::u8,  NumberType::i8,  NumberType
                                     NumberType::u32, NumberType::i32, NumberType::u64, NumberType::i64,
                                     NumberType::f32, NumberType::f64};
 
-double double_at(std::string_view description, std::size_t at) {
-  return load_value<double, std::endian::native == std::endian::big>(description.data() + at);
-}
+double double_at(std::string_view description, std::size_t at) { return load_little<double>(description.data() + at); }
 
 }  // namespace
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -21,11 +20,6 @@ namespace {
 constexpr std::size_t kHeaderBytes = 227;      // up to version 1.2
 constexpr std::size_t kHeaderBytes14 = 375;    // version 1.4
 constexpr std::uint64_t kVariableRecord = 54;  // header of a variable length record
-
-template <typename T>
-T number(const char* from) {
-  return load_value<T, std::endian::native == std::endian::big>(from);
-}
 
 [[noreturn]] void refuse_laz(const runtime::InputFile& file) {
   throw CorruptFile(fmt::format(
@@ -49,8 +43,8 @@ VariableRecords read_variable_records(const runtime::InputFile& file, std::uint6
   for (std::uint32_t i = 0; i < records && end - at >= kVariableRecord; ++i) {
     char head[kVariableRecord];
     file.read_exact(at, head, sizeof(head));
-    const std::uint64_t bytes = kVariableRecord + number<std::uint16_t>(head + 20);
-    const auto id = number<std::uint16_t>(head + 18);
+    const std::uint64_t bytes = kVariableRecord + load_little<std::uint16_t>(head + 20);
+    const auto id = load_little<std::uint16_t>(head + 18);
     if (id == 22204 && std::memcmp(head + 2, "laszip encoded", 14) == 0) result.is_compressed = true;
     if (bytes > end - at) break;
     std::string record(static_cast<std::size_t>(bytes), '\0');
@@ -81,19 +75,20 @@ LasFile read_las_header(const runtime::InputFile& file) {
     throw CorruptFile(
         fmt::format("{}: LAS version {}.{} is not known; kith reads 1.0 to 1.4", file.name(), major, minor));
   }
-  const std::uint64_t header_bytes = number<std::uint16_t>(&header[94]);
+  const std::uint64_t header_bytes = load_little<std::uint16_t>(&header[94]);
   if (header_bytes < (minor == 4 ? kHeaderBytes14 : kHeaderBytes)) {
     throw damaged(fmt::format("it claims {} bytes, too few for version {}.{}", header_bytes, major, minor));
   }
   if (minor == 4) file.read_exact(0, header.data(), kHeaderBytes14);
 
-  const std::uint64_t first_byte = number<std::uint32_t>(&header[96]);
+  const std::uint64_t first_byte = load_little<std::uint32_t>(&header[96]);
   if (first_byte < header_bytes || first_byte > file.size()) {
     throw damaged(
         fmt::format("the points start at byte {}, outside the {} bytes after the header", first_byte, file.size()));
   }
   const int format = static_cast<unsigned char>(header[104]);
-  VariableRecords records = read_variable_records(file, header_bytes, number<std::uint32_t>(&header[100]), first_byte);
+  VariableRecords records =
+      read_variable_records(file, header_bytes, load_little<std::uint32_t>(&header[100]), first_byte);
   if ((format & 0xc0) != 0 || file.name().ends_with(".laz") || file.name().ends_with(".LAZ") || records.is_compressed) {
     refuse_laz(file);
   }
@@ -103,13 +98,13 @@ LasFile read_las_header(const runtime::InputFile& file) {
   RecordLayout& layout = las.layout;
   layout = las_point_layout(format);
   layout.first_byte = first_byte;
-  layout.record_bytes = number<std::uint16_t>(&header[105]);
+  layout.record_bytes = load_little<std::uint16_t>(&header[105]);
   if (layout.record_bytes < las_record_bytes(format)) {
     throw damaged(fmt::format("records of {} bytes are too short for point format {}", layout.record_bytes, format));
   }
-  layout.rows = number<std::uint32_t>(&header[107]);
+  layout.rows = load_little<std::uint32_t>(&header[107]);
   if (minor == 4) {
-    const auto count = number<std::uint64_t>(&header[247]);
+    const auto count = load_little<std::uint64_t>(&header[247]);
     if (layout.rows != 0 && count != 0 && count != layout.rows) {
       throw damaged(fmt::format("it says {} points in one place and {} in another", layout.rows, count));
     }
@@ -119,8 +114,8 @@ LasFile read_las_header(const runtime::InputFile& file) {
 
   for (std::size_t axis = 0; axis < 3; ++axis) {
     RecordField& field = layout.fields[axis];
-    field.scale = number<double>(&header[131 + axis * 8]);
-    field.origin = number<double>(&header[155 + axis * 8]);
+    field.scale = load_little<double>(&header[131 + axis * 8]);
+    field.origin = load_little<double>(&header[155 + axis * 8]);
     if (!std::isfinite(field.scale) || !std::isfinite(field.origin) || field.scale == 0) {
       throw damaged(
           fmt::format("the scale {} or offset {} of {} cannot be used", field.scale, field.origin, field.name));
@@ -132,7 +127,7 @@ LasFile read_las_header(const runtime::InputFile& file) {
   las.header.variable_records = std::move(records.others);
   las.header.record_count = records.count;
   if (las_has_waves(format)) las.notes.push_back("the wave packets of the points are left out: they are not read");
-  if (minor == 4 && number<std::uint32_t>(&header[243]) > 0) {
+  if (minor == 4 && load_little<std::uint32_t>(&header[243]) > 0) {
     las.notes.push_back("the records after the points (EVLR) are left out: they are not read");
   }
   return las;

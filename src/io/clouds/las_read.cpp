@@ -3,16 +3,9 @@
 #include "io/clouds/las_format.hpp"
 
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace kith::io {
-namespace {
-
-const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
-
-}  // namespace
 
 PointFile read_las(const runtime::InputFile& file, const ReadOptions& options) {
   LasFile las = read_las_header(file);
@@ -22,7 +15,7 @@ PointFile read_las(const runtime::InputFile& file, const ReadOptions& options) {
   }
   ReadOptions as_f64 = options;
   as_f64.dtype = options.dtype.value_or(DType::f64);
-  return read_records(file, las.layout, as_f64, Format::las, kDefaultColumns);
+  return read_records(file, las.layout, as_f64, Format::las, kPlaceColumns);
 }
 
 }  // namespace kith::io

@@ -15,9 +15,9 @@
 namespace kith::io {
 namespace {
 
-class HeaderParser {
+class PcdHeaderParser {
  public:
-  explicit HeaderParser(const runtime::InputFile& file) : lines_(file) {}
+  explicit PcdHeaderParser(const runtime::InputFile& file) : lines_(file) {}
 
   PcdHeader parse() {
     std::string_view line;
@@ -174,6 +174,6 @@ NumberType PcdField::number_type() const {
   }
 }
 
-PcdHeader read_pcd_header(const runtime::InputFile& file) { return HeaderParser(file).parse(); }
+PcdHeader read_pcd_header(const runtime::InputFile& file) { return PcdHeaderParser(file).parse(); }
 
 }  // namespace kith::io

@@ -11,14 +11,12 @@
 #include <fmt/format.h>
 #include <lzf.h>
 
-#include <bit>
 #include <string>
 #include <vector>
 
 namespace kith::io {
 namespace {
 
-const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
 constexpr std::uint64_t kMaxLzfRatio = 88;  // three bytes give 264 at most
 
 /// A field of several values gives the columns name, name_1, name_2, …
@@ -48,15 +46,11 @@ RecordLayout layout_of(const PcdHeader& header, RecordOrder order) {
   return layout;
 }
 
-std::uint32_t size_at(const char* from) {
-  return load_value<std::uint32_t, std::endian::native == std::endian::big>(from);
-}
-
 PointFile read_compressed(const runtime::InputFile& file, const PcdHeader& header, const ReadOptions& options) {
   char sizes[8];
   file.read_exact(header.data_offset, sizes, sizeof(sizes));
-  const std::uint64_t compressed_bytes = size_at(sizes);
-  const std::uint64_t bytes = size_at(sizes + 4);
+  const std::uint64_t compressed_bytes = load_little<std::uint32_t>(sizes);
+  const std::uint64_t bytes = load_little<std::uint32_t>(sizes + 4);
   const std::uint64_t begin = header.data_offset + sizeof(sizes);
   if (compressed_bytes > file.size() - begin) {
     throw CorruptFile(fmt::format("{}: {} compressed bytes are declared, but {} follow; the file is cut short",
@@ -83,7 +77,7 @@ PointFile read_compressed(const runtime::InputFile& file, const PcdHeader& heade
     }
   }
   const runtime::InputFile memory(file.name(), std::move(planes));
-  return read_records(memory, layout_of(header, RecordOrder::planes), options, Format::pcd, kDefaultColumns);
+  return read_records(memory, layout_of(header, RecordOrder::planes), options, Format::pcd, kPlaceColumns);
 }
 
 PointFile read_ascii(const runtime::InputFile& file, const PcdHeader& header, const ReadOptions& options) {
@@ -101,7 +95,7 @@ PointFile read_ascii(const runtime::InputFile& file, const PcdHeader& header, co
       }
     }
   }
-  return read_text_records(file, records, options, Format::pcd, kDefaultColumns);
+  return read_text_records(file, records, options, Format::pcd, kPlaceColumns);
 }
 
 }  // namespace
@@ -114,7 +108,7 @@ PointFile read_pcd(const runtime::InputFile& file, const ReadOptions& options) {
   require_backed(file, header.points, header.record_bytes, header.data_offset, "points");
   RecordLayout layout = layout_of(header, RecordOrder::records);
   layout.first_byte = header.data_offset;
-  return read_records(file, layout, options, Format::pcd, kDefaultColumns);
+  return read_records(file, layout, options, Format::pcd, kPlaceColumns);
 }
 
 }  // namespace kith::io

@@ -30,9 +30,9 @@ std::optional<NumberType> type_of_name(std::string_view name) {
   return std::nullopt;
 }
 
-class HeaderParser {
+class PlyHeaderParser {
  public:
-  explicit HeaderParser(const runtime::InputFile& file) : lines_(file) {}
+  explicit PlyHeaderParser(const runtime::InputFile& file) : lines_(file) {}
 
   PlyHeader parse() {
     std::string_view line;
@@ -141,6 +141,6 @@ bool PlyElement::has_lists() const {
   return std::any_of(properties.begin(), properties.end(), [](const PlyProperty& p) { return p.is_list; });
 }
 
-PlyHeader read_ply_header(const runtime::InputFile& file) { return HeaderParser(file).parse(); }
+PlyHeader read_ply_header(const runtime::InputFile& file) { return PlyHeaderParser(file).parse(); }
 
 }  // namespace kith::io

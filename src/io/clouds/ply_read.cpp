@@ -20,8 +20,6 @@
 namespace kith::io {
 namespace {
 
-const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
-
 /// Walks through records of varying length.
 class ByteCursor {
  public:
@@ -87,10 +85,10 @@ class BinaryPly {
       layout.fields.push_back(std::move(field));
       layout.record_bytes += size_of(property.type);
     }
-    if (!vertex.has_lists()) return read_records(file_, layout, options_, Format::ply, kDefaultColumns);
+    if (!vertex.has_lists()) return read_records(file_, layout, options_, Format::ply, kPlaceColumns);
     const runtime::InputFile packed(file_.name(), without_lists(vertex, layout.record_bytes));
     layout.first_byte = 0;
-    return read_records(packed, layout, options_, Format::ply, kDefaultColumns);
+    return read_records(packed, layout, options_, Format::ply, kPlaceColumns);
   }
 
  private:
@@ -171,7 +169,7 @@ PointFile read_ascii(const runtime::InputFile& file, const PlyHeader& header, co
     records.fields.push_back(
         {property.name, property.type, property.is_list ? TextField::Kind::list : TextField::Kind::number});
   }
-  return read_text_records(file, records, options, Format::ply, kDefaultColumns);
+  return read_text_records(file, records, options, Format::ply, kPlaceColumns);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace kith::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxNpyHeader = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxShapeDims = 64;
 
 /// Walks over the text of the dictionary.
@@ -194,9 +194,9 @@ NpyHeader read_npy_header(const runtime::InputFile& file, std::uint64_t begin, s
     length |= (static_cast<std::uint64_t>(fixed[10]) << 16) | (static_cast<std::uint64_t>(fixed[11]) << 24);
     text_begin += 2;
   }
-  if (length > kMaxHeaderBytes) {
+  if (length > kMaxNpyHeader) {
     throw CorruptFile(fmt::format("{}: the NPY header claims {} bytes; no plain array needs more than {}", what, length,
-                                  kMaxHeaderBytes));
+                                  kMaxNpyHeader));
   }
   if (length > end - text_begin) {
     throw CorruptFile(

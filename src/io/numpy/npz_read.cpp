@@ -19,7 +19,7 @@ namespace kith::io {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
-constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
+constexpr std::size_t kArrayHeadBytes = std::size_t{1} << 16;
 
 std::string array_names(const ZipArchive& archive) {
   std::string list;
@@ -35,7 +35,7 @@ std::string array_names(const ZipArchive& archive) {
 
 bool is_matrix(const ZipArchive& archive, const ZipEntry& entry) {
   try {
-    const auto head = archive.head(entry, kHeadBytes);
+    const auto head = archive.head(entry, kArrayHeadBytes);
     return read_npy_header(*head, 0, entry.bytes, archive.describe(entry)).shape.size() == 2;
   } catch (const CorruptFile&) {  // objects, text or damage: no candidate
     return false;
@@ -78,7 +78,7 @@ std::vector<Column> read_other_vectors(const ZipArchive& archive, const ZipEntry
       options.table->notes.push_back(fmt::format("the array \"{}\" is left out: it {}", name.substr(0, 40), why));
     };
     try {
-      const auto head = archive.head(entry, kHeadBytes);
+      const auto head = archive.head(entry, kArrayHeadBytes);
       const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
       if (header.shape.size() != 1 || header.shape[0] != rows) {
         leave_out(
@@ -104,7 +104,7 @@ std::vector<Column> read_other_vectors(const ZipArchive& archive, const ZipEntry
 /// Before anything is inflated: a shape that does not fit the bytes of the member is wrong, and one that does not fit
 /// the memory never will.
 void require_true_shape(const ZipArchive& archive, const ZipEntry& entry) {
-  const auto head = archive.head(entry, kHeadBytes);
+  const auto head = archive.head(entry, kArrayHeadBytes);
   const NpyHeader header = read_npy_header(*head, 0, entry.bytes, archive.describe(entry));
   std::uint64_t bytes = size_of(header.type);
   for (const std::uint64_t extent : header.shape) bytes *= extent;  // backed by the member, so no overflow

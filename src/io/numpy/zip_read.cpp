@@ -27,12 +27,7 @@ constexpr std::uint64_t kDirectoryEndBytes = 22;
 constexpr std::uint64_t kLocatorBytes = 20;
 constexpr std::uint64_t kMaxDirectoryBytes = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMaxDeflateRatio = 1032;  // deflate cannot do better
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 22;
-
-template <typename T>
-T number(const char* from) {
-  return load_value<T, std::endian::native == std::endian::big>(from);
-}
+constexpr std::uint64_t kChecksumBytes = std::uint64_t{1} << 22;
 
 struct Directory {
   std::uint64_t offset;
@@ -53,24 +48,24 @@ Directory find_directory(const runtime::InputFile& file) {
   file.read_exact(tail_offset, tail.data(), tail.size());
   for (std::uint64_t at = tail_bytes - kDirectoryEndBytes + 1; at-- > 0;) {
     const char* end = tail.data() + at;
-    if (number<std::uint32_t>(end) != kDirectoryEnd) continue;
-    if (at + kDirectoryEndBytes + number<std::uint16_t>(end + 20) != tail_bytes) continue;
-    Directory directory{number<std::uint32_t>(end + 16), number<std::uint32_t>(end + 12),
-                        number<std::uint16_t>(end + 10)};
+    if (load_little<std::uint32_t>(end) != kDirectoryEnd) continue;
+    if (at + kDirectoryEndBytes + load_little<std::uint16_t>(end + 20) != tail_bytes) continue;
+    Directory directory{load_little<std::uint32_t>(end + 16), load_little<std::uint32_t>(end + 12),
+                        load_little<std::uint16_t>(end + 10)};
     std::uint64_t limit = tail_offset + at;
     char locator[kLocatorBytes];
     if (limit >= kLocatorBytes) {
       file.read_exact(limit - kLocatorBytes, locator, kLocatorBytes);
-      if (number<std::uint32_t>(locator) == kZip64Locator) {
-        const auto record_offset = number<std::uint64_t>(locator + 8);
+      if (load_little<std::uint32_t>(locator) == kZip64Locator) {
+        const auto record_offset = load_little<std::uint64_t>(locator + 8);
         if (record_offset > limit - kLocatorBytes || limit - kLocatorBytes - record_offset < 56) {
           damaged(file, "the ZIP64 record lies outside");
         }
         char record[56];
         file.read_exact(record_offset, record, sizeof(record));
-        if (number<std::uint32_t>(record) != kZip64DirectoryEnd) damaged(file, "the ZIP64 record is missing");
-        directory = {number<std::uint64_t>(record + 48), number<std::uint64_t>(record + 40),
-                     number<std::uint64_t>(record + 32)};
+        if (load_little<std::uint32_t>(record) != kZip64DirectoryEnd) damaged(file, "the ZIP64 record is missing");
+        directory = {load_little<std::uint64_t>(record + 48), load_little<std::uint64_t>(record + 40),
+                     load_little<std::uint64_t>(record + 32)};
         limit = record_offset;
       }
     }
@@ -89,8 +84,8 @@ void apply_zip64(const runtime::InputFile& file, ZipEntry& entry, const char* ex
   if (entry.bytes != kLookThere && entry.stored_bytes != kLookThere && entry.header_offset != kLookThere) return;
   std::size_t at = 0;
   while (extra_bytes - at >= 4) {
-    const auto id = number<std::uint16_t>(extra + at);
-    const auto size = static_cast<std::size_t>(number<std::uint16_t>(extra + at + 2));
+    const auto id = load_little<std::uint16_t>(extra + at);
+    const auto size = static_cast<std::size_t>(load_little<std::uint16_t>(extra + at + 2));
     at += 4;
     if (size > extra_bytes - at) damaged(file, "an extra field is cut short");
     if (id == 1) {
@@ -98,7 +93,7 @@ void apply_zip64(const runtime::InputFile& file, ZipEntry& entry, const char* ex
       for (std::uint64_t* value : {&entry.bytes, &entry.stored_bytes, &entry.header_offset}) {
         if (*value != kLookThere) continue;
         if (size - used < 8) damaged(file, "a ZIP64 field is too short");
-        *value = number<std::uint64_t>(extra + at + used);
+        *value = load_little<std::uint64_t>(extra + at + used);
         used += 8;
       }
       return;
@@ -119,21 +114,21 @@ ZipArchive::ZipArchive(const runtime::InputFile& file) : file_(file) {
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
     if (bytes.size() - at < kFixedBytes) damaged(file, "its directory is cut short");
     const char* from = bytes.data() + at;
-    if (number<std::uint32_t>(from) != kDirectoryEntry) damaged(file, "a directory entry has no signature");
-    const std::size_t name_bytes = number<std::uint16_t>(from + 28);
-    const std::size_t extra_bytes = number<std::uint16_t>(from + 30);
-    const std::size_t comment_bytes = number<std::uint16_t>(from + 32);
+    if (load_little<std::uint32_t>(from) != kDirectoryEntry) damaged(file, "a directory entry has no signature");
+    const std::size_t name_bytes = load_little<std::uint16_t>(from + 28);
+    const std::size_t extra_bytes = load_little<std::uint16_t>(from + 30);
+    const std::size_t comment_bytes = load_little<std::uint16_t>(from + 32);
     if (bytes.size() - at - kFixedBytes < name_bytes + extra_bytes + comment_bytes) {
       damaged(file, "a directory entry is cut short");
     }
     ZipEntry entry;
     entry.name.assign(from + kFixedBytes, name_bytes);
-    entry.flags = number<std::uint16_t>(from + 8);
-    entry.method = number<std::uint16_t>(from + 10);
-    entry.checksum = number<std::uint32_t>(from + 16);
-    entry.stored_bytes = number<std::uint32_t>(from + 20);
-    entry.bytes = number<std::uint32_t>(from + 24);
-    entry.header_offset = number<std::uint32_t>(from + 42);
+    entry.flags = load_little<std::uint16_t>(from + 8);
+    entry.method = load_little<std::uint16_t>(from + 10);
+    entry.checksum = load_little<std::uint32_t>(from + 16);
+    entry.stored_bytes = load_little<std::uint32_t>(from + 20);
+    entry.bytes = load_little<std::uint32_t>(from + 24);
+    entry.header_offset = load_little<std::uint32_t>(from + 42);
     apply_zip64(file, entry, from + kFixedBytes + name_bytes, extra_bytes);
     entries_.push_back(std::move(entry));
     at += kFixedBytes + name_bytes + extra_bytes + comment_bytes;
@@ -161,11 +156,11 @@ std::uint64_t ZipArchive::data_offset(const ZipEntry& entry) const {
   }
   char header[kFixedBytes];
   file_.read_exact(entry.header_offset, header, kFixedBytes);
-  if (number<std::uint32_t>(header) != kLocalHeader) {
+  if (load_little<std::uint32_t>(header) != kLocalHeader) {
     throw CorruptFile(fmt::format("{}: no ZIP member starts at byte {}", describe(entry), entry.header_offset));
   }
-  const std::uint64_t begin =
-      entry.header_offset + kFixedBytes + number<std::uint16_t>(header + 26) + number<std::uint16_t>(header + 28);
+  const std::uint64_t begin = entry.header_offset + kFixedBytes + load_little<std::uint16_t>(header + 26) +
+                              load_little<std::uint16_t>(header + 28);
   if (begin > directory_offset_ || entry.stored_bytes > directory_offset_ - begin) {
     throw CorruptFile(fmt::format("{}: claims {} bytes from byte {} on, but the ZIP directory starts at byte {}",
                                   describe(entry), entry.stored_bytes, begin, directory_offset_));
@@ -249,18 +244,18 @@ ZipMember ZipArchive::open(const ZipEntry& entry, const ReadOptions& options) co
   }
   member.bytes = entry.bytes;
 
-  const std::uint64_t blocks = entry.bytes / kBlockBytes + (entry.bytes % kBlockBytes != 0);
+  const std::uint64_t blocks = entry.bytes / kChecksumBytes + (entry.bytes % kChecksumBytes != 0);
   std::vector<std::uint32_t> checksums(static_cast<std::size_t>(blocks));
-  const auto block_size = [&](std::uint64_t i) { return std::min(kBlockBytes, entry.bytes - i * kBlockBytes); };
+  const auto block_size = [&](std::uint64_t i) { return std::min(kChecksumBytes, entry.bytes - i * kChecksumBytes); };
   runtime::parallel_for(blocks,
                         {.threads = options.threads,
                          .stage = "checking",
                          .progress = &options.progress,
-                         .units_per_task = kBlockBytes,
+                         .units_per_task = kChecksumBytes,
                          .total_units = entry.bytes},
                         [&](std::uint64_t i) {
                           std::vector<unsigned char> block(static_cast<std::size_t>(block_size(i)));
-                          member.file->read_exact(member.begin + i * kBlockBytes, block.data(), block.size());
+                          member.file->read_exact(member.begin + i * kChecksumBytes, block.data(), block.size());
                           checksums[i] = static_cast<std::uint32_t>(crc32_z(0, block.data(), block.size()));
                         });
   uLong checksum = 0;

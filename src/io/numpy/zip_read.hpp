@@ -1,4 +1,7 @@
 // The members of a ZIP archive: stored and deflated ones, ZIP64 included, checksums checked.
+//
+// No library reads them here: libzip does not say where a stored member lies, so threads could not read and check it in
+// place, and minizip 1.1 refuses ZIP64 members. Neither writes to a pipe, as both go back to fill in sizes.
 #pragma once
 
 #include <kith/io/read_points.hpp>

@@ -15,7 +15,7 @@
 namespace kith::io {
 namespace {
 
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kRecognizedBytes = 4096;
 constexpr std::string_view kReadable =
     "CSV and other text, NPY, NPZ, PLY, PCD, LAS, fvecs, bvecs, ivecs, IDX, PDB, GRO, XYZ, LAMMPS and VTK are read, "
     "and plain numbers if you say which: `layout=f32 x,y,z`";
@@ -113,7 +113,7 @@ std::optional<std::size_t> first_byte_of_no_text(std::string_view head) {
 }  // namespace
 
 Format recognize(const runtime::InputFile& file) {
-  const std::string head = file.head(kHeadBytes);
+  const std::string head = file.head(kRecognizedBytes);
   const Format extension = format_of_extension(file.name());
   // These have no magic; their first bytes may look like anything.
   if (extension == Format::fvecs || extension == Format::bvecs || extension == Format::ivecs) return extension;

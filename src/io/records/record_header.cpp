@@ -9,13 +9,10 @@
 #include <charconv>
 
 namespace kith::io {
-namespace {
 
-constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxTextHeader = std::size_t{1} << 20;
 
-}  // namespace
-
-HeaderLines::HeaderLines(const runtime::InputFile& file) : file_name_(file.name()), text_(file.head(kMaxHeaderBytes)) {}
+HeaderLines::HeaderLines(const runtime::InputFile& file) : file_name_(file.name()), text_(file.head(kMaxTextHeader)) {}
 
 bool HeaderLines::next(std::string_view& line) {
   const std::size_t end = text_.find('\n', offset_);

@@ -49,6 +49,9 @@ struct RecordLayout {
 /// would take more memory than an empty file backs.
 inline constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 17;
 
+/// What clouds are read from if the caller names no columns.
+inline const std::vector<std::string> kPlaceColumns = {"x", "y", "z"};
+
 /// Throws CorruptFile unless `rows` records of `record_bytes` each fit into the file from `first_byte` on. Call it
 /// before memory is allocated for what a header promises.
 void require_backed(const runtime::InputFile& file, std::uint64_t rows, std::uint64_t record_bytes,

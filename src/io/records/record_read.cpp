@@ -19,7 +19,7 @@
 namespace kith::io {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 22;
+constexpr std::uint64_t kReadBlockBytes = std::uint64_t{1} << 22;
 
 /// Columns that follow each other both in the file and in the points, and share a type: one loop does them all.
 struct ColumnRun {
@@ -255,7 +255,7 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
 
   const std::uint64_t row_bytes =
       std::max<std::uint64_t>({1, layout.record_bytes, choice.coordinates.size() * size_of(dtype)});
-  const std::uint64_t block_rows = std::max<std::uint64_t>(1, kBlockBytes / row_bytes);
+  const std::uint64_t block_rows = std::max<std::uint64_t>(1, kReadBlockBytes / row_bytes);
   const std::uint64_t blocks = layout.rows / block_rows + (layout.rows % block_rows != 0);
   const auto threads = static_cast<std::size_t>(runtime::resolve_threads(options.threads));
   std::vector<std::vector<char>> scratch(threads);

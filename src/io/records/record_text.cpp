@@ -4,6 +4,7 @@
 #include "io/records/record_columns.hpp"
 #include "io/records/record_labels.hpp"
 #include "io/records/record_table.hpp"
+#include "io/text/text_lines.hpp"
 #include "io/text/text_number.hpp"
 #include "runtime/parallel.hpp"
 
@@ -23,11 +24,9 @@
 namespace kith::io {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLineBlockBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 24;
 constexpr std::uint32_t kNotTaken = std::numeric_limits<std::uint32_t>::max();
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 const char* skip_blanks(const char* at, const char* end) {
   while (at != end && is_blank(*at)) ++at;
@@ -187,16 +186,16 @@ void parse_blocks(const runtime::InputFile& file, const TextRecords& records, co
                   PointFile& result) {
   const std::uint64_t first = std::min(records.first_byte, file.size());
   const std::uint64_t bytes = file.size() - first;
-  const std::uint64_t blocks = bytes / kBlockBytes + (bytes % kBlockBytes != 0);
-  const auto begin_of = [&](std::uint64_t block) { return first + block * kBlockBytes; };
-  const auto end_of = [&](std::uint64_t block) { return std::min(first + (block + 1) * kBlockBytes, file.size()); };
+  const std::uint64_t blocks = bytes / kLineBlockBytes + (bytes % kLineBlockBytes != 0);
+  const auto begin_of = [&](std::uint64_t block) { return first + block * kLineBlockBytes; };
+  const auto end_of = [&](std::uint64_t block) { return std::min(first + (block + 1) * kLineBlockBytes, file.size()); };
 
   std::vector<BlockCount> counts(static_cast<std::size_t>(blocks));
   runtime::parallel_for(blocks,
                         {.threads = options.threads,
                          .stage = "counting lines",
                          .progress = &options.progress,
-                         .units_per_task = kBlockBytes,
+                         .units_per_task = kLineBlockBytes,
                          .total_units = bytes},
                         [&](std::uint64_t block) {
                           std::vector<char> buffer;
@@ -231,7 +230,7 @@ void parse_blocks(const runtime::InputFile& file, const TextRecords& records, co
       {.threads = options.threads,
        .stage = "reading",
        .progress = &options.progress,
-       .units_per_task = kBlockBytes,
+       .units_per_task = kLineBlockBytes,
        .total_units = bytes},
       [&](std::uint64_t block) {
         if (block > failed.load()) return;

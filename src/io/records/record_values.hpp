@@ -45,6 +45,12 @@ T load_value(const char* from) {
   return std::bit_cast<T>(bits);
 }
 
+/// The same, if the lowest byte comes first in the file.
+template <typename T>
+T load_little(const char* from) {
+  return load_value<T, std::endian::native == std::endian::big>(from);
+}
+
 /// Exact: every half is a float.
 inline float float_of(Half half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000u) << 16;

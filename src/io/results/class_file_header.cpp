@@ -3,6 +3,7 @@
 #include "io/results/class_file_read.hpp"
 
 #include "io/text/text_field.hpp"
+#include "io/text/text_layout.hpp"
 #include "io/text/text_lines.hpp"
 
 #include <kith/error.hpp>
@@ -23,14 +24,12 @@ namespace kith::io {
 namespace {
 
 constexpr std::size_t kFields = 4;
-constexpr std::uint64_t kMaxRows = 0xFFFFFFFEu;  // an index holds at most 2^32-2 points
-constexpr std::uint64_t kMaxDims = 4096;
 constexpr std::uint64_t kMaxClasses = std::numeric_limits<std::uint32_t>::max();
 constexpr const char* kMeaning =
     "N,M,C,D: the rows with a class, the new rows, the number of classes and that of coordinates";
 
 /// Up to five fields, so that four can be told from more.
-std::vector<std::string_view> fields_of(std::string_view line) {
+std::vector<std::string_view> header_fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   for (;;) {
     const std::size_t comma = line.find(',');
@@ -82,7 +81,7 @@ std::vector<std::string> first_two_lines(const std::string& path) {
 }  // namespace
 
 ClassCounts parse_class_counts(std::string_view line, const std::string& file_name) {
-  const std::vector<std::string_view> fields = fields_of(line);
+  const std::vector<std::string_view> fields = header_fields_of(line);
   if (fields.size() != kFields) {
     const bool lost_feeds = line.find('\r') != std::string_view::npos;
     throw BadData(fmt::format("{}: line 1: {} is not {}{}", file_name, shown(line), kMeaning,
@@ -97,23 +96,23 @@ ClassCounts parse_class_counts(std::string_view line, const std::string& file_na
   }
   const auto [train, fresh, classes, dims] = counts;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (counts[i] > kMaxRows || (i == 1 && train + fresh > kMaxRows)) {
+    if (counts[i] > kRowLimit || (i == 1 && train + fresh > kRowLimit)) {
       fail(file_name, i + 1,
            fmt::format("{} rows{}, more than the {} that fit into one index", fields[i],
-                       i == 1 ? fmt::format(" besides {}", fields[0]) : "", kMaxRows));
+                       i == 1 ? fmt::format(" besides {}", fields[0]) : "", kRowLimit));
     }
   }
   if (classes == 0) fail(file_name, 3, "0 classes; there must be at least 1");
   if (classes > kMaxClasses) fail(file_name, 3, fmt::format("{} classes, more than {}", fields[2], kMaxClasses));
   if (dims == 0) fail(file_name, 4, "0 coordinates per row; there must be at least 1");
-  if (dims > kMaxDims) fail(file_name, 4, fmt::format("{} coordinates per row, more than {}", fields[3], kMaxDims));
+  if (dims > kDimsLimit) fail(file_name, 4, fmt::format("{} coordinates per row, more than {}", fields[3], kDimsLimit));
   return {train, fresh, static_cast<std::uint32_t>(classes), static_cast<std::uint32_t>(dims)};
 }
 
 bool looks_like_class_file(const std::string& path) {
   const std::vector<std::string> lines = first_two_lines(path);
   if (lines.empty()) return false;
-  const std::vector<std::string_view> fields = fields_of(lines[0]);
+  const std::vector<std::string_view> fields = header_fields_of(lines[0]);
   if (fields.size() != kFields || !std::ranges::all_of(fields, is_whole)) return false;
   if (lines.size() == 1 || trimmed(lines[1]).empty()) return value_of(fields[0]) == 0 && value_of(fields[1]) == 0;
   return static_cast<std::uint64_t>(std::ranges::count(lines[1], ',')) == value_of(fields[3]);

@@ -5,6 +5,7 @@
 //   parse     numbers, into place        8 bytes per block
 #include "io/results/class_file_read.hpp"
 
+#include "io/text/text_blocks.hpp"
 #include "io/text/text_field.hpp"
 #include "io/text/text_sample.hpp"
 #include "runtime/parallel.hpp"
@@ -24,8 +25,6 @@
 namespace kith::io {
 namespace {
 
-constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 20;
-constexpr std::uint64_t kSmallestBlock = std::uint64_t{32} << 10;
 constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
 
 bool is_blank_or_line_end(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -228,10 +227,7 @@ ClassFile read_class_file_in_blocks(const runtime::InputFile& file, std::optiona
 ClassFile read_class_file(const std::string& path, std::optional<DType> dtype, int threads,
                           const ProgressCallback& progress) {
   const runtime::InputFile file(path, progress);
-  const auto workers = static_cast<std::uint64_t>(runtime::resolve_threads(threads));
-  // Small files are cut finer, so that every thread has a few blocks.
-  const std::uint64_t block_bytes = std::clamp(file.size() / (workers * 8), kSmallestBlock, kLargestBlock);
-  return read_class_file_in_blocks(file, dtype, threads, progress, block_bytes);
+  return read_class_file_in_blocks(file, dtype, threads, progress, block_bytes_for(file, threads));
 }
 
 }  // namespace kith::io

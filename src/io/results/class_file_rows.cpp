@@ -46,13 +46,13 @@ const char* parse_label(const char* p, std::int64_t& label) {
   return p;
 }
 
-std::vector<std::string_view> fields_of(std::string_view line) {
+std::vector<std::string_view> row_fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   for (;;) {
     const std::size_t comma = line.find(',');
     std::string_view field = line.substr(0, comma);
-    while (!field.empty() && is_blank(field.front(), ',')) field.remove_prefix(1);
-    while (!field.empty() && is_blank(field.back(), ',')) field.remove_suffix(1);
+    while (!field.empty() && is_padding(field.front(), ',')) field.remove_prefix(1);
+    while (!field.empty() && is_padding(field.back(), ',')) field.remove_suffix(1);
     fields.push_back(field);
     if (comma == std::string_view::npos) return fields;
     line.remove_prefix(comma + 1);
@@ -129,7 +129,7 @@ template const char* parse_class_row(const char*, const char*, std::uint32_t, do
 template <typename T>
 std::string explain_class_row(const char* row, const char* last, std::uint64_t index, const ClassCounts& counts) {
   const std::uint64_t line = index + 2;
-  const std::vector<std::string_view> fields = fields_of({row, end_of_line(row, last)});
+  const std::vector<std::string_view> fields = row_fields_of({row, end_of_line(row, last)});
   if (fields.size() == 1 && fields[0].empty()) {
     return fmt::format("line {}: blank, but rows follow; remove it", line);
   }

@@ -17,7 +17,7 @@ namespace kith::io {
 namespace {
 
 constexpr int kMostDecimals = 15;
-constexpr std::size_t kLongestNumber = 340;  // the largest double has 309 digits before the point
+constexpr std::size_t kLongestFixed = 340;  // the largest double has 309 digits before the point
 
 template <typename Number>
 void append_number(std::string& to, Number value) {
@@ -47,7 +47,7 @@ class FixedDecimals {
       // Then the value is the double next to whole / power, much nearer to it than to any other decimal of this length.
       if (whole / power == value && whole != 0) return print_whole(out, static_cast<std::int64_t>(whole));
     }
-    return std::to_chars(out, out + kLongestNumber, value, std::chars_format::fixed, decimals_).ptr;
+    return std::to_chars(out, out + kLongestFixed, value, std::chars_format::fixed, decimals_).ptr;
   }
 
  private:
@@ -122,7 +122,7 @@ void write_class_file(const std::string& path, PointView points, std::span<const
   const std::uint64_t row_bytes = std::uint64_t{points.dims()} * (static_cast<std::uint64_t>(decimals) + 5);
   write_rows_as_text(
       out, points.rows(), row_bytes, progress, [&](std::uint64_t begin, std::uint64_t end, std::string& to) {
-        char number[kLongestNumber + kMostDecimals + 4];
+        char number[kLongestFixed + kMostDecimals + 4];
         for (std::uint64_t row = begin; row < end; ++row) {
           for (std::uint32_t d = 0; d < points.dims(); ++d) {
             const double value = points.at(row, d);

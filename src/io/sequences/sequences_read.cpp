@@ -21,12 +21,13 @@ namespace {
 
 constexpr std::uint64_t kMostSequences = 0xFFFFFFFEu;  // an index holds at most 2^32-2
 
-constexpr std::array<std::pair<std::string_view, SequenceFormat>, 5> kNames = {{{"auto", SequenceFormat::automatic},
-                                                                                {"lines", SequenceFormat::lines},
-                                                                                {"fasta", SequenceFormat::fasta},
-                                                                                {"phylip", SequenceFormat::phylip},
-                                                                                {"sets", SequenceFormat::sets}}};
-constexpr std::array<std::pair<std::string_view, SequenceFormat>, 11> kExtensions = {
+constexpr std::array<std::pair<std::string_view, SequenceFormat>, 5> kSequenceNames = {
+    {{"auto", SequenceFormat::automatic},
+     {"lines", SequenceFormat::lines},
+     {"fasta", SequenceFormat::fasta},
+     {"phylip", SequenceFormat::phylip},
+     {"sets", SequenceFormat::sets}}};
+constexpr std::array<std::pair<std::string_view, SequenceFormat>, 11> kSequenceExtensions = {
     {{"fa", SequenceFormat::fasta},
      {"fas", SequenceFormat::fasta},
      {"fasta", SequenceFormat::fasta},
@@ -90,14 +91,14 @@ SequenceFile read_as(SequenceFormat format, const SequenceText& file) {
 }  // namespace
 
 std::string_view name_of(SequenceFormat format) {
-  for (const auto& [name, value] : kNames) {
+  for (const auto& [name, value] : kSequenceNames) {
     if (value == format) return name;
   }
   return "unknown";
 }
 
 SequenceFormat parse_sequence_format(std::string_view text) {
-  for (const auto& [name, value] : kNames) {
+  for (const auto& [name, value] : kSequenceNames) {
     if (name == text) return value;
   }
   throw UsageError(
@@ -113,7 +114,7 @@ SequenceFormat sequence_format_of_extension(std::string_view path) {
   }
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0) return SequenceFormat::automatic;
-  for (const auto& [extension, format] : kExtensions) {
+  for (const auto& [extension, format] : kSequenceExtensions) {
     if (name.substr(dot + 1) == extension) return format;
   }
   return SequenceFormat::automatic;

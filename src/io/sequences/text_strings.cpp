@@ -15,7 +15,6 @@
 namespace kith::io {
 
 SequenceFile read_text_column(const runtime::InputFile& file, const SequenceReadOptions& options) {
-  constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
   ReadOptions table;
   table.label = options.text_column;  // asked for by name, so the row that has it is the header
   table.delimiter = options.delimiter;
@@ -26,13 +25,13 @@ SequenceFile read_text_column(const runtime::InputFile& file, const SequenceRead
   SequenceFile result;
   result.sequences = SequenceSet(options.kind);
   const SequenceText text{file.name(), {}, options.kind};
-  const TextBlocks blocks(file, layout.rows_begin, kBlockBytes);
+  const TextBlocks blocks(file, layout.rows_begin);
   runtime::ProgressMeter meter(&options.progress, "reading", blocks.bytes());
   std::vector<char> buffer;
   std::string unquoted;
   TextLine line{layout.first_line, {}};
   for (std::uint64_t i = 0; i < blocks.count(); ++i) {
-    meter.report(i * kBlockBytes);
+    meter.report(i * blocks.block_bytes());
     const BlockLines lines = blocks.load(i, buffer);
     for (const char* next = lines.begin; next < lines.end; ++line.number) {
       const char* const start = next;

@@ -23,8 +23,6 @@
 namespace kith::io {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
-
 void refuse_what_is_read_once(const std::string& in) {
   struct stat status {};
   const bool is_stream =
@@ -51,7 +49,7 @@ class ColumnAppender {
 
   void run(const ProgressCallback& progress) {
     const std::uint64_t begin = write_head();
-    const TextBlocks blocks(file_, begin, kBlockBytes);
+    const TextBlocks blocks(file_, begin);
     runtime::ProgressMeter meter(&progress, "writing", blocks.bytes());
     std::vector<char> buffer;
     for (std::uint64_t i = 0; i < blocks.count(); ++i) {
@@ -61,7 +59,7 @@ class ColumnAppender {
         throw BadData(fmt::format("{}: a line is longer than {} MiB; is this a text file with line breaks?",
                                   file_.name(), kLineLimit >> 20));
       }
-      meter.report(i * kBlockBytes);
+      meter.report(i * blocks.block_bytes());
     }
     if (row_ != rows_) fail_changed();
     meter.finish();

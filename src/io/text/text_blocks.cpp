@@ -2,6 +2,7 @@
 #include "io/text/text_blocks.hpp"
 
 #include "io/text/text_layout.hpp"
+#include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
 
@@ -26,6 +27,11 @@ const char* start_of_last_line(const char* first, const char* last) {
 }
 
 }  // namespace
+
+std::uint64_t block_bytes_for(const runtime::InputFile& file, int threads) {
+  const auto workers = static_cast<std::uint64_t>(runtime::resolve_threads(threads));
+  return std::clamp(file.size() / (workers * 8), std::uint64_t{32} << 10, std::uint64_t{1} << 20);
+}
 
 TextBlocks::TextBlocks(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t block_bytes)
     : file_(file), begin_(begin), block_bytes_(block_bytes) {}

@@ -8,6 +8,9 @@
 
 namespace kith::io {
 
+/// How large blocks of a file are: small files are cut finer, so that every thread has a few.
+std::uint64_t block_bytes_for(const runtime::InputFile& file, int threads);
+
 /// The lines that start in one block. Every line ends with '\n', the last one of the file too.
 struct BlockLines {
   const char* begin = nullptr;
@@ -20,7 +23,7 @@ struct BlockLines {
 /// to exactly one block, whatever the block size. `begin` must be the start of a line.
 class TextBlocks {
  public:
-  TextBlocks(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t block_bytes);
+  TextBlocks(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t block_bytes = std::uint64_t{1} << 20);
 
   std::uint64_t count() const;
   std::uint64_t block_bytes() const { return block_bytes_; }

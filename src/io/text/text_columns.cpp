@@ -15,8 +15,6 @@
 namespace kith::io {
 namespace {
 
-constexpr std::size_t kMaxDims = 4096;
-
 /// Nothing in it that --columns or a shell would take for something else.
 bool is_plain_word(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
@@ -125,9 +123,9 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
   if (chosen.empty()) {
     throw BadData(fmt::format("{}: no column of coordinates is left besides the label and extra columns", file_name));
   }
-  if (chosen.size() > kMaxDims) {
+  if (chosen.size() > kDimsLimit) {
     throw BadData(fmt::format("{}: has {} columns of coordinates, kith takes 1 to {}; choose some (`columns=`)",
-                              file_name, chosen.size(), kMaxDims));
+                              file_name, chosen.size(), kDimsLimit));
   }
 
   const auto holds_text = [&](std::size_t field) { return !layout.text_examples[field].empty(); };

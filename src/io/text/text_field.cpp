@@ -160,24 +160,24 @@ template NumberStatus number_of_field(std::string_view, double&, char);
 
 FieldCut cut_field(const char* first, const char* line_end, char delimiter, std::string& unquoted) {
   const auto skip_blanks = [&](const char* p) {
-    while (p < line_end && is_blank(*p, delimiter)) ++p;
+    while (p < line_end && is_padding(*p, delimiter)) ++p;
     return p;
   };
-  const auto ends_field = [&](char c) { return delimiter == kBlankRun ? is_blank(c, delimiter) : c == delimiter; };
+  const auto ends_field = [&](char c) { return delimiter == kBlankRun ? is_padding(c, delimiter) : c == delimiter; };
 
   first = skip_blanks(first);
   FieldCut cut;
   if (first < line_end && *first == '"') {
     cut = cut_quoted(first + 1, line_end, unquoted);
     if (cut.problem != nullptr) return cut;
-    const bool followed = cut.next < line_end && !is_blank(*cut.next, delimiter) && !ends_field(*cut.next);
+    const bool followed = cut.next < line_end && !is_padding(*cut.next, delimiter) && !ends_field(*cut.next);
     if (followed) cut.problem = "text follows the closing quote of a field";
     while (followed && cut.next < line_end && !ends_field(*cut.next)) ++cut.next;
   } else {
     const char* end = first;
     while (end < line_end && !ends_field(*end)) ++end;
     cut.next = end;
-    while (end > first && is_blank(end[-1], delimiter)) --end;
+    while (end > first && is_padding(end[-1], delimiter)) --end;
     cut.text = {first, end};
   }
   cut.next = skip_blanks(cut.next);

@@ -12,7 +12,7 @@ namespace kith::io {
 inline constexpr char kBlankRun = ' ';
 
 /// Whether `c` may surround a field without being part of it. A tab that separates fields is no blank.
-inline bool is_blank(char c, char delimiter) { return c == ' ' || (c == '\t' && delimiter != '\t'); }
+inline bool is_padding(char c, char delimiter) { return c == ' ' || (c == '\t' && delimiter != '\t'); }
 
 /// What a line is, going by how it begins. A marker of comments (#, % or //) with text right behind it is a comment
 /// above the rows, but a value among them: "#N/A" must not make a row vanish.

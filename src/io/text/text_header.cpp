@@ -24,7 +24,6 @@ std::optional<TextHeader> read_text_header(const std::string& path, const ReadOp
 
 std::optional<std::string> place_in_text(const std::string& path, const ReadOptions& options, std::uint64_t row,
                                          std::optional<std::uint32_t> dimension) {
-  constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
   struct stat status {};
   if (path == "-" || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const runtime::InputFile file(path, options.progress);
@@ -34,7 +33,7 @@ std::optional<std::string> place_in_text(const std::string& path, const ReadOpti
   const auto field = dimension ? std::ranges::find(plan.target_of_field, static_cast<std::int32_t>(*dimension))
                                : plan.target_of_field.end();
 
-  const TextBlocks blocks(file, layout.rows_begin, kBlockBytes);
+  const TextBlocks blocks(file, layout.rows_begin);
   std::vector<char> buffer;
   std::uint64_t line = layout.first_line;
   for (std::uint64_t i = 0; i < blocks.count(); ++i) {

@@ -17,6 +17,10 @@ namespace kith::io {
 inline constexpr std::size_t kLineLimit = std::size_t{64} << 20;
 /// Rows with more fields than this are refused.
 inline constexpr std::size_t kFieldLimit = std::size_t{1} << 20;
+/// Rows with more coordinates than this are refused.
+inline constexpr std::size_t kDimsLimit = 4096;
+/// Files with more rows than this are refused: an index holds at most 2^32 - 2 points.
+inline constexpr std::uint64_t kRowLimit = 0xfffffffe;
 
 /// What the first lines of a file tell about all of them.
 struct TextLayout {

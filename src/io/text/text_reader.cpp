@@ -21,10 +21,6 @@
 namespace kith::io {
 namespace {
 
-constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 20;
-constexpr std::uint64_t kSmallestBlock = std::uint64_t{32} << 10;
-constexpr std::uint64_t kMaxRows = 0xFFFFFFFEu;  // an index holds at most 2^32-2 points
-
 /// Where the lines and rows of a block begin, and how many there are.
 struct BlockPlace {
   BlockSize size;
@@ -96,9 +92,9 @@ class TextReader {
       line += place.size.lines;
       row += place.size.rows;
     }
-    if (row > kMaxRows) {
+    if (row > kRowLimit) {
       throw BadData(fmt::format("{}: holds {} rows, more than the {} that fit into one index; split it", file_.name(),
-                                row, kMaxRows));
+                                row, kRowLimit));
     }
     return row;
   }
@@ -231,10 +227,7 @@ PointFile read_text(const runtime::InputFile& file, const ReadOptions& options) 
     read_text_columns(file, options);
     return {};
   }
-  const auto threads = static_cast<std::uint64_t>(runtime::resolve_threads(options.threads));
-  // Small files are cut finer, so that every thread has a few blocks.
-  const std::uint64_t block_bytes = std::clamp(file.size() / (threads * 8), kSmallestBlock, kLargestBlock);
-  return read_text_in_blocks(file, options, block_bytes);
+  return read_text_in_blocks(file, options, block_bytes_for(file, options.threads));
 }
 
 }  // namespace kith::io

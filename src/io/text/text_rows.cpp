@@ -121,7 +121,7 @@ class RowParser {
     if constexpr (Blanks) {
       while (*p == ' ' || *p == '\t') ++p;
     } else {
-      while (is_blank(*p, delimiter_)) ++p;
+      while (is_padding(*p, delimiter_)) ++p;
     }
     return p;
   }

@@ -15,7 +15,7 @@
 namespace kith::io {
 namespace {
 
-constexpr std::size_t kLongestNumber = 32;  // the shortest form of a double has at most 24 characters
+constexpr std::size_t kNumberBytes = 32;  // the shortest form of a double has at most 24 characters
 constexpr std::uint64_t kRowsPerReport = 4096;
 
 void require_fitting(PointView points, const WriteOptions& options) {
@@ -62,7 +62,7 @@ char* print_number(char* out, T value) {
     for (const char c : {'n', 'a', 'n'}) *out++ = c;
     return out;
   }
-  return std::to_chars(out, out + kLongestNumber, value).ptr;
+  return std::to_chars(out, out + kNumberBytes, value).ptr;
 }
 
 template <typename T>
@@ -72,7 +72,7 @@ void write_rows(runtime::OutputFile& file, PointView points, const WriteOptions&
     for (const std::string& name : options.labels->names) labels.push_back(as_field(name, delimiter));
   }
   runtime::ProgressMeter meter(&options.progress, "writing", points.rows());
-  std::vector<char> line(points.dims() * (kLongestNumber + 1) + 1);
+  std::vector<char> line(points.dims() * (kNumberBytes + 1) + 1);
   std::string others;  // the fields behind the coordinates, and the line break
   std::string field;
   const auto add = [&](std::string_view text) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 namespace kith::cuda {
@@ -23,6 +24,19 @@ class EmulatedDevice {
               const Arguments&... arguments) {
     ++launches;
     emulation::run_grid(blocks, threads, shared, emulation::Residence::one_by_one, [&] { kernel(arguments...); });
+  }
+  /// CUB stands for this on a GPU.
+  SortPairs sort(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
+                 std::uint32_t end_bit) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(
+        order, {}, [&](std::uint32_t i) { return pairs.keys[i] << (64 - end_bit) >> (64 - end_bit + first_bit); });
+    for (std::uint32_t i = 0; i < count; ++i) {
+      other.keys[i] = pairs.keys[order[i]];
+      other.values[i] = pairs.values[order[i]];
+    }
+    return other;
   }
   void zero(void* to, std::uint64_t bytes) { std::memset(to, 0, bytes); }
   void read(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }

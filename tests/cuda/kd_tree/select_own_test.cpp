@@ -93,7 +93,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SelectOwn, Types);
 
 TYPED_TEST(SelectOwn, FindsTheOneOfAnyRank) {
-  for (const std::uint32_t count : {kFew, kFew + 1, 244u, 488u}) {
+  for (const std::uint32_t count : {kFewCandidates, kFewCandidates + 1, 244u, 488u}) {
     const auto keys = this->keys_inside(count);
     for (const std::uint32_t rank : {0u, 1u, count / 3, count / 2, count - 1}) {
       const auto found = find_split(keys, node_with<TypeParam>(count, rank));

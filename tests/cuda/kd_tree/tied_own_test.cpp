@@ -157,7 +157,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(TiedOwnRanks, Types);
 
 TYPED_TEST(TiedOwnRanks, FindsTheOneOfAnyRankInGrids) {
-  for (const std::uint32_t count : {1u, 2u, 40u, kFew, kFew + 1, 500u, kStepThreads}) {
+  for (const std::uint32_t count : {1u, 2u, 40u, kFewCandidates, kFewCandidates + 1, 500u, kStepThreads}) {
     this->expect_ranks(
         this->candidates(count, {3, this->table(32)}, [&](auto, auto) { return this->known_value(32); }));
   }

@@ -9,11 +9,6 @@
 
 namespace kith::cuda {
 
-/// The queries of one block of the filter. Room is made for whole blocks of rows, of points as well.
-inline constexpr std::uint32_t kProductQueries = 256;
-/// Products take 16 dims at a time; those beyond the last are zeros.
-inline constexpr std::uint32_t kProductDims = 16;
-
 constexpr std::uint64_t padded_product_rows(std::uint64_t rows) {
   return (rows + kProductQueries - 1) / kProductQueries * kProductQueries;
 }

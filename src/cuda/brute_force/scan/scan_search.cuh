@@ -21,9 +21,6 @@
 
 namespace kith::cuda {
 
-/// The most that lists of candidates take at a time.
-inline constexpr std::uint64_t kCandidateBytes = std::uint64_t{1} << 30;
-
 /// Queries of a self-search lie among the points.
 template <typename T>
 QuerySource<T> queries_in_rows(const ScanPoints<T>& points, QuerySource<T> queries) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "cuda/brute_force/tuning.hpp"
 #include "cuda/primitives/entry.hpp"
 #include "cuda/queries/requests.hpp"
 
@@ -36,8 +37,6 @@ struct ScanQueries {
 
   KITH_HOST_DEVICE std::uint64_t row_of(std::uint64_t query) const { return chosen == nullptr ? query : chosen[query]; }
 };
-
-inline constexpr std::uint32_t kTilePoints = 128;
 
 /// The order in which tiles of points are scanned: every `stride`-th, around and around; stride and tiles have no
 /// common factor.

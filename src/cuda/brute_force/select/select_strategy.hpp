@@ -1,6 +1,8 @@
 // Which way to select the k least of a row is taken.
 #pragma once
 
+#include "cuda/brute_force/tuning.hpp"
+
 #include <kith/index.hpp>
 
 #include <cstdint>
@@ -8,9 +10,6 @@
 namespace kith::cuda {
 
 using SelectStrategy = SelectMethod;
-
-inline constexpr std::uint32_t kMostByInsertion = 32;
-inline constexpr std::uint32_t kMostByWarps = 256;
 
 struct SelectChoice {
   SelectStrategy strategy = SelectStrategy::radix;

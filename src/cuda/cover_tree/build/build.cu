@@ -12,7 +12,6 @@ namespace kith::cuda {
 namespace {
 
 constexpr std::uint64_t kBytesPerNeighbor = 16;  // in the lists of two levels
-constexpr std::uint64_t kFewestNeighbors = 1 << 16;
 
 std::uint64_t tree_bytes(std::uint32_t count, std::uint32_t stride) {
   return count * (sizeof(std::uint32_t) + sizeof(double)) +
@@ -21,7 +20,7 @@ std::uint64_t tree_bytes(std::uint32_t count, std::uint32_t stride) {
 
 /// As many neighbours as lists should have room for, if the device has.
 std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size, int device) {
-  const std::uint64_t wanted = std::max(cover::kNeighbors * count, kFewestNeighbors);
+  const std::uint64_t wanted = std::max(cover::kNeighbors * count, cover::kFewestNeighbors);
   const std::uint64_t least = cover_build_memory(count, stride, leaf_size).peak_bytes;
   const std::uint64_t free = memory_of_device(device).free;
   constexpr std::uint64_t kSpared = 16;  // a part of what is free
@@ -34,7 +33,8 @@ std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint
 BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
   const std::uint64_t tree = tree_bytes(count, stride), nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
   const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
-  return {tree + nodes, tree + nodes + cover::lay_out_cover_scratch(count, capacity, nullptr).bytes};
+  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, capacity, nullptr).bytes + count;  // and sorts
+  return {tree + nodes, tree + nodes + scratch};
 }
 
 namespace cover {

@@ -1,6 +1,7 @@
 // The stream in which a cover tree is built: launches, copies, and the time of each phase on request.
 #pragma once
 
+#include "cuda/primitives/sort_pairs.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/launch.hpp"
@@ -40,6 +41,10 @@ class BuildDevice {
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_.get();
     check(cudaLaunchKernelEx(&config, kernel, arguments...), kDoing);
+  }
+  SortPairs sort(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
+                 std::uint32_t end_bit) {
+    return sort_pairs(pairs, other, count, first_bit, end_bit, stream_);
   }
   void zero(void* to, std::uint64_t bytes) { check(cudaMemsetAsync(to, 0, bytes, stream_.get()), kDoing); }
   /// Waits.

@@ -1,20 +1,20 @@
 // The memory of a build of a cover tree, known before anything is allocated.
 //
 // Bytes per object, for rows of W words: 4 W for rows in the order of cells (the caller's rows are not counted), 353
-// for objects, cells and nodes as there may be at most, 12 for the tree, and 16 for each neighbour that lists have room
-// for: kNeighbors, or fewer if memory is short; then lists are made for some cells at a time, again and again.
+// for objects, cells, nodes and sorts as there may be at most, 12 for the tree, and 16 for each neighbour that lists
+// have capacity for: kNeighbors, or fewer if memory is short; then lists are made for some cells at a time, again and
+// again.
 #pragma once
 
 #include "cuda/cover_tree/build/build_types.hpp"
 #include "cuda/cover_tree/build/close_cells.cuh"
-#include "cuda/primitives/radix_sort.cuh"
+#include "cuda/primitives/sort_pairs.hpp"
+#include "cuda/primitives/sums_before.cuh"
 #include "cuda/runtime/scratch_parts.hpp"
 
 #include <cstdint>
 
 namespace kith::cuda::cover {
-
-inline constexpr std::uint64_t kNeighbors = 64;  ///< per object, in lists of a level
 
 /// Nodes at most: each new centre is a node, and each cell that has some is one more.
 inline std::uint64_t most_nodes(std::uint32_t count) { return 2 * std::uint64_t{count}; }
@@ -44,7 +44,6 @@ struct CoverScratch {
   std::uint32_t* tiles_before = nullptr;  ///< per cell, and all
   std::uint32_t* cell_of = nullptr;       ///< by number, of new centres
   SortPairs pairs[2] = {};
-  SortStorage sort_storage = {};
   std::uint32_t* sums = nullptr;
   std::uint64_t* long_sums = nullptr;
   Counters* counters = nullptr;
@@ -84,8 +83,6 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
   scratch.tiles_before = parts.take<std::uint32_t>(n + 1);
   scratch.cell_of = parts.take<std::uint32_t>(n);
   for (SortPairs& pairs : scratch.pairs) pairs = {parts.take<std::uint64_t>(n), parts.take<std::uint32_t>(n)};
-  const std::uint64_t digits = digit_counts_of(count);
-  scratch.sort_storage = {parts.take<std::uint32_t>(digits), parts.take<std::uint32_t>(sum_tiles_of(digits) + 2)};
   scratch.sums = parts.take<std::uint32_t>(sum_tiles_of(nodes) + 2);
   scratch.long_sums = parts.take<std::uint64_t>(sum_tiles_of(n) + 2);
   scratch.bytes = parts.bytes();

@@ -1,14 +1,14 @@
 // Builds a cover tree on a device: the order of the kernels. The host leads from level to level and from round to
 // round; it reads a few counters after each.
 //
-// Cost, for n objects, L levels, about 3 + log4(largest cell / 32) rounds on each: some 70 launches and 4 readbacks per
-// level, 15 launches and one readback per round, 80 launches at the end. Evaluations: n for the root, 2 per object and
+// Cost, for n objects, L levels, about 3 + log4(largest cell / 32) rounds on each: some 40 launches and 4 readbacks per
+// level, 15 launches and one readback per round, 40 launches at the end. Evaluations: n for the root, 2 per object and
 // level to tell whether splits pay, cells x neighbours twice for the lists, tiles x new centres nearby, and objects x
 // new centres that can be nearer than what they have, which is most of it; at the end one per object and level. On a
 // level each object's row is gathered once (two passes over the rows), and read from the first cache afterwards. Sorts
 // take 24 bytes per object and byte of the keys.
 //
-// `Device` launches kernels, zeroes, reads and writes memory in stream order; `read` waits.
+// `Device` launches kernels, sorts, zeroes, reads and writes memory in stream order; `read` waits.
 #pragma once
 
 #include "cuda/cover_tree/build/build_plan.hpp"
@@ -78,10 +78,6 @@ class CoverBuild {
   void sums_before(const std::uint32_t* values, std::uint64_t count, std::uint32_t* out) {
     launch_sums_before(values, count, s_.sums, out, true, launcher());
   }
-  SortPairs sorted(std::uint32_t count, std::uint32_t first_bit, std::uint32_t end_bit, SortPairs from,
-                   SortPairs other) {
-    return sort_pairs(from, other, count, first_bit, end_bit, s_.sort_storage, launcher());
-  }
   static std::uint32_t bits_below(std::uint64_t end) { return end < 2 ? 1u : std::uint32_t(std::bit_width(end - 1)); }
 
   template <typename V>
@@ -107,7 +103,7 @@ class CoverBuild {
   void start() {
     device_.phase("root");
     per_thread(key_by_rank, count_, count_, s_.pairs[0]);
-    const SortPairs by_rank = sorted(count_, 0, 32, s_.pairs[0], s_.pairs[1]);
+    const SortPairs by_rank = device_.sort(s_.pairs[0], s_.pairs[1], count_, 0, 32);
     const Objects& objects = s_.objects[1];
     const Cells& cells = s_.cells[1];
     per_thread(write_root, count_, by_rank.values, count_, objects, s_.ranked[1], cells);
@@ -279,7 +275,8 @@ class CoverBuild {
     per_thread(key_new_centres, objects_, objects, s_.flags, s_.before, objects_, number_bits, s_.pairs[0],
                s_.counters);
     const std::uint32_t centres = read(&s_.counters->centres);
-    const SortPairs sorted_centres = sorted(centres, 0, number_bits + bits_below(cells_), s_.pairs[0], s_.pairs[1]);
+    const SortPairs sorted_centres =
+        device_.sort(s_.pairs[0], s_.pairs[1], centres, 0, number_bits + bits_below(cells_));
     per_thread(count_kids, cells_, cells, cells_, s_.before, s_.cell_flags[0], s_.cell_flags[1]);
     sums_before(s_.cell_flags[0], cells_, s_.cell_before[0]);
     sums_before(s_.cell_flags[1], cells_, s_.cell_before[1]);
@@ -300,7 +297,7 @@ class CoverBuild {
     fresh_objects_ = objects_;
     per_thread(key_objects, objects_, objects, s_.ranked[0], s_.moves, objects_, s_.kids.begin, s_.cell_of,
                s_.pairs[0]);
-    const SortPairs sorted_objects = sorted(objects_, 0, bits_below(fresh_cells_), s_.pairs[0], s_.pairs[1]);
+    const SortPairs sorted_objects = device_.sort(s_.pairs[0], s_.pairs[1], objects_, 0, bits_below(fresh_cells_));
     per_thread(place_objects, objects_, objects, s_.ranked[0], s_.moves, sorted_objects, objects_, s_.objects[1],
                s_.ranked[1], s_.cells[1], fresh_cells_);
   }
@@ -318,10 +315,10 @@ class CoverBuild {
     }
     // Distances that are floats have 29 bits of zeros in the end.
     per_thread(key_by_distance, count_, s_.leaves.distance, count_, s_.pairs[0]);
-    SortPairs pairs = sorted(count_, measures_.is_float() ? 24 : 0, 64, s_.pairs[0], s_.pairs[1]);
+    SortPairs pairs = device_.sort(s_.pairs[0], s_.pairs[1], count_, measures_.is_float() ? 24 : 0, 64);
     per_thread(key_by_leaf, count_, s_.leaves.node, s_.nodes, count_, pairs);
     const bool are_first = pairs.keys == s_.pairs[0].keys;
-    pairs = sorted(count_, 0, bits_below(count_), pairs, s_.pairs[are_first ? 1 : 0]);
+    pairs = device_.sort(pairs, s_.pairs[are_first ? 1 : 0], count_, 0, bits_below(count_));
     per_thread(write_order, count_, pairs.values, s_.leaves.distance, count_, output_.order, output_.distances);
     arrange(output_.order, count_);
 

@@ -6,6 +6,7 @@
 
 #include "core/cover_geometry.hpp"
 #include "cuda/cover_tree/spaces/space.cuh"
+#include "cuda/cover_tree/tuning.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
 #include <bit>
@@ -16,9 +17,6 @@ namespace kith::cuda::cover {
 using core::CoverRounding;
 using engine::CoverNode;
 
-inline constexpr std::uint32_t kThreads = 128;       ///< of a block, in all kernels but sorts and sums
-inline constexpr std::uint32_t kBlocks = 6;          ///< of kernels that measure, side by side on a processor
-inline constexpr std::uint32_t kTile = kThreads;     ///< objects of a cell that a block works on at a time
 inline constexpr std::uint32_t kOwner = 0xffffffff;  ///< in place of a new centre: the owner of before
 
 KITH_HOST_DEVICE inline double number_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }

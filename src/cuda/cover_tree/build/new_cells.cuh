@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cover_tree/build/close_cells.cuh"
-#include "cuda/primitives/radix_sort.cuh"
+#include "cuda/primitives/sort_pairs.hpp"
 
 namespace kith::cuda::cover {
 

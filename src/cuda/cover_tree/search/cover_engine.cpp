@@ -3,26 +3,21 @@
 
 #include "cuda/brute_force/scan/knn_rounds.hpp"
 #include "cuda/brute_force/scan/scan_search.hpp"
+#include "cuda/cover_tree/tuning.hpp"
+#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 
 namespace kith::cuda {
-namespace {
-
-/// So few queries come with little else, and may lie in host memory, from where kernels read rows of more bytes slowly,
-/// the longest again and again.
-constexpr std::uint64_t kFewQueries = 1024;
-constexpr std::uint64_t kMostCopied = 512;
-
-}  // namespace
+namespace {}  // namespace
 
 template <typename T>
 void CoverEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
                          const Stream& stream) const {
   const CoverLeave<T> leave{rules.shrink, rules.is_exact() ? nullptr : exact};
   const QuerySource<T>& queries = request.queries;
-  if (queries.rows == nullptr || queries.count > kFewQueries || queries.row_stride != dims_ ||
-      dims_ * sizeof(T) <= kMostCopied) {
+  if (queries.rows == nullptr || queries.count > kMostInHostMemory || queries.row_stride != dims_ ||
+      dims_ * sizeof(T) <= kMostReadInPlace) {
     return search_cover_knn_of(space_, cover_.view(), request, leave, stream);
   }
   DeviceBuffer<T> rows(queries.count * dims_, stream);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
+#include "cuda/cover_tree/tuning.hpp"
 #include "cuda/queries/warps_plan.hpp"
 
 #include <algorithm>
@@ -23,18 +24,16 @@ struct CoverPlan {
 template <typename T>
 CoverPlan plan_cover(std::uint64_t queries, std::uint32_t entries, std::uint64_t frame_bytes, std::uint32_t fixed_bytes,
                      const SearchLimits& limits) {
-  constexpr std::uint32_t kInLanes = 32, kLeast = 64, kMostShared = 12 << 10, kMostFrames = 4 << 10;
-  constexpr std::uint32_t kBlocksPerProcessor = 8;
   CoverPlan plan;
   std::uint32_t shared = fixed_bytes;
   std::uint64_t global = 0;
-  plan.frames_are_shared = frame_bytes <= kMostFrames;
+  plan.frames_are_shared = frame_bytes <= kSharedFrames;
   if (plan.frames_are_shared) shared += static_cast<std::uint32_t>((frame_bytes + 15) / 16 * 16);
   std::uint64_t list_bytes = 0;
-  if (entries > kInLanes) {
-    plan.list_capacity = std::max(kLeast, std::bit_ceil(entries));
+  if (entries > kListInLanes) {
+    plan.list_capacity = std::max(kShortestList, std::bit_ceil(entries));
     list_bytes = 2 * std::uint64_t{plan.list_capacity} * sizeof(core::Candidate<T>);
-    plan.list_is_shared = list_bytes + shared <= kMostShared;
+    plan.list_is_shared = list_bytes + shared <= kSharedPerWarp;
     if (plan.list_is_shared) shared += static_cast<std::uint32_t>(list_bytes);
   }
   if (!plan.frames_are_shared) global += frame_bytes;
@@ -43,7 +42,7 @@ CoverPlan plan_cover(std::uint64_t queries, std::uint32_t entries, std::uint64_t
   if (global > 0) {
     const std::uint64_t per_block = global * plan_warps(1, shared).warps_per_block;
     most_blocks = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        limits.scratch_bytes / per_block, 1, std::uint64_t{limits.processors} * kBlocksPerProcessor));
+        limits.scratch_bytes / per_block, 1, std::uint64_t{limits.processors} * kBlocksWithLists));
   }
   plan.warps = plan_warps(queries, shared, most_blocks);
   const std::uint64_t warps = std::uint64_t{plan.warps.blocks} * plan.warps.warps_per_block;

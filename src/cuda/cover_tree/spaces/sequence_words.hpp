@@ -9,6 +9,7 @@
 // Symbols are items renumbered from 0 by ascending item. Behind the last one there are zeros.
 #pragma once
 
+#include "cuda/cover_tree/tuning.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "engine/object_searcher.hpp"
 
@@ -23,16 +24,9 @@ namespace kith::cuda {
 
 /// Words before the symbols of an edit row, and before the items of a Jaccard row.
 inline constexpr std::uint32_t kHeadWords = 3;
-/// What a query holds where its item is none of the sequences'. It is equal to no symbol of them.
-inline constexpr std::uint32_t kUnknownSymbol = 255;
-inline constexpr std::uint32_t kMostSymbols = 255;
 
-/// Edit distances of longer ones are left to the CPU.
-inline constexpr std::uint32_t kMostEditLength = 2048;
-/// What the table of an edit distance may take in shared memory: 8 bytes for each symbol and 64 items of a query.
-inline constexpr std::uint32_t kMostTableBytes = 48 << 10;
-/// The same where a block may have `shared_limit` bytes: one that moves objects holds two tables, and less than 3 KiB
-/// beside them.
+/// kMostTableBytes where a block may have `shared_limit` bytes: one that moves objects holds two tables, and less than
+/// 3 KiB beside them.
 constexpr std::uint32_t most_table_bytes(std::uint32_t shared_limit) {
   constexpr std::uint32_t kBeside = 3 << 10;
   return std::min(kMostTableBytes, (shared_limit - kBeside) / 2);

@@ -3,27 +3,12 @@
 #pragma once
 
 #include "cuda/kd_tree/build/build_types.hpp"
+#include "cuda/kd_tree/tuning.hpp"
 
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kMostGroupLevels = core::kTightBoxEvery;
 inline constexpr std::uint32_t kHeap = 1u << kMostGroupLevels;  ///< heap numbers per segment, 0 unused
-inline constexpr std::uint32_t kPassThreads = 512;              ///< of the kernels that count all points
-inline constexpr std::uint32_t kScatterThreads = 256;           ///< of the one that moves them: many blocks at a time
-inline constexpr std::uint32_t kStepThreads = 1024;             ///< of those between, at most
-inline constexpr std::uint32_t kCounters = 8192;                ///< of histograms, per segment and level
-inline constexpr std::uint32_t kMostBins = 2048;
-inline constexpr std::uint32_t kSelectBins = 1024;
-inline constexpr std::uint32_t kStagedDims = 32;     ///< boxes of up to this many dims lie in shared memory
-inline constexpr std::uint32_t kOwnDims = 4;         ///< coordinates that a thread of a step has of its candidate
-inline constexpr std::uint32_t kFew = 160;           ///< candidates that are ranked by comparing all pairs
-inline constexpr std::uint32_t kLongList = 1 << 14;  ///< candidates that are worth several blocks
-inline constexpr std::uint32_t kCursorStride = 8;    ///< cursors lie a sector apart
-inline constexpr std::uint32_t kSamples = 16384;     ///< points of a segment that medians are guessed from, at most
-inline constexpr std::uint32_t kSampledDims = 8;     ///< with more dims nothing is guessed
-
-inline constexpr std::uint32_t kTableValues = 256;  ///< of a dimension that has few, at most
-inline constexpr std::uint32_t kTabledDims = 8;     ///< with more dims there are no tables
 
 /// How a coordinate of a segment's points is rounded to cells; cells.cuh tells more.
 template <typename T>
@@ -94,8 +79,8 @@ struct CountedBins {
 struct ListCells {
   std::uint32_t arrived;
   std::uint32_t few;
-  std::uint32_t few_places[kFew];
-  std::uint64_t few_keys[kFew];
+  std::uint32_t few_places[kFewCandidates];
+  std::uint64_t few_keys[kFewCandidates];
   std::uint64_t least[3];                   ///< complement of the least key, by barrier
   std::uint64_t greatest[3];                ///< by barrier
   std::uint32_t histogram[3][kSelectBins];  ///< by barrier

@@ -2,15 +2,10 @@
 #pragma once
 
 #include "cuda/kd_tree/build/build_types.hpp"
+#include "cuda/kd_tree/tuning.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 
 namespace kith::cuda {
-
-/// The most points per thread of a block that finishes a subtree. Many make little work per point, few make a block
-/// quick: for sets that give every multiprocessor hardly a block, and for leaves that are smaller.
-inline constexpr std::uint32_t kManyRows = 16, kFewRows = 8;
-/// A block with more than kFewRows points per thread has so many threads, and is one of several.
-inline constexpr std::uint32_t kManyRowsThreads = 256;
 
 /// Whether every thread has a point in row k of the node that it works on. With many rows no more are planned than the
 /// largest subtree needs, an even number: it has more than (kRows - 2) * threads points. So have the others, or as
@@ -36,7 +31,7 @@ template <typename T>
 struct FinishParameters {
   TreeShape shape;
   std::uint32_t top_level = 0;
-  std::uint32_t capacity = 0;  ///< up to 4096, or 2048 if not staged
+  std::uint32_t capacity = 0;  ///< up to kMostFinished, or kMostUnstaged if not staged
   bool is_staged = true;       ///< the coordinates of a subtree fit in shared memory beside the rest
   /// The points of subtree j are those at the places [first(top_level, j), first(top_level, j + 1)).
   PointSource<T> source;
@@ -56,7 +51,7 @@ struct FinishParameters {
 /// Where the parts of a block's shared memory begin, in bytes.
 template <typename T>
 struct FinishLayout {
-  static constexpr std::uint32_t kMostWarps = 16;
+  static constexpr std::uint32_t kMostWarps = kMostFinished / kFewRows / 32;
 
   static constexpr std::uint32_t kKeyBytes = sizeof(OrderedKey<T>);
 
@@ -111,8 +106,7 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size);
   FinishPlan plan;
   plan.is_staged = row <= 64;
-  constexpr std::uint32_t kUnstaged = 2048;
-  std::uint32_t most = row <= 16 ? 4096 : row <= 32 ? 2048 : row <= 64 ? 1024 : kUnstaged;  // points of a block
+  std::uint32_t most = row <= 16 ? kMostFinished : row <= 32 ? 2048 : row <= 64 ? 1024 : kMostUnstaged;
   if (points < kFewPoints && most / 2 >= kLeastCapacity) most /= 2;
   const auto bytes_of = [&](std::uint32_t capacity) {
     return FinishLayout<T>(capacity, capacity / kFewRows, dims, plan.is_staged).bytes;
@@ -121,7 +115,7 @@ FinishPlan plan_finish(std::uint64_t points, std::uint32_t dims, std::uint32_t l
   while (most < geometry.most_per_leaf()) most *= 2;
   if (plan.is_staged && bytes_of(most) > most_shared_bytes) {
     plan.is_staged = false;
-    most = kUnstaged;
+    most = kMostUnstaged;
   }
   const auto held = [&] { return core::KdGeometry{points, plan.top_level}.most_per_leaf(); };
   while (held() > most) ++plan.top_level;

@@ -191,7 +191,7 @@ __device__ __forceinline__ void break_tie(const PointSource<T>& source, std::uin
 
 /// Whether a node has so few candidates that they are ranked without a look at the list.
 __device__ __forceinline__ bool is_ranked_at_once(const StepTask& task) {
-  return task.count <= kFew && task.count <= threads_per_block();
+  return task.count <= kFewCandidates && task.count <= threads_per_block();
 }
 
 }  // namespace kith::cuda

@@ -28,7 +28,7 @@ class CandidateSelection {
   __device__ __forceinline__ void run(std::uint32_t rank, std::uint32_t remaining, Key low, Key high) {
     StepShared& cells = step_shared();
     std::uint32_t stage = first_stage_;
-    while (remaining > kFew) {
+    while (remaining > kFewCandidates) {
       if (low == high) {
         if (stage == first_stage_ && thread_number() == 0) cells.split_first = low;
         ++stage;
@@ -250,7 +250,7 @@ class CandidateSelection {
     });
     if (is_shared()) {
       synchronise();
-      for (std::uint32_t i = thread_number(); i < kFew; i += threads_per_block()) {
+      for (std::uint32_t i = thread_number(); i < kFewCandidates; i += threads_per_block()) {
         cells.few_places[i] = load_fresh(&places[i]);
         own_keys[i] = load_fresh(&keys[i]);
       }

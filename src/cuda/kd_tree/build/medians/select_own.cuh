@@ -12,7 +12,7 @@ namespace kith::cuda {
 /// Whether a node's candidates are ranked so. Where cells refine ties they say nothing of values that differ.
 template <typename T>
 __device__ __forceinline__ bool is_binned_at_once(const StepTask& task) {
-  return task.count > kFew && task.count <= threads_per_block() &&
+  return task.count > kFewCandidates && task.count <= threads_per_block() &&
          (step_shared().is_tied == 0 || step_node<T>().are_equal());
 }
 

@@ -44,13 +44,13 @@ static_assert(sizeof(TiedParts) <= 4 * kSelectBins);
 struct StepShared {
   std::uint64_t least[kStepThreads / 32], greatest[kStepThreads / 32];  ///< keys, by warp
   std::uint64_t found_least, found_greatest;                            ///< of all keys in the bins
-  std::uint64_t few_keys[kFew];
+  std::uint64_t few_keys[kFewCandidates];
   std::uint64_t split_key;    ///< of the split, in component `split_stage`
   std::uint64_t split_first;  ///< in the first component, if that is another one
   std::uint32_t split_stage;  ///< dims + 1: the key is a rank of tied_own.cuh
   std::uint32_t split_equal;  ///< keys that are equal to it, itself included
   std::uint32_t split_rank;   ///< among them
-  std::uint32_t few_places[kFew];
+  std::uint32_t few_places[kFewCandidates];
   std::uint32_t few;
   FoundBin found;
   std::uint32_t slots[2];

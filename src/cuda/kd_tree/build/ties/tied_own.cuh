@@ -109,8 +109,8 @@ __device__ __forceinline__ bool find_rank_of_split(const GroupParameters<T>& p, 
   sync_block();
   const std::uint64_t* left = ranks;
   std::uint32_t count = task.count, needed = step_node<T>().needed;
-  if (count > kFew) {
-    static_assert(kFew >= kOwnBins);
+  if (count > kFewCandidates) {
+    static_assert(kFewCandidates >= kOwnBins);
     compare_all_pairs(
         kOwnBins, [&](std::uint32_t i) { return ranks[i * task.count / kOwnBins]; },
         [&](std::uint32_t, std::uint64_t cut, std::uint32_t less, std::uint32_t equal) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ bool find_rank_of_split(const GroupParameters<T>& p, 
     }
     sync_block();
     const FoundBin found = find_bin(cells.parts.counts, kOwnBins, nullptr, needed);
-    if (found.count > kFew) return false;
+    if (found.count > kFewCandidates) return false;
     if (is_there && part == found.bin) cells.few_keys[entry] = rank;
     left = cells.few_keys;
     count = found.count;
@@ -185,7 +185,7 @@ __device__ __forceinline__ void select_of_tied(const GroupParameters<T>& p, cons
     store_candidate(p, own);
     sync_block();
   }
-  const bool is_clear = (!was_ranked || task.count <= kFew) && find_clear_split(p, task, own);
+  const bool is_clear = (!was_ranked || task.count <= kFewCandidates) && find_clear_split(p, task, own);
   if (!is_clear) select_of_many<kHasValues, true>(p, task, box);
 }
 

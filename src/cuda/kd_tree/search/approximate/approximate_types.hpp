@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/kd_tree/tuning.hpp"
 #include "engine/kd_tree/walk_order.hpp"
 
 #include <cstdint>
@@ -17,9 +18,6 @@ struct ApproximateTask {
   std::uint8_t* exact = nullptr;  ///< per row of the answer: 1 if it is certainly exact; null: not requested
 };
 
-/// Neighbours that a thread keeps at most, and nodes in its queue.
-inline constexpr std::uint32_t kMostKeptByThread = 16, kMostQueuedByThread = 32;
-
 /// Whether a thread can take a query by itself: plain L2 in few dims, short lists, short queues.
 template <typename T>
 bool suits_threads(const ApproximateTask<T>& task) {
@@ -32,8 +30,7 @@ bool suits_threads(const ApproximateTask<T>& task) {
 /// Whether that is faster than a warp per query, too: fewer queries leave the GPU idle.
 template <typename T>
 bool threads_pay(const ApproximateTask<T>& task) {
-  constexpr std::uint64_t kFewestQueries = 8192;
-  return suits_threads(task) && task.knn.queries.count >= kFewestQueries;
+  return suits_threads(task) && task.knn.queries.count >= kFewestForThreads;
 }
 
 }  // namespace kith::cuda

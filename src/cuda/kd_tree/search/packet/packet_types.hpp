@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/kd_tree/tuning.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,21 +11,6 @@
 #include <cstdint>
 
 namespace kith::cuda {
-
-/// Queries of a packet: a lane each.
-inline constexpr std::uint32_t kPacketQueries = 32;
-/// Leaves of a packet that have names where keys are listed, and bits that name a point of a leaf. In 5 dims there are
-/// more leaves around a packet, and they are fuller.
-constexpr std::uint32_t leaves_of_keys(std::uint32_t dims) { return dims < 5 ? 256 : 512; }
-constexpr std::uint32_t point_bits_of(std::uint32_t dims) { return dims < 5 ? 5 : 6; }
-/// Bits of a key that name the point: the leaf's place in the packet's history, and the point's in its leaf.
-constexpr std::uint32_t name_bits_of(std::uint32_t dims) { return (dims < 5 ? 8 : 9) + point_bits_of(dims); }
-/// Leaves that the fast way knows: fuller ones have no name, in emptier ones reading a few points too many would leave
-/// the leaf.
-inline constexpr std::uint32_t kFewestPerLeaf = 8;
-constexpr std::uint32_t most_per_leaf_of(std::uint32_t dims) { return 1u << point_bits_of(dims); }
-/// Dims in which points can be collected, too: a word has a bit for each point of a leaf.
-constexpr bool can_collect(std::uint32_t dims) { return dims < 5; }
 
 /// Some queries of a packet. They stay together: queries of two packets would share a walk of both surroundings, and of
 /// all between.
@@ -58,17 +44,9 @@ struct PacketTask {
   const std::uint32_t* parts_count = nullptr;
 };
 
-/// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
-template <typename T>
-inline constexpr std::uint32_t kMostByKeys = sizeof(T) == 4 ? 32 : 16;
-/// The most that are found by collecting points, and the most points that a query may have room for.
-inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
-
 /// How collected points are sorted: each list by the warp; or short ones by a lane each, because many ties are
 /// expected.
 enum class CollectedLists { by_warp, by_lanes };
-/// The most neighbours for which lanes sort, which may find a dozen more.
-inline constexpr std::uint32_t kMostInLanes = 16;
 
 /// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points, but
 /// for the shortest list in 5 dims. The fewer, the more packets run at a time.
@@ -90,14 +68,14 @@ std::uint32_t kept_keys(std::uint32_t wanted, const SearchTree<T>& tree) {
 template <typename T>
 bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const SearchFilter& filter,
                   const QuerySource<T>& queries) {
-  constexpr std::uint64_t kFewestQueries = 2048, kPointsPerQuery = 8;
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
   const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
-  return metric.is_plain_l2() && !is_filtered && tree.dims >= 2 && tree.dims <= 5 && queries.chosen_count == nullptr &&
-         most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) && geometry.levels >= 5 &&
-         geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestQueries &&
-         queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
+  return metric.is_plain_l2() && !is_filtered && tree.dims >= kFewestPacketDims && tree.dims <= kMostPacketDims &&
+         queries.chosen_count == nullptr && most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) &&
+         geometry.levels >= kFewestPacketLevels && geometry.points < (std::uint64_t{1} << 31) &&
+         queries.count >= kFewestForPackets && queries.count >= geometry.points / kPointsPerQuery &&
+         queries.count < (std::uint64_t{1} << 32);
 }
 template <typename T>
 bool packets_pay(const KnnTask<T>& task) {
@@ -164,9 +142,6 @@ inline std::uint32_t guess_levels(const core::KdGeometry& geometry, std::uint32_
   while (levels < 4 && (geometry.most_per_leaf() << (levels + 1)) <= 32 * rows) ++levels;
   return levels;
 }
-
-/// Leaves of a packet that have names where points are collected: as many as a radius with some 250 points reaches.
-constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims == 2 ? 256 : dims == 3 ? 512 : 1024; }
 
 /// What a warp that collects points has in shared memory besides the storage of its walk: the list that is sorted now,
 /// where the walk has left what it does not need any more, and the names of each query's points.

@@ -1,0 +1,28 @@
+// The numbers of the k-d tree on the CPU that choose between paths or that several files rely on.
+#pragma once
+
+#include "engine/kd_tree/kd_tree.hpp"
+
+#include <cstdint>
+
+namespace kith::cpu {
+
+/// The most queries that walk together.
+inline constexpr std::uint32_t kGroupQueries = 16;
+/// Points of a leaf that are compared with a query at a time.
+inline constexpr std::uint32_t kScanPoints = 16;
+static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and points");
+static_assert(kScanPoints <= 64, "hits are bits of a word");
+static_assert(kScanPoints * sizeof(double) <= engine::kBlockSlack, "vectors run over the end of the last leaf");
+
+/// Groups of queries that a task takes.
+inline constexpr std::uint64_t kGroupsPerTask = 64;
+/// Nodes without an allowed point are found first if there is a query for every so many leaves.
+inline constexpr std::uint64_t kLeavesPerQuery = 16;
+
+/// From this many records on several threads split a node.
+inline constexpr std::uint64_t kParallelSplit = 1 << 17;
+/// About what splitting a node takes for each of its points.
+inline constexpr double kSplitNanoseconds = 10;
+
+}  // namespace kith::cpu
