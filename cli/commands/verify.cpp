@@ -132,7 +132,12 @@ void take_over_index(VerifyFlags& flags) {
   if (!flags.axes.empty()) {
     throw UsageError(fmt::format("{} is an index that has its period; leave --period out", flags.points_path));
   }
+  if (!flags.options.metric_params.empty()) {
+    throw UsageError(
+        fmt::format("{} is an index that has its parameters; leave --metric-params out", flags.points_path));
+  }
   flags.options.period = info.period;
+  flags.options.metric_params = info.metric_params;
   flags.options.metric = info.metric;
   flags.options.skip_nonfinite = true;
 }
@@ -246,6 +251,7 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
         [&flags](const std::string&) { flags.options.earlier_only = true; }},
        period_flag(flags.axes, flags.options.period),
        metric,
+       metric_params_flag(flags.options.metric_params),
        {"--squared", "", "the distances are squared", [&flags](const std::string&) { flags.options.squared = true; }},
        {"--exclude-self", "", "no point is its own neighbour",
         [&flags](const std::string&) { flags.options.exclude_self = true; }},

@@ -44,11 +44,12 @@ std::string first_difference(PointView held, PointView given) {
   return {};
 }
 
-/// Under cosine and angular the index holds normalised rows: building it again is the way to compare.
+/// An index that does not hold the points holds what became of them: building it again is the way to compare.
 bool is_index_of(const Index& index, PointView points, int threads) {
   BuildOptions options;
   options.engine = index.engine();
   options.metric = index.metric();
+  options.metric_params = index.metric_params();
   options.skip_nonfinite = true;
   options.threads = threads;
   const Index built = Index::build(points, options);
@@ -71,9 +72,9 @@ void compare(const IndexCheck& check, const Index& index, TerminalProgress& prog
                               name_of(index.dtype()), counted(given.rows(), "point"),
                               counted(given.dims(), "dimension"), name_of(given.dtype())));
   }
-  if (index.metric().is_of_directions()) {
+  if (!index.holds_points()) {
     if (!is_index_of(index, given, check.threads)) {
-      throw BadData(fmt::format("{}: the normalised rows differ", who));
+      throw BadData(fmt::format("{}: the rows made of the points differ", who));
     }
     return;
   }
