@@ -24,14 +24,13 @@ std::string column_called(const std::vector<std::string>& columns, std::initiali
 }  // namespace
 
 void note_on_degrees(const std::vector<std::string>& columns, Metric metric, const OutputFlags& output) {
-  if (metric.is_of_directions() || metric.kind() == Metric::Kind::inner_product) return;
+  if (metric.is_of_directions() || !metric.info().has_distances || metric.info().dims != 0) return;
   const std::string longitude = column_called(columns, {"lon", "lng", "long", "longitude"});
   const std::string latitude = column_called(columns, {"lat", "latitude"});
   if (longitude.empty() || latitude.empty()) return;
   output.note(
       fmt::format("{0} and {1} are compared by {2} as in a plane: distances are in degrees, and the nearest on the "
-                  "globe may be another; "
-                  "for that search unit vectors, x = cos({1}) cos({0}), y = cos({1}) sin({0}), z = sin({1})",
+                  "globe may be another; for that use --metric haversine:metres --columns {1},{0}",
                   longitude, latitude, metric.name()));
 }
 

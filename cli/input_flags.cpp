@@ -39,16 +39,17 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
         fmt::format("{} is an index of {} points; they are not converted to {}, build an index of that type", path,
                     name_of(info.dtype), name_of(*options.dtype)));
   }
-  if (info.metric.is_of_directions()) {
-    throw UsageError(fmt::format(
-        "{} is an index for {} and holds normalised rows, not the points; name the file that it was built from", path,
-        info.metric.name()));
-  }
   LoadOptions load;
   load.threads = options.threads;
   load.progress = progress;
   io::PointFile file;
-  file.points = Index::load(path, load).points(options.threads);
+  const Index index = Index::load(path, load);
+  if (!index.holds_points()) {
+    throw UsageError(fmt::format(
+        "{} is an index for {} and holds rows made of the points, not the points; name the file that it was built from",
+        path, info.metric.name()));
+  }
+  file.points = index.points(options.threads);
   output.explanation(fmt::format("read {}: index, {} of {}, {}, {}", path, counted(file.points.rows(), "point"),
                                  counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
                                  readable_bytes(static_cast<double>(file.points.bytes()))));

@@ -105,6 +105,7 @@ void PointSource::require_fitting(const SourceInput& input, const IndexFileInfo&
                      fmt::format("--dtype {}", name_of(*flags.read.dtype)));
   }
   if (!flags.build.period.empty()) refuse_for_index(flags, "that has its period", "--period");
+  if (!flags.build.metric_params.empty()) refuse_for_index(flags, "that has its parameters", "--metric-params");
   if (flags.build.split != SplitRule::widest) refuse_for_index(flags, "that has its splits", "--split");
   if (flags.build.builder != CoverBuilder::batch && name_of(flags.build.builder) != info.builder) {
     refuse_for_index(flags, "that is built already", fmt::format("--builder {}", name_of(flags.build.builder)));
@@ -136,8 +137,7 @@ Index PointSource::build(const BuildOptions& options) const {
 }
 
 void PointSource::take_columns(const SourceInput& input, const Index& index) const {
-  const bool has_points = !index.metric().is_of_directions();  // otherwise normalised rows only
-  if (!input.flags.wants_columns() || !has_points) return;
+  if (!input.flags.wants_columns() || !index.holds_points()) return;
   input.columns.points = io::table_of(index.points(input.flags.read.threads).view());
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <utility>
 
@@ -63,6 +64,21 @@ Flag metric_flag(Metric& metric) {
           throw UsageError(fmt::format("--metric: {}", error.what()));
         }
       }};
+}
+
+Flag metric_params_flag(std::vector<double>& params) {
+  return {"--metric-params", "V,…|FILE",
+          "numbers of the metric: a weight per dimension (l1, l2, linf, lp), variances (seuclidean), or a file with an "
+          "inverse covariance matrix (mahalanobis); the last two are computed from POINTS by default",
+          [&params](const std::string& value) {
+            params.clear();
+            if (std::filesystem::exists(value)) {
+              const PointSet rows = io::read_points(value, {.dtype = DType::f64}).points;
+              params.assign(rows.values<double>().begin(), rows.values<double>().end());
+              return;
+            }
+            for (const std::string& text : split(value, ',')) params.push_back(parse_number("--metric-params", text));
+          }};
 }
 
 Flag device_flag(Device& device) {
@@ -155,6 +171,7 @@ FlagGroup search_flags(SearchFlags& flags) {
        threads_flag(
            [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
        any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
+       metric_params_flag(flags.build.metric_params),
        {"--squared", "", "l2: report squared distances", &flags.search.squared},
        {"--exclude-self", "", "without QUERIES: do not report a point as its own neighbour",
         &flags.search.exclude_self},
@@ -182,6 +199,7 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.search.squared, "--squared"},
       {flags.search.skip_nonfinite, "--skip-nonfinite"},
       {!flags.build.period.empty(), "--period"},
+      {!flags.build.metric_params.empty(), "--metric-params"},
       {flags.build.leaf_size != 0 && !known.leaf_size, "--leaf-size"},
       {flags.build.split != SplitRule::widest, "--split"},
       {flags.build.builder != CoverBuilder::batch, "--builder lists"},

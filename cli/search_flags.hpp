@@ -68,6 +68,7 @@ Flag skip_nonfinite_flag(SearchFlags& flags);
 FlagGroup result_flags(SearchFlags& flags);
 /// One flag of search_flags, for commands that check or time a search.
 Flag metric_flag(Metric& metric);
+Flag metric_params_flag(std::vector<double>& params);
 Flag device_flag(Device& device);
 Flag engine_flag(Engine& engine);
 

@@ -139,6 +139,7 @@ Command build_command() {
          true},
         engine_flag(flags->build.engine),
         any_metric_flag(flags->build.metric, flags->sequences, nullptr),
+        metric_params_flag(flags->build.metric_params),
         leaf_size_flag(flags->build),
         split_flag(flags->build),
         builder_flag(flags->build),

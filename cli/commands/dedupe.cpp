@@ -186,6 +186,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
           {{"--tolerance", "R", "remove points within distance R of a kept one, not only equal ones",
             [&flags](const std::string& value) { flags.options.tolerance = parse_distance("--tolerance", value); }},
            metric,
+           metric_params_flag(flags.options.metric_params),
            {"--by", "COLUMN", "keep the point with the highest number in this column, not the first",
             [&flags](const std::string& value) {
               if (value.empty()) throw UsageError("--by: the name of the column is empty");

@@ -129,7 +129,12 @@ void take_over_index(VerifyFlags& flags) {
   if (!flags.axes.empty()) {
     throw UsageError(fmt::format("{} is an index that has its period; leave --period out", flags.points_path));
   }
+  if (!flags.options.metric_params.empty()) {
+    throw UsageError(
+        fmt::format("{} is an index that has its parameters; leave --metric-params out", flags.points_path));
+  }
   flags.options.period = info.period;
+  flags.options.metric_params = info.metric_params;
   flags.options.metric = info.metric;
   flags.options.skip_nonfinite = true;
 }
@@ -237,6 +242,7 @@ FlagGroup check_flag_group(VerifyFlags& flags) {
        {"--earlier-only", "", "each point searched only points with lower row numbers", &flags.options.earlier_only},
        period_flag(flags.axes, flags.options.period),
        metric,
+       metric_params_flag(flags.options.metric_params),
        {"--squared", "", "the distances are squared", &flags.options.squared},
        {"--exclude-self", "", "no point is its own neighbour", &flags.options.exclude_self},
        {"--skip-nonfinite", "", "rows with NaN, infinity or missing values were skipped",

@@ -48,11 +48,12 @@ std::string first_different_row(PointView held, PointView given) {
   return {};
 }
 
-/// Under cosine and angular the index holds normalised rows: building it again is the way to compare.
+/// An index that does not hold the points holds what became of them: building it again is the way to compare.
 bool is_index_of(const Index& index, PointView points, int threads) {
   BuildOptions options;
   options.engine = index.engine();
   options.metric = index.metric();
+  options.metric_params = index.metric_params();
   options.skip_nonfinite = true;
   options.threads = threads;
   const Index built = Index::build(points, options);
@@ -87,8 +88,8 @@ struct PointCheck {
                          counted(index.dims(), "dimension"), name_of(index.dtype()), counted(given.rows(), "point"),
                          counted(given.dims(), "dimension"), name_of(given.dtype()));
     }
-    if (index.metric().is_of_directions()) {
-      return is_index_of(index, given, check.threads) ? "" : "the normalised rows differ";
+    if (!index.holds_points()) {
+      return is_index_of(index, given, check.threads) ? "" : "the rows made of the points differ";
     }
     const PointSet held = index.points(check.threads);
     return first_different_row(held.view(), given);

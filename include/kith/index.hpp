@@ -75,6 +75,10 @@ struct BuildOptions {
   /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;
+  /// Parameters of the metric. Under L1, L2, Linf and Lp weights of the dims, which a step is multiplied by; under
+  /// seuclidean a variance for each; under mahalanobis the inverse covariance matrix, row by row. Empty: no weights, or
+  /// what is computed from the points.
+  std::vector<double> metric_params = {};
   /// Periodic axes (a torus), for L2, L1, Linf and Lp: the length of each axis, 0 for one that does not wrap; empty:
   /// none does. Points must lie in [0, length), queries are wrapped into it.
   std::vector<double> period = {};
@@ -264,18 +268,23 @@ class Index : public SearchIndex<Index, PointView> {
   }
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
-  /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine, angular or
+  /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError unless `holds_points`, or
   /// with periodic axes, BadData on NaN; with `skip_nonfinite` a box with NaN finds nothing.
   PointLists box(PointView lower, PointView upper, const SearchOptions& options = {}) const;
   /// How many points lie inside each box.
   std::vector<std::uint32_t> box_count(PointView lower, PointView upper, const SearchOptions& options = {}) const;
 
-  /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; under cosine and
-  /// angular the rows are the normalised ones. Throws OutOfMemory.
+  /// A copy of the points, `size()` rows in the caller's order. Rows that were left out hold NaN; unless
+  /// `holds_points` the rows are those that are searched: normalised, scaled, or unit vectors. Throws OutOfMemory.
   PointSet points(int threads = 0) const;
   std::uint32_t dims() const;
   DType dtype() const;
   Metric metric() const;
+  /// BuildOptions::metric_params, or what was computed from the points.
+  const std::vector<double>& metric_params() const;
+  /// Whether the rows that are searched are the points themselves: not under cosine, angular, haversine, seuclidean and
+  /// mahalanobis, nor with weights.
+  bool holds_points() const;
   /// Points left out because of NaN or infinity.
   std::uint64_t skipped() const;
 

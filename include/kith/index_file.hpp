@@ -49,10 +49,11 @@ struct IndexFileInfo {
   std::uint64_t rows = 0;                                 ///< as the caller numbered them
   std::uint64_t points = 0;                               ///< rows that were not left out because of NaN or infinity
   std::uint32_t leaf_size =
-      0;                       ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
-  std::string split;           ///< k-d tree only: "widest" or "cycle"
-  std::string builder;         ///< cover tree only: "batch" or "lists"
-  std::vector<double> period;  ///< points with periodic axes: the length of each, 0 for one that does not wrap
+      0;                ///< trees only: the most points that a leaf may hold (cover tree: at which it stays one)
+  std::string split;    ///< k-d tree only: "widest" or "cycle"
+  std::string builder;  ///< cover tree only: "batch" or "lists"
+  std::vector<double> metric_params;  ///< points: BuildOptions::metric_params, or what was computed from them
+  std::vector<double> period;         ///< points with periodic axes: the length of each, 0 for one that does not wrap
   std::vector<IndexFileSection> sections;
 };
 

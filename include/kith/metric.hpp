@@ -15,7 +15,20 @@ struct MetricInfo;
 class Metric {
  public:
   /// Numbered as in index files.
-  enum class Kind : std::uint8_t { l2, l1, linf, lp, cosine, inner_product, angular, canberra };
+  enum class Kind : std::uint8_t {
+    l2,
+    l1,
+    linf,
+    lp,
+    cosine,
+    inner_product,
+    angular,
+    canberra,
+    haversine,
+    seuclidean,
+    mahalanobis,
+    braycurtis
+  };
 
   /// The default is L2, the Euclidean distance.
   constexpr Metric() = default;
@@ -34,16 +47,31 @@ class Metric {
   static constexpr Metric inner_product() { return Metric(Kind::inner_product, 0); }
   /// sum |x - y| / (|x| + |y|), where coordinates that are both 0 add nothing.
   static constexpr Metric canberra() { return Metric(Kind::canberra, 0); }
+  /// The way over a sphere between places given by latitude and longitude: in radians, reported as an angle in radians;
+  /// in degrees, reported in degrees; in degrees, reported in metres on the Earth, whose mean radius is 6371008.8; in
+  /// radians, reported in metres.
+  enum class SphereUnit : std::uint8_t { radians, degrees, metres, radians_metres };
+  static constexpr Metric haversine(SphereUnit unit = SphereUnit::radians) {
+    return Metric(Kind::haversine, static_cast<double>(unit));
+  }
+  /// sqrt(sum (x - y)^2 / V): BuildOptions::metric_params has the variances V, otherwise they are those of the points.
+  static constexpr Metric seuclidean() { return Metric(Kind::seuclidean, 2); }
+  /// sqrt((x - y)^T VI (x - y)): BuildOptions::metric_params has the matrix VI row by row, otherwise it is the inverse
+  /// covariance of the points.
+  static constexpr Metric mahalanobis() { return Metric(Kind::mahalanobis, 2); }
+  /// (sum |x - y|) / (sum |x + y|), 0 for two zero vectors. Brute force only.
+  static constexpr Metric braycurtis() { return Metric(Kind::braycurtis, 0); }
   /// Reads a name or an alias of `metric_table()`, with a colon and the parameter where there is one: "l2",
-  /// "cityblock", "lp:3". Throws UsageError on anything else.
+  /// "cityblock", "lp:3", "haversine:metres". Throws UsageError on anything else.
   static Metric parse(std::string_view text);
-  /// The metric of a kind and an exponent, which only lp reads. Throws UsageError as `lp` does.
+  /// The metric of a kind and an exponent, which only lp reads, or the number of a unit, which haversine reads. Throws
+  /// UsageError as `lp` does, or if there is no such unit.
   static Metric of(Kind kind, double p);
 
   constexpr Kind kind() const { return kind_; }
   /// Whether vectors count by their directions alone: cosine and angular. They are normalised, and none may be zero.
   constexpr bool is_of_directions() const { return kind_ == Kind::cosine || kind_ == Kind::angular; }
-  /// The exponent of an lp metric.
+  /// The exponent of an lp metric, the number of the unit of haversine.
   constexpr double p() const { return p_; }
   /// x^p for x >= 0, as searches under an lp metric compute it on every machine.
   double power(double x) const;
@@ -74,6 +102,9 @@ struct MetricInfo {
   bool wraps = false;                       ///< knows periodic axes
   bool has_kd_tree = true;                  ///< brute force takes every metric
   bool has_cover_tree = true;
+  std::string_view params = "";                ///< what BuildOptions::metric_params holds; empty: nothing
+  std::array<std::string_view, 4> units = {};  ///< may be written behind a colon; the first is the default
+  std::uint32_t dims = 0;                      ///< that vectors must have; 0: any number
 
   /// "l2", "lp:P".
   std::string pattern() const;

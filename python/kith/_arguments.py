@@ -73,6 +73,26 @@ def as_number(value: Any, name: str) -> float:
     raise TypeError(f"{name} must be a number, not {type(value).__name__}")
 
 
+def as_metric_params(params: Any) -> list[float]:
+    """The numbers of a metric, a matrix row by row; of a dict the only value."""
+    if params is None:
+        return []
+    if isinstance(params, dict):
+        if len(params) != 1 or next(iter(params)) not in ("w", "V", "VI"):
+            raise ValueError(
+                "metric_params: give w (weights), V (variances) or VI (an inverse covariance matrix), "
+                f"not {', '.join(map(str, params)) or 'nothing'}"
+            )
+        ((name, params),) = params.items()
+        if name == "V" and np.ndim(params) == 2:
+            params = np.linalg.inv(np.asarray(params, np.float64))
+            params = (params + params.T) / 2
+    values = np.asarray(params)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"metric_params must hold numbers, not {values.dtype}")
+    return values.astype(np.float64).ravel().tolist()
+
+
 def as_period(period: Any, dims: int) -> list[float]:
     """A length for each axis; none at all if there is no period."""
     if period is None:

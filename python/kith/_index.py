@@ -51,6 +51,9 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         "l2" "l1" "linf" "lp:P"      points (P is the exponent of Minkowski)
         "cosine" "angular"           points by their directions
         "ip"                         points by the negative inner product
+        "haversine:metres"           latitude and longitude in degrees, on the Earth; also
+                                     "haversine" (radians) and "haversine:degrees"
+        "seuclidean" "mahalanobis"   points, see `metric_params`
         ...                          and the other names of docs/metrics.md, such as "cityblock"
         "hamming"                    rows of bits: an array of bool, or of unsigned integers
                                      that hold 8 to 64 bits each (``numpy.packbits``); or strings
@@ -60,6 +63,10 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         ===========================  ===========================================================
 
         `CoverTree` takes a function of your own.
+    metric_params : array_like or dict, optional
+        Weights of the dimensions for "l1", "l2", "linf" and "lp:P", variances for "seuclidean", an
+        inverse covariance matrix for "mahalanobis"; also as SciPy's ``{"w": …}``, ``{"V": …}`` and
+        ``{"VI": …}``. By default the last two are computed from the points.
     leaf_size : int
         Trees only: the most points in a leaf; 0 takes a good one.
     split : {"widest", "cycle"}
@@ -115,6 +122,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         skip_nonfinite: bool = False,
         threads: int = 0,
         progress: Progress = False,
+        metric_params: Any = None,
     ) -> None:
         if callable(metric):
             raise TypeError("kith.CoverTree takes a metric of your own; kith.Index the named ones")
@@ -125,6 +133,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
                 "split": split != "widest",
                 "builder": builder != "batch",
                 "period": period is not None,
+                "metric_params": metric_params is not None,
                 "columns": columns is not None,
                 "skip_nonfinite": skip_nonfinite,
             }.items():
@@ -177,7 +186,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
                 skip_nonfinite=bool(skip_nonfinite),
                 progress=report,
                 **build_options(
-                    engine, metric, leaf_size, split, builder, period, shape[1], expected_queries
+                    engine, metric, leaf_size, split, builder, period, shape[1], expected_queries,
+                    metric_params,
                 ),
                 threads=as_threads(threads),
             )

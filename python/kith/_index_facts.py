@@ -59,6 +59,11 @@ class IndexFacts:
         return self._low.metric
 
     @property
+    def metric_params(self) -> list[float]:
+        """The numbers of the metric, given or computed from the points; a matrix row by row."""
+        return [] if self._objects is not None else self._low.metric_params
+
+    @property
     def engine(self) -> EngineInUse:
         """The engine that was taken: "brute", "kdtree" or "covertree"."""
         return self._low.engine
@@ -85,7 +90,8 @@ class IndexFacts:
 
     @property
     def points(self) -> Any:
-        """A copy of the points, of shape (n, dims); rows that were left out hold NaN. Of bits an
+        """A copy of the points, of shape (n, dims); rows that were left out hold NaN. Under
+        metrics that prepare rows, such as cosine, what became of the points. Of bits an
         array of packed rows, of strings and sets a list."""
         return self._low.points() if self._objects is None else self._objects.objects(self._low)
 

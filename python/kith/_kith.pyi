@@ -107,6 +107,7 @@ class Index(_AnyIndex):
         leaf_size: int = 0,
         split: str = "widest",  # widest, cycle
         builder: str = "batch",  # batch, lists
+        metric_params: Sequence[float] = [],
         period: Sequence[float] = [],  # a length for each axis, 0: it does not wrap
         expected_queries: int = 0,
         skip_nonfinite: bool = False,
@@ -133,12 +134,17 @@ class Index(_AnyIndex):
     @property
     def dtype(self) -> str: ...  # f32 or f64
     @property
+    def metric_params(self) -> list[float]: ...
+    @property
+    def holds_points(self) -> bool: ...
+    @property
     def skipped(self) -> int: ...
 
 def plan(
     rows: int, dims: int, dtype: str, *, engine: str = "auto", device: str = "auto",
     metric: str = "l2", leaf_size: int = 0, split: str = "widest", builder: str = "batch",
-    period: Sequence[float] = [], expected_queries: int = 0, threads: int = 0,
+    metric_params: Sequence[float] = [], period: Sequence[float] = [], expected_queries: int = 0,
+    threads: int = 0,
 ) -> tuple[_Engine, str, int, int, str]:
     """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
 

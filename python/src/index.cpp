@@ -23,8 +23,8 @@ using nb::literals::operator""_a;
 
 BuildOptions build_options(const std::string& engine, const std::string& device, const std::string& metric,
                            std::uint32_t leaf_size, const std::string& split, const std::string& builder,
-                           std::vector<double> period, std::uint64_t expected_queries, bool skip_nonfinite,
-                           int threads) {
+                           std::vector<double> metric_params, std::vector<double> period,
+                           std::uint64_t expected_queries, bool skip_nonfinite, int threads) {
   BuildOptions options;
   options.engine = parse_engine(engine);
   options.device = Device::parse(device);
@@ -32,6 +32,7 @@ BuildOptions build_options(const std::string& engine, const std::string& device,
   options.leaf_size = leaf_size;
   options.split = parse_split_rule(split);
   options.builder = parse_cover_builder(builder);
+  options.metric_params = std::move(metric_params);
   options.period = std::move(period);
   options.expected_queries = expected_queries;
   options.skip_nonfinite = skip_nonfinite;
@@ -40,21 +41,24 @@ BuildOptions build_options(const std::string& engine, const std::string& device,
 }
 
 Index build(nb::object points, const std::string& engine, const std::string& device, const std::string& metric,
-            std::uint32_t leaf_size, const std::string& split, const std::string& builder, std::vector<double> period,
-            std::uint64_t expected_queries, bool skip_nonfinite, int threads, nb::object progress) {
+            std::uint32_t leaf_size, const std::string& split, const std::string& builder,
+            std::vector<double> metric_params, std::vector<double> period, std::uint64_t expected_queries,
+            bool skip_nonfinite, int threads, nb::object progress) {
   const Rows rows(points, "points");
   Watch watch(std::move(progress));
-  BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(period),
-                                       expected_queries, skip_nonfinite, threads);
+  BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(metric_params),
+                                       std::move(period), expected_queries, skip_nonfinite, threads);
   options.progress = watch.callback();
   return watch.run([&] { return Index::build(rows.view(), options); });
 }
 
 nb::tuple plan(std::uint64_t rows, std::uint32_t dims, const std::string& dtype, const std::string& engine,
                const std::string& device, const std::string& metric, std::uint32_t leaf_size, const std::string& split,
-               const std::string& builder, std::vector<double> period, std::uint64_t expected_queries, int threads) {
-  const BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(period),
-                                             expected_queries, false, threads);
+               const std::string& builder, std::vector<double> metric_params, std::vector<double> period,
+               std::uint64_t expected_queries, int threads) {
+  const BuildOptions options =
+      build_options(engine, device, metric, leaf_size, split, builder, std::move(metric_params), std::move(period),
+                    expected_queries, false, threads);
   Watch watch;
   const BuildPlan found =
       watch.run([&] { return Index::plan(rows, dims, dtype == "f32" ? DType::f32 : DType::f64, options); });
@@ -86,19 +90,22 @@ void bind_index(nb::module_& module) {
   nb::class_<Index> index(module, "Index");
   index.def_static("build", &build, "points"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
                    "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
-                   "period"_a = std::vector<double>(), "expected_queries"_a = 0, "skip_nonfinite"_a = false,
-                   "threads"_a = 0, "progress"_a = nb::none());
+                   "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
+                   "expected_queries"_a = 0, "skip_nonfinite"_a = false, "threads"_a = 0, "progress"_a = nb::none());
   bind_searches(index);
   index.def("points", &points, "threads"_a = 0);
   index.def_prop_ro("dims", &Index::dims);
   index.def_prop_ro("dtype", [](const Index& self) { return std::string(name_of(self.dtype())); });
   index.def_prop_ro("metric", [](const Index& self) { return self.metric().name(); });
+  index.def_prop_ro("metric_params", &Index::metric_params);
+  index.def_prop_ro("holds_points", &Index::holds_points);
   index.def_prop_ro("skipped", &Index::skipped);
 
   module.def("metric_names", &metric_names);
   module.def("plan", &plan, "rows"_a, "dims"_a, "dtype"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
              "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
-             "period"_a = std::vector<double>(), "expected_queries"_a = 0, "threads"_a = 0);
+             "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(), "expected_queries"_a = 0,
+             "threads"_a = 0);
 }
 
 }  // namespace kith::python

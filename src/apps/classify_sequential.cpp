@@ -5,6 +5,7 @@
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_search.hpp"
 #include "apps/reserve.hpp"
+#include "core/metric/metric_params.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <kith/apps/classify.hpp>
@@ -65,7 +66,10 @@ Index build_joint_index(const PointSet& joined, std::uint64_t points, const Neig
   try {
     return build_index(joined.view(), queries, options, work);
   } catch (const BadData&) {
-    const BuildOptions plain{.engine = Engine::brute_force, .metric = options.metric, .threads = options.threads};
+    const BuildOptions plain{.engine = Engine::brute_force,
+                             .metric = options.metric,
+                             .metric_params = options.metric_params,
+                             .threads = options.threads};
     Index::build(joined.view().slice(0, points), plain);
     try {
       Index::build(joined.view().slice(points, queries), plain);
@@ -93,7 +97,9 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
     joined = join_points(points, queries, options.threads);
   }
   const std::uint64_t train = points.rows();
-  const Index index = build_joint_index(joined, train, options, work);
+  NeighborOptions joint = options;  // what is computed from points is computed from the known ones
+  joint.metric_params = core::params_for(options.metric, options.metric_params, points);
+  const Index index = build_joint_index(joined, train, joint, work);
 
   std::vector<Known> known;
   std::vector<std::uint32_t> index_below;

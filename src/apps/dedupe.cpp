@@ -3,6 +3,7 @@
 
 #include "apps/equal_rows.hpp"
 #include "apps/thin_out.hpp"
+#include "core/metric/metric_params.hpp"
 #include "apps/usable_rows.hpp"
 #include "runtime/progress_meter.hpp"
 
@@ -52,8 +53,12 @@ Deduped remove_equal(PointView points, const std::vector<std::uint32_t>& rows, c
 }
 
 Deduped remove_near(PointView points, const std::vector<std::uint32_t>& rows, const DedupeOptions& options) {
-  const ThinOutOptions thin{
-      *options.tolerance, options.metric, {options.scores, options.prefer_low}, options.threads, &options.progress};
+  const ThinOutOptions thin{*options.tolerance,
+                            options.metric,
+                            core::params_for(options.metric, options.metric_params, points),
+                            {options.scores, options.prefer_low},
+                            options.threads,
+                            &options.progress};
   const std::vector<std::uint32_t> in_order = thin_out(points, rows, thin);
   Deduped result;
   result.kept = in_order;

@@ -20,6 +20,7 @@ Index build_index(PointView points, std::uint64_t queries, const NeighborOptions
   build.engine = options.engine;
   build.device = options.device;
   build.metric = options.metric;
+  build.metric_params = options.metric_params;
   build.expected_queries = std::max<std::uint64_t>(queries, 1);  // 0 would mean unknown
   build.threads = options.threads;
   build.progress = options.progress;

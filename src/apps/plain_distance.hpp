@@ -23,6 +23,7 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
     for (std::uint32_t d = 0; d < dims; ++d) sum = std::fma(query[d], point[d], sum);
     return sum == 0 ? T(0) : -sum;
   }
+  T other_sum = 0;  // of Bray-Curtis
   for (std::uint32_t d = 0; d < dims; ++d) {
     T difference = query[d] - point[d];
     // On a periodic axis the way around may be the shorter one.
@@ -38,7 +39,14 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
       case Metric::Kind::angular:
+      case Metric::Kind::haversine:
+      case Metric::Kind::seuclidean:
+      case Metric::Kind::mahalanobis:
         sum = std::fma(difference, difference, sum);
+        break;
+      case Metric::Kind::braycurtis:
+        other_sum += std::abs(query[d] + point[d]);
+        sum += std::abs(difference);
         break;
       case Metric::Kind::l1:
         sum += std::abs(difference);
@@ -53,6 +61,7 @@ T compared_value(const T* query, const T* point, std::uint32_t dims, Metric metr
         break;
     }
   }
+  if (metric.kind() == Metric::Kind::braycurtis && sum > 0) return sum == other_sum ? T(1) : sum / other_sum;
   return sum;
 }
 
@@ -75,6 +84,8 @@ template <typename T>
 T distance_of(T value, Metric metric) {
   switch (metric.kind()) {
     case Metric::Kind::l2:
+    case Metric::Kind::seuclidean:
+    case Metric::Kind::mahalanobis:
       return std::sqrt(value);
     case Metric::Kind::lp:
       return static_cast<T>(core::any_power(value, 1 / metric.p()));
@@ -82,6 +93,10 @@ T distance_of(T value, Metric metric) {
       return value / 2;
     case Metric::Kind::angular:
       return static_cast<T>(angle_between(value));
+    case Metric::Kind::haversine: {
+      constexpr double kUnits[] = {1, 57.295779513082320877, 6371008.8, 6371008.8};
+      return static_cast<T>(kUnits[static_cast<int>(metric.p())] * angle_between(value));
+    }
     default:
       return value;
   }

@@ -16,6 +16,7 @@ namespace kith::apps {
 struct ThinOutOptions {
   double radius = 0;
   Metric metric;
+  std::vector<double> metric_params;
   RowOrder order;
   int threads = 0;
   const ProgressCallback* progress = nullptr;

@@ -4,6 +4,7 @@
 
 #include "apps/check_queries.hpp"
 #include "apps/list_difference.hpp"
+#include "apps/plain_rows.hpp"
 #include "apps/plain_search.hpp"
 #include "core/metric/metrics.hpp"
 
@@ -75,23 +76,6 @@ std::vector<bool> find_finite(PointView rows, std::string_view what, bool skip_n
   return finite;
 }
 
-/// Each finite row divided by its length, as cosine and angular want it. Throws BadData on a zero vector.
-template <typename T>
-PointSet normalised(PointView rows, const std::vector<bool>& finite, std::string_view what) {
-  PointSet copy = PointSet::copy_of(rows);
-  const std::span<T> values = copy.values<T>();
-  for (std::uint64_t i = 0; i < rows.rows(); ++i) {
-    if (!finite[i]) continue;
-    const std::span<T> row = values.subspan(i * rows.dims(), rows.dims());
-    T sum = 0;
-    for (const T value : row) sum = std::fma(value, value, sum);
-    const T length = std::sqrt(sum);
-    if (length == 0) throw BadData(fmt::format("{}, row {}: a zero vector has no direction", what, i));
-    for (T& value : row) value /= length;
-  }
-  return copy;
-}
-
 /// The finite rows inside the box that the periodic axes span.
 PointSet wrapped(PointView rows, const std::vector<double>& period) {
   PointSet copy = PointSet::copy_of(rows);
@@ -112,11 +96,13 @@ class Checker {
         queries_finite_(find_finite<T>(queries, "queries", options.skip_nonfinite)) {
     search_.points = points;
     search_.metric = options.metric;
-    if (options.metric.is_of_directions()) {
-      unit_points_ = normalised<T>(points, points_finite_, "points");
-      unit_queries_ = normalised<T>(queries, queries_finite_, "queries");
-      search_.points = unit_points_.view();
-      queries_ = unit_queries_.view();
+    const core::RowPreparation preparation(
+        options.metric, core::params_for(options.metric, options.metric_params, points), points.dims());
+    if (!preparation.is_plain()) {
+      plain_points_ = plain_rows<T>(points, points_finite_, preparation.map(), "points");
+      plain_queries_ = plain_rows<T>(queries, queries_finite_, preparation.map(), "queries");
+      search_.points = plain_points_.view();
+      queries_ = plain_queries_.view();
     }
     if (!options.period.empty()) {
       wrapped_points_ = wrapped(points, options.period);
@@ -212,8 +198,8 @@ class Checker {
   PointView queries_;
   std::vector<bool> points_finite_;
   std::vector<bool> queries_finite_;
-  PointSet unit_points_;
-  PointSet unit_queries_;
+  PointSet plain_points_;
+  PointSet plain_queries_;
   PointSet wrapped_points_;
   PointSet wrapped_queries_;
   PlainSearch<T> search_;

@@ -65,4 +65,10 @@ KITH_HOST_DEVICE T relative_difference(T x, T y) {
   return sum > T(0) ? apart / sum : T(0);
 }
 
+/// a / b of two sums that are not negative: 0 for two zeros, 1 for two that overflowed.
+template <typename T>
+KITH_HOST_DEVICE T quotient(T a, T b) {
+  return a == T(0) ? T(0) : a == b ? T(1) : a / b;
+}
+
 }  // namespace kith::core

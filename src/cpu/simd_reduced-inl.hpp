@@ -144,6 +144,18 @@ HWY_INLINE V reduced_end(const M& metric, V sum) {
   return OnVectors<M, V>{metric, sum, sum, sum}(std::remove_const_t<decltype(M::kEnd)>{});
 }
 
+/// The second sum of a metric that is a quotient, and core::quotient, on vectors.
+template <class M, class V>
+HWY_INLINE V second_step_of_values(const M& metric, V sum, V query, V point) {
+  return OnVectors<M, V>{metric, sum, query, point}(std::remove_const_t<decltype(M::kSecondStep)>{});
+}
+template <class V>
+HWY_INLINE V quotient(V a, V b) {
+  const hn::DFromV<V> lanes;
+  const V ratio = hn::IfThenElse(hn::Eq(a, b), hn::Set(lanes, hn::TFromD<decltype(lanes)>(1)), hn::Div(a, b));
+  return hn::IfThenZeroElse(hn::Eq(a, hn::Zero(lanes)), ratio);
+}
+
 /// core::shorter_way on vectors. Written as a selection: what a vector minimum makes of NaN differs between machines.
 template <class V>
 HWY_INLINE V shorter_way(V difference, V length) {

@@ -28,7 +28,9 @@ const DeviceSearcher<T>& device_searcher(const IndexState& state) {
   return *searcher_of<T>(state).on_device();
 }
 
-DeviceRun run_of(const DeviceSearchOptions& options) { return {options.stream, options.squared}; }
+DeviceRun run_of(const IndexState& state, const DeviceSearchOptions& options) {
+  return {options.stream, options.squared, state.preparation.map()};
+}
 
 /// The arrays of one call: where each must lie.
 template <typename T>
@@ -91,7 +93,7 @@ engine::QueryBatch<T> checked_batch(const IndexState& state, const PointView* qu
   batch.count = queries == nullptr ? state.clean : queries->rows();
   batch.filter = filter_of(options);
   if (queries != nullptr) {
-    engine::require_queries_view(*queries, state.dims, state.dtype);
+    engine::require_queries_view(*queries, state.callers_dims(), state.dtype);
     require_view_here(state, *queries, "queries");
   }
   require_options(state, kind, queries == nullptr, batch.count, options);
@@ -127,7 +129,7 @@ void search_knn(const IndexState& state, const PointView* queries, std::uint32_t
     rows.indices = indices;
   }
   device_searcher<T>(state).knn(batch, k, core::reduced_bound_of_radius<T>(state.metric, options.max_distance),
-                                run_of(options), rows);
+                                run_of(state, options), rows);
 }
 
 void search_count(const IndexState& state, const PointView* queries, double radius, std::uint32_t* counts,
@@ -137,8 +139,8 @@ void search_count(const IndexState& state, const PointView* queries, double radi
     using T = decltype(zero);
     const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
     Arrays<T>(state).require(counts, batch.count, "counts");
-    device_searcher<T>(state).count(batch, core::reduced_bound_of_radius<T>(state.metric, radius), run_of(options),
-                                    counts);
+    device_searcher<T>(state).count(batch, core::reduced_bound_of_radius<T>(state.metric, radius),
+                                    run_of(state, options), counts);
   });
 }
 
@@ -150,8 +152,8 @@ void search_radius(const IndexState& state, const PointView* queries, double rad
   const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
   // Lists that are all empty need no room.
   Arrays<T>(state).require(offsets, batch.count, "offsets").allow(indices, "indices").allow(distances, "distances");
-  device_searcher<T>(state).radius(batch, core::reduced_bound_of_radius<T>(state.metric, radius), run_of(options),
-                                   offsets, indices, distances);
+  device_searcher<T>(state).radius(batch, core::reduced_bound_of_radius<T>(state.metric, radius),
+                                   run_of(state, options), offsets, indices, distances);
 }
 
 /// Calls search(searcher, boxes, arrays) with what was checked.
@@ -159,7 +161,7 @@ template <typename Search>
 void search_boxes(const IndexState& state, PointView lower, PointView upper, const DeviceSearchOptions& options,
                   Search&& search) {
   engine::require_box_views(lower, upper, state.dims, state.dtype);
-  engine::require_boxes_possible(state.metric, !state.period.empty());
+  engine::require_boxes_possible(state.metric, state.preparation.is_plain(), !state.period.empty());
   require_options(state, SearchKind::box, false, lower.rows(), options);
   for (const auto& [view, what] : {std::pair(lower, "lower corners"), std::pair(upper, "upper corners")}) {
     require_view_here(state, view, what);
@@ -246,7 +248,7 @@ void DeviceSearch::offsets(const std::uint32_t* counts, std::uint64_t lists, std
   core::visit_dtype(index_.dtype(), [&](auto zero) {
     using T = decltype(zero);
     Arrays<T>(*index_.state_).require(counts, lists, "counts").require(offsets, lists + 1, "offsets");
-    device_searcher<T>(*index_.state_).offsets(counts, lists, run_of(options), offsets);
+    device_searcher<T>(*index_.state_).offsets(counts, lists, run_of(*index_.state_, options), offsets);
   });
 }
 
@@ -255,7 +257,7 @@ void DeviceSearch::widen(const std::uint32_t* numbers, std::uint64_t count, std:
   core::visit_dtype(index_.dtype(), [&](auto zero) {
     using T = decltype(zero);
     Arrays<T>(*index_.state_).require(numbers, count, "numbers").require(wide, count, "wide numbers");
-    device_searcher<T>(*index_.state_).widen(numbers, count, run_of(options), wide);
+    device_searcher<T>(*index_.state_).widen(numbers, count, run_of(*index_.state_, options), wide);
   });
 }
 
@@ -280,14 +282,14 @@ void DeviceSearch::box_count(PointView lower, PointView upper, std::uint32_t* co
                              const DeviceSearchOptions& options) const {
   search_boxes(*index_.state_, lower, upper, options, [&](const auto& searcher, const auto& boxes, auto& arrays) {
     arrays.require(counts, boxes.count, "counts");
-    searcher.box_count(boxes, run_of(options), counts);
+    searcher.box_count(boxes, run_of(*index_.state_, options), counts);
   });
 }
 void DeviceSearch::box(PointView lower, PointView upper, const std::uint64_t* offsets, std::uint32_t* indices,
                        const DeviceSearchOptions& options) const {
   search_boxes(*index_.state_, lower, upper, options, [&](const auto& searcher, const auto& boxes, auto& arrays) {
     arrays.require(offsets, boxes.count, "offsets").allow(indices, "indices");
-    searcher.box(boxes, run_of(options), offsets, indices);
+    searcher.box(boxes, run_of(*index_.state_, options), offsets, indices);
   });
 }
 

@@ -1,6 +1,7 @@
 // What a searcher on a GPU offers to callers whose arrays lie there: work is enqueued in their stream without waiting.
 #pragma once
 
+#include "core/metric/row_map.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/point_view.hpp>
@@ -14,6 +15,7 @@ namespace kith::engine {
 struct DeviceRun {
   void* stream = nullptr;  ///< a cudaStream_t of the searcher's device
   bool squared = false;
+  core::RowMap map = {};  ///< what becomes of queries; its values are in host memory
 };
 
 /// Where the rows of a kNN search go.
@@ -24,8 +26,8 @@ struct DeviceNeighbors {
   T* distances = nullptr;
 };
 
-/// All pointers are to memory of the device, those of the filters too. Queries are the caller's own: not normalised,
-/// not wrapped, and one that is not finite finds nothing. Answers are reported distances. The facade has checked the
+/// All pointers are to memory of the device, those of the filters too. Queries are the caller's own: not mapped, not
+/// wrapped, and one that cannot be searched finds nothing. Answers are reported distances. The facade has checked the
 /// rest. Throws DeviceError, OutOfMemory.
 template <typename T>
 class DeviceSearcher {

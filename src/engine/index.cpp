@@ -36,7 +36,7 @@ struct Content<PointView> : PointFiles {
         batch.rows = &kNothing;
         if (queries->empty()) return;
         rows_ = prepare_rows<T>(host_.view(), {.what = "queries",
-                                               .metric = state.metric,
+                                               .map = state.preparation.map(),
                                                .skip_nonfinite = options.skip_nonfinite,
                                                .wrap_to = state.period,
                                                .threads = options.threads});
@@ -67,7 +67,7 @@ struct Content<PointView> : PointFiles {
   static std::uint64_t rows(PointView queries) { return queries.rows(); }
   static SearchSubject subject(const IndexState& state) { return {.metric = state.metric}; }
   static void require_queries(const IndexState& state, PointView queries) {
-    require_queries_view(queries, state.dims, state.dtype);
+    require_queries_view(queries, state.callers_dims(), state.dtype);
   }
   template <typename Call>
   static auto visit(const IndexState& state, const Call& call) {
@@ -117,9 +117,11 @@ template class SearchIndex<Index, PointView>;
 
 Index::Index(std::shared_ptr<const IndexState> state) : SearchIndex(std::move(state)) {}
 
-std::uint32_t Index::dims() const { return state_->dims; }
+std::uint32_t Index::dims() const { return state_->callers_dims(); }
 DType Index::dtype() const { return state_->dtype; }
 Metric Index::metric() const { return state_->metric; }
+const std::vector<double>& Index::metric_params() const { return state_->preparation.params(); }
+bool Index::holds_points() const { return state_->preparation.is_plain(); }
 std::uint64_t Index::skipped() const { return state_->rows - state_->clean; }
 
 }  // namespace kith

@@ -22,7 +22,7 @@ class CheckedBoxes {
  public:
   CheckedBoxes(const IndexState& state, PointView lower, PointView upper, const SearchOptions& options)
       : lower_(fitting(state, lower, upper), options.threads), upper_(upper, options.threads) {
-    engine::require_boxes_possible(state.metric, !state.period.empty());
+    engine::require_boxes_possible(state.metric, state.preparation.is_plain(), !state.period.empty());
     engine::require_search_options(
         options,
         {.metric = state.metric, .kind = engine::SearchKind::box, .points = state.rows, .queries = lower.rows()});

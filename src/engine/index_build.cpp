@@ -53,7 +53,7 @@ bool build_from_points_as_they_lie(IndexState& state, PointView points, const Bu
                                ? points.row_stride() >= dims
                                : points.device() == Device::cpu() && points.row_stride() == dims;
   if (!backend.checks_points() || !is_readable) return false;
-  if (options.metric.is_of_directions() || !options.period.empty()) return false;
+  if (!state.preparation.is_plain() || !options.period.empty()) return false;
   state.clean = points.rows();
   engine::BuildRequest<T> request = request_for<T>(state, options);
   request.rows = points.row<T>(0);
@@ -72,8 +72,11 @@ bool build_from_points_as_they_lie(IndexState& state, PointView points, const Bu
 template <typename T>
 void build_from_clean_rows(IndexState& state, PointView points, const BuildOptions& options) {
   std::vector<T> lengths = engine::period_lengths<T>(options.period, points.dims(), options.metric);
+  if (!lengths.empty() && !state.preparation.is_plain()) {
+    throw UsageError("period: periodic axes and metric_params do not go together");
+  }
   PreparedRows<T> rows = engine::prepare_rows<T>(points, {.what = "points",
-                                                          .metric = options.metric,
+                                                          .map = state.preparation.map(),
                                                           .skip_nonfinite = options.skip_nonfinite,
                                                           .side_by_side = true,
                                                           .threads = options.threads});
@@ -129,12 +132,23 @@ engine::EngineRequest engine_request_for(std::uint64_t rows, std::uint32_t dims,
           .builder = options.builder};
 }
 
-std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points, const BuildOptions& options) {
+/// How the rows are prepared; where it depends on the points they are looked at.
+core::RowPreparation preparation_for(PointView points, const BuildOptions& options) {
+  if (!options.metric_params.empty() || core::has_plain_rows(options.metric)) {
+    return {options.metric, options.metric_params, points.dims()};
+  }
+  const engine::HostView host(points, options.threads);
+  return {options.metric, core::params_for(options.metric, {}, host.view()), points.dims()};
+}
+
+std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points,
+                                         const core::RowPreparation& preparation, const BuildOptions& options) {
   auto state = std::make_shared<IndexState>();
   state->rows = points.rows();
-  state->dims = points.dims();
   state->dtype = points.dtype();
   state->metric = options.metric;
+  state->preparation = preparation;
+  state->dims = preparation.map().searched_dims();
   state->engine = choice.engine;
   state->device = choice.device;
   state->reason = choice.reason;
@@ -150,7 +164,7 @@ std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView
   return state;
 }
 
-/// Some of the points that the tree of `state` holds, in regular distances, as its queries are: normalised for cosine.
+/// Some of the points that the tree of `state` holds, in regular distances, as its queries are: prepared.
 template <typename T>
 engine::PreparedRows<T> probes_of(const IndexState& state, PointView points, const BuildOptions& options,
                                   PointSet& probes) {
@@ -160,12 +174,14 @@ engine::PreparedRows<T> probes_of(const IndexState& state, PointView points, con
   const engine::HostView host(spread, options.threads);
   probes = PointSet::copy_of(host.view());
   return engine::prepare_rows<T>(
-      probes.view(), {.what = "points", .metric = options.metric, .side_by_side = true, .threads = options.threads});
+      probes.view(),
+      {.what = "points", .map = state.preparation.map(), .side_by_side = true, .threads = options.threads});
 }
 
 /// Builds what was chosen; a tree that was to be measured gives way to brute force if it does not prune.
-std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points, const BuildOptions& options) {
-  std::shared_ptr<IndexState> state = build_chosen(choice, points, options);
+std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points,
+                                        const core::RowPreparation& preparation, const BuildOptions& options) {
+  std::shared_ptr<IndexState> state = build_chosen(choice, points, preparation, options);
   if (!choice.is_measured) return state;
   if (state->left_out_rows()) {  // which points the tree has is not worth finding out
     choice.change_engine(Engine::kd_tree, "not measured, because rows were left out");
@@ -188,7 +204,7 @@ std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points,
     return state;
   }
   state.reset();  // its memory is free before the other index is made
-  return build_chosen(choice, points, options);
+  return build_chosen(choice, points, preparation, options);
 }
 
 }  // namespace
@@ -198,25 +214,29 @@ Index Index::build(PointView points, const BuildOptions& options) {
   engine::require_build_options(options);
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "building");
+  const core::RowPreparation preparation = preparation_for(points, options);
   engine::Choice choice = [&] {
     const engine::StartTime start(options.times, options.device);
-    return choose(engine_request_for(points.rows(), points.dims(), points.device(), options), points.dtype(), options);
+    return choose(engine_request_for(points.rows(), preparation.map().searched_dims(), points.device(), options),
+                  points.dtype(), options);
   }();
   return engine::make_or_fall_back(options.device, choice, options.times, [&](const engine::Choice& chosen) {
-    return Index(build_state(chosen, points, options));
+    return Index(build_state(chosen, points, preparation, options));
   });
 }
 
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {
   engine::require_shape(rows, dims);
   engine::require_build_options(options);
-  const engine::EngineRequest wanted = engine_request_for(rows, dims, Device::cpu(), options);
+  const bool is_sphere = options.metric.info().dims != 0;  // then rows become unit vectors
+  const engine::EngineRequest wanted = engine_request_for(rows, is_sphere ? 3 : dims, Device::cpu(), options);
   engine::Choice choice = choose(wanted, dtype, options);
   engine::BuildBytes bytes =
       engine::backend_of(choice.device).build_bytes(plan_request(choice, wanted, dtype, options));
-  // The normalised copy of the points is the host's.
-  if (options.metric.is_of_directions() && choice.device == Device::cpu()) {
-    bytes.peak += rows * dims * size_of(dtype);
+  // The prepared copy of the points is the host's.
+  const bool is_plain = options.metric_params.empty() && core::has_plain_rows(options.metric);
+  if (!is_plain && choice.device == Device::cpu()) {
+    bytes.peak += rows * wanted.dims * size_of(dtype);
   }
   return {choice.engine, choice.device, bytes.index, bytes.peak, std::move(choice.reason)};
 }

@@ -22,8 +22,8 @@ namespace {
 template <typename T>
 void require_one_query(const IndexState& state, std::span<const T> query, std::size_t indices, std::size_t distances,
                        const SearchOptions& options) {
-  engine::require_queries_view(PointView(query.data(), 1, static_cast<std::uint32_t>(query.size())), state.dims,
-                               state.dtype);
+  engine::require_queries_view(PointView(query.data(), 1, static_cast<std::uint32_t>(query.size())),
+                               state.callers_dims(), state.dtype);
   if (indices != distances) {
     throw UsageError(fmt::format("{} indices but {} distances; both arrays must have one element per neighbour",
                                  indices, distances));
@@ -33,7 +33,7 @@ void require_one_query(const IndexState& state, std::span<const T> query, std::s
   }
   engine::require_search_options(
       options, {.metric = state.metric, .kind = engine::SearchKind::knn, .points = state.rows, .queries = 1});
-  engine::require_good_row(PointView(query.data(), 1, state.dims), state.metric);
+  engine::require_good_row(PointView(query.data(), 1, state.callers_dims()), state.preparation.map());
 }
 
 template <typename T>
@@ -42,8 +42,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
   require_one_query(state, query, indices.size(), distances.size(), options);
   if (indices.empty()) return 0;
   T row[engine::kMostDims];
-  std::copy(query.begin(), query.end(), row);
-  if (state.metric.is_of_directions()) core::normalize_row(row, state.dims);
+  state.preparation.map().apply(query.data(), row);
   engine::wrap_row(row, state.period);
 
   engine::QueryBatch<T> batch;

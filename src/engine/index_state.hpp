@@ -3,6 +3,7 @@
 
 #include "engine/index_file/index_file.hpp"
 #include "engine/index_file/index_file_writer.hpp"
+#include "core/metric/metric_params.hpp"
 #include "engine/searcher.hpp"
 
 #include <kith/index.hpp>
@@ -20,9 +21,10 @@ struct StateOf<PointView> {
   std::variant<std::unique_ptr<engine::Searcher<float>>, std::unique_ptr<engine::Searcher<double>>> searcher;
   std::uint64_t rows = 0;   ///< as the caller counts
   std::uint64_t clean = 0;  ///< points in the searcher
-  std::uint32_t dims = 0;
+  std::uint32_t dims = 0;   ///< of the rows that are searched
   DType dtype = DType::f32;
   Metric metric;
+  core::RowPreparation preparation;  ///< from the caller's rows to those that are searched
   Engine engine = Engine::brute_force;
   Device device;
   /// The caller's number of each clean point, ascending; empty if none was left out.
@@ -31,6 +33,7 @@ struct StateOf<PointView> {
   std::vector<double> period;
   std::string reason;  ///< why this engine and device
 
+  std::uint32_t callers_dims() const { return core::callers_dims(metric, dims); }
   bool left_out_rows() const { return clean != rows; }
   /// The caller's number of a clean point; the clean count (missing) becomes the caller's count.
   std::uint32_t original_index(std::uint32_t index) const {

@@ -96,6 +96,8 @@ void PointFiles::write(const IndexState& state, const SaveOptions& options, cons
   std::vector<double> period = state.period;
   std::replace(period.begin(), period.end(), std::numeric_limits<double>::infinity(), 0.0);  // no infinity in files
   if (!period.empty()) writer.add(SectionId::period, std::span<const double>(period));
+  const std::span<const double> params = state.preparation.params();
+  if (!params.empty()) writer.add(SectionId::metric_params, params);
   writer.write(run, sink);
 }
 
@@ -125,6 +127,7 @@ std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const 
   state->engine = facts.engine;
   state->original = load_original(file);
   state->period = load_period(file);
+  state->preparation = load_preparation(file);
   make_or_fall_back(options.device, choice, options.times,
                     [&](const Choice& chosen) { load_point_searcher(*state, chosen, file, options); });
   return state;
@@ -185,7 +188,7 @@ IndexFileInfo describe_index_file(const std::string& path) {
   info.sequence_kind = front.facts.sequence_kind;
   info.metric_name = info.content == IndexContent::points ? info.metric.name() : name_of(info.sequence_metric);
   info.dtype = front.facts.dtype;
-  info.dims = front.facts.dims;
+  info.dims = core::callers_dims(info.metric, front.facts.dims);
   info.rows = front.facts.rows;
   info.points = front.facts.points;
   if (info.engine != Engine::brute_force) info.leaf_size = front.facts.parameters[engine::kLeafSizeParameter];
@@ -199,12 +202,14 @@ IndexFileInfo describe_index_file(const std::string& path) {
   for (const engine::SectionRecord& section : front.sections) {
     info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,
                              section.element_bytes, section.count, section.offset, section.bytes()});
-    if (section.id == static_cast<std::uint32_t>(SectionId::period) && section.count == info.dims) {
-      info.period.resize(info.dims);
-      const std::uint64_t bytes = info.dims * sizeof(double);
-      if (runtime::InputFile(path).read_at(section.offset, info.period.data(), bytes) != bytes) {
-        throw CorruptFile(fmt::format("{}: ends within section period", path));
-      }
+    const auto id = static_cast<SectionId>(section.id);
+    if (id != SectionId::period && id != SectionId::metric_params) continue;
+    std::vector<double>& values = id == SectionId::period ? info.period : info.metric_params;
+    const std::uint64_t most = std::uint64_t{info.dims} * (id == SectionId::period ? 1 : info.dims);
+    if (section.element_bytes != sizeof(double) || section.count > most) continue;  // loading refuses it
+    values.resize(section.count);
+    if (runtime::InputFile(path).read_at(section.offset, values.data(), section.bytes()) != section.bytes()) {
+      throw CorruptFile(fmt::format("{}: ends within section {}", path, engine::name_of(id)));
     }
   }
   return info;

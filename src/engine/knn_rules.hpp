@@ -59,7 +59,7 @@ T shrink_of_eps(Metric metric, double eps) {
       (4 * power + 8) * static_cast<double>(std::numeric_limits<T>::epsilon()) + (is_lp ? 2048 * 0x1p-52 : 0);
   constexpr double kRightAngle = 1.57079632679489661923;
   const double of_widest = sine(kRightAngle / (1 + eps));
-  const bool is_angle = metric.kind() == Metric::Kind::angular;
+  const bool is_angle = core::visit_metric(metric, [](auto each) { return decltype(each)::kIsAngle; });
   const double shrink = (is_angle ? of_widest * of_widest : inverse_power(1 + eps, power)) * (1 + slack);
   if (shrink >= 1) return T(1);
   T rounded = static_cast<T>(shrink);

@@ -19,16 +19,13 @@ namespace {
 constexpr std::uint64_t kRowsPerBlock = 16384;
 
 template <typename T>
-std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, bool needs_direction, int threads) {
+std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, const core::RowMap& map, int threads) {
   const std::uint64_t blocks = (points.rows() + kRowsPerBlock - 1) / kRowsPerBlock;
   std::vector<std::vector<std::uint64_t>> bad(blocks);
   runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t block) {
     const std::uint64_t end = std::min(points.rows(), (block + 1) * kRowsPerBlock);
     for (std::uint64_t i = block * kRowsPerBlock; i < end; ++i) {
-      const T* row = points.row<T>(i);
-      if (!core::all_finite(row, points.dims()) || (needs_direction && !core::has_direction(row, points.dims()))) {
-        bad[block].push_back(i);
-      }
+      if (!map.takes(points.row<T>(i))) bad[block].push_back(i);
     }
   });
   return bad;
@@ -36,15 +33,26 @@ std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, boo
 
 std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "NaN" : "infinity"; }
 
-[[noreturn]] void throw_bad_row(PointView points, std::string_view what, std::uint64_t row, std::uint64_t count) {
+/// Why a finite row cannot be searched.
+std::string_view why_not_taken(const core::RowMap& map) {
+  if (map.form == core::RowForm::sphere) {
+    return map.is_degrees ? "is no latitude and longitude in degrees: -90 to 90 and -360 to 360"
+                          : "is no latitude and longitude in radians: -pi/2 to pi/2 and -2 pi to 2 pi";
+  }
+  return map.form == core::RowForm::direction
+             ? "has no direction (its length is zero or overflows), which the metric needs"
+             : "overflows when it is multiplied by the parameters of the metric";
+}
+
+[[noreturn]] void throw_bad_row(PointView points, std::string_view what, const core::RowMap& map, std::uint64_t row,
+                                std::uint64_t count) {
   const std::string others = count == 1 ? "it is the only bad row" : fmt::format("{} rows are bad in all", count);
   for (std::uint32_t d = 0; d < points.dims(); ++d) {
     const double value = points.at(row, d);
     if (std::isfinite(value)) continue;
     throw BadRow(std::string(what), row, d, fmt::format("is {}; {}", name_of_bad_value(value), others));
   }
-  throw BadRow(std::string(what), row, std::nullopt,
-               fmt::format("has no direction (its length is zero or overflows), which the metric needs; {}", others));
+  throw BadRow(std::string(what), row, std::nullopt, fmt::format("{}; {}", why_not_taken(map), others));
 }
 
 /// An array lies somewhere: `automatic` is no place.
@@ -152,10 +160,12 @@ void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DTy
   require_view(upper, "upper corners", dims, dtype);
 }
 
-void require_boxes_possible(Metric metric, bool is_periodic) {
-  if (metric.is_of_directions()) {
-    throw UsageError(fmt::format(
-        "boxes: an index for the {} metric holds directions, not points; build one for another metric", metric.name()));
+void require_boxes_possible(Metric metric, bool holds_points, bool is_periodic) {
+  if (!holds_points) {
+    throw UsageError(
+        fmt::format("boxes: an index for the {} metric{} holds {}, not points; build one for another metric",
+                    metric.name(), metric.info().params.empty() ? "" : " with parameters",
+                    metric.is_of_directions() ? "directions" : "rows made of them"));
   }
   if (is_periodic) throw UsageError("boxes: not on periodic axes; build an index without a period");
 }
@@ -241,25 +251,21 @@ void require_no_nan(PointView lower, PointView upper, int threads) {
   require(upper, "upper corners");
 }
 
-void require_good_row(PointView query, Metric metric) {
-  const bool is_good = core::visit_dtype(query.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    return core::all_finite(query.row<T>(0), query.dims()) &&
-           (!metric.is_of_directions() || core::has_direction(query.row<T>(0), query.dims()));
-  });
-  if (!is_good) throw_bad_row(query, "queries", 0, 1);
+void require_good_row(PointView query, const core::RowMap& map) {
+  const bool is_good =
+      core::visit_dtype(query.dtype(), [&](auto zero) { return map.takes(query.row<decltype(zero)>(0)); });
+  if (!is_good) throw_bad_row(query, "queries", map, 0, 1);
 }
 
-CleanRows find_clean_rows(PointView points, std::string_view what, Metric metric, bool skip, int threads) {
-  const bool needs_direction = metric.is_of_directions();
+CleanRows find_clean_rows(PointView points, std::string_view what, const core::RowMap& map, bool skip, int threads) {
   const auto bad = core::visit_dtype(
-      points.dtype(), [&](auto zero) { return bad_rows_per_block<decltype(zero)>(points, needs_direction, threads); });
+      points.dtype(), [&](auto zero) { return bad_rows_per_block<decltype(zero)>(points, map, threads); });
   std::uint64_t count = 0;
   for (const auto& block : bad) count += block.size();
   if (count == 0) return {};
   if (!skip) {
     const auto first = std::find_if(bad.begin(), bad.end(), [](const auto& block) { return !block.empty(); });
-    throw_bad_row(points, what, first->front(), count);
+    throw_bad_row(points, what, map, first->front(), count);
   }
   CleanRows clean{.all_clean = false, .rows = {}};
   clean.rows.reserve(points.rows() - count);

@@ -1,6 +1,8 @@
 // All checks of what a caller hands in. Past these, kernels assume valid input.
 #pragma once
 
+#include "core/metric/row_map.hpp"
+
 #include <kith/index.hpp>
 #include <kith/point_view.hpp>
 
@@ -31,8 +33,8 @@ void require_radius(double radius);
 void require_radii(std::span<const double> radii, std::uint64_t queries);
 /// The same for the faces of boxes: two views of the same shape that fit the points.
 void require_box_views(PointView lower, PointView upper, std::uint32_t dims, DType dtype);
-/// Throws UsageError under cosine or angular and on periodic axes, where there are no boxes.
-void require_boxes_possible(Metric metric, bool is_periodic);
+/// Throws UsageError if the rows that are searched are not the points, and on periodic axes, where there are no boxes.
+void require_boxes_possible(Metric metric, bool holds_points, bool is_periodic);
 /// Throws UsageError under the inner product, which is no distance.
 void require_radius_possible(Metric metric);
 /// Throws UsageError for a leaf size or a number of threads that is none, and for a period that the engine does not
@@ -57,17 +59,16 @@ void require_search_options(const SearchOptions& options, const SearchSubject& s
 
 /// Throws BadData if a face of a box is NaN. Infinity is fine.
 void require_no_nan(PointView lower, PointView upper, int threads);
-/// Throws BadData unless the only row of `query` is finite (and has a direction under cosine or angular). Allocates
-/// nothing if it is.
-void require_good_row(PointView query, Metric metric);
+/// Throws BadData unless the map takes the only row of `query`. Allocates nothing if it does.
+void require_good_row(PointView query, const core::RowMap& map);
 
-/// The rows that hold only finite numbers (and, under cosine or angular, are not zero), ascending. Without `skip` any
+/// The rows that the map takes, all of them finite, ascending. Without `skip` any
 /// bad row throws BadData that names the first one, its column and the count of all; `what` is "points" or "queries".
 /// Returns an empty list and sets `all_clean` if every row is good.
 struct CleanRows {
   bool all_clean = true;
   std::vector<std::uint64_t> rows;  ///< only if not all_clean
 };
-CleanRows find_clean_rows(PointView points, std::string_view what, Metric metric, bool skip, int threads);
+CleanRows find_clean_rows(PointView points, std::string_view what, const core::RowMap& map, bool skip, int threads);
 
 }  // namespace kith::engine

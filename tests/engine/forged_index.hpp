@@ -116,7 +116,7 @@ inline bool refused_or_genuine(const Bytes& bytes) {
   } catch (const CorruptFile&) {
     return false;
   }
-  if (loaded->size() > 1000 || loaded->metric().is_of_directions()) return true;  // nothing to build from
+  if (loaded->size() > 1000 || !loaded->holds_points()) return true;  // nothing to build from
   const PointSet points = loaded->points(1);
   const Bytes saved = loaded->to_bytes({.threads = 1});
   const FrontMatter front = front_of(saved);

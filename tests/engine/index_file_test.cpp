@@ -84,10 +84,12 @@ TEST_P(SavedIndex, AnswersAsBeforeOnRandomCases) {
     SCOPED_TRACE(testing::Message() << "replay with random_case(" << seed << "): " << c.text);
     if (seed % 3 == 0 && c.points.dims() > 0) spoil_rows(c.points, seed % 7);
     BuildOptions build = options(c.metric, c.options.threads);
+    build.metric_params = c.metric_params;
     build.leaf_size = static_cast<std::uint32_t>(seed % 4 == 0 ? 0 : 1 + seed % 23);
     if (GetParam().engine == Engine::cover_tree && GetParam().device == Device::cpu()) build.builder = c.builder;
     build.split = seed % 5 == 0 ? SplitRule::cycle : SplitRule::widest;
-    if (seed % 6 == 1 && wraps(c) && with_periods) build.period = std::vector<double>(c.points.dims(), 2e7);
+    if (seed % 6 == 1 && wraps(c) && with_periods && c.metric_params.empty())
+      build.period = std::vector<double>(c.points.dims(), 2e7);
     const Index built = Index::build(c.points.view(), build);
     const Bytes bytes = built.to_bytes({.threads = c.options.threads});
     build.threads = 3;

@@ -37,7 +37,8 @@ class Radii : public testing::TestWithParam<EngineOnDevice> {
 /// Often exactly the distance of a pair, sometimes nothing or everything.
 std::vector<double> random_radii(const SearchCase& c, std::mt19937_64& random) {
   const std::uint64_t queries = c.is_self ? c.points.rows() : c.queries.rows();
-  const Neighbors near = oracle_knn({.points = c.points.view(), .metric = c.metric, .period = c.period}, 4);
+  const Neighbors near = oracle_knn(
+      {.points = c.points.view(), .metric = c.metric, .period = c.period, .metric_params = c.metric_params}, 4);
   std::vector<double> radii;
   for (std::uint64_t q = 0; q < queries; ++q) {
     double radius = c.radius;

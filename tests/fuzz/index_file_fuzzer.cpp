@@ -166,7 +166,7 @@ void load(const Bytes& bytes) {
   kith::SearchOptions search;
   search.threads = 1;
   loaded->knn_self(3, search);
-  if (loaded->metric().is_of_directions()) return;  // normalised rows cannot be built from again
+  if (!loaded->holds_points()) return;  // what became of them cannot be built from again
   const kith::PointSet points = loaded->points(1);
   const Bytes saved = loaded->to_bytes({1, {}});
   if (loaded->engine() == kith::Engine::cover_tree) {  // other trees than ours are right if they answer right

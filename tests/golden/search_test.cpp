@@ -175,6 +175,35 @@ TEST(GoldenSearches, Canberra) {
   }
 }
 
+TEST(GoldenSearches, MetricsThatPrepareRows) {
+  GoldenSection golden("prepared");
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const auto check = [&](const std::string& name, Metric metric, std::uint32_t dims, std::vector<double> params) {
+      const GoldenSearch c = {.dims = dims, .dtype = dtype, .metric = metric, .k = 9};
+      const PointSet points = c.points(), queries = c.queries();
+      check_every_engine(golden, c.name() + name, points.view(), {.metric = metric, .metric_params = params},
+                         [&](const Index& index, int threads) {
+                           const SearchOptions options = {.threads = threads};
+                           const Neighbors found = index.knn(queries.view(), c.k, options);
+                           const double radius = found.distance(0, c.k - 1);
+                           return digest_of(found, index.knn_self(c.k, options), index.metric_params(),
+                                            index.radius(queries.view(), radius, options));
+                         });
+    };
+    for (const char* unit : {"haversine", "haversine:degrees", "haversine:metres", "haversine:radians-metres"}) {
+      check("", Metric::parse(unit), 2, {});
+    }
+    for (const Metric metric : {Metric::seuclidean(), Metric::mahalanobis(), Metric::braycurtis()}) {
+      check("", metric, 5, {});
+    }
+    check("_given", Metric::seuclidean(), 2, {0.5, 3});
+    check("_given", Metric::mahalanobis(), 2, {2, 0.5, 0.5, 1});
+    for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(3), Metric::lp(2.7)}) {
+      check("_weighted", metric, 3, {0.3, 0, 2});
+    }
+  }
+}
+
 TEST(GoldenSearches, Boxes) {
   GoldenSection golden("boxes");
   for (const GoldenSearch& c : golden_searches({1, 2, 3, 9}, {Metric::l2()}, {1})) {

@@ -2,6 +2,7 @@
 #include "support/oracle.hpp"
 
 #include "core/metric/power.hpp"  // tested against long double by itself
+#include "core/metric/sine.hpp"   // as well
 
 #include <algorithm>
 #include <cmath>
@@ -34,13 +35,59 @@ T inside_period(T x, T length) {
   return moved;
 }
 
-/// The rows as they are searched: under cosine and angular each is made a unit vector, once.
+/// The matrix U, row by row and zero below the diagonal, for which U^T U is the matrix.
+std::vector<double> triangle_of(const std::vector<double>& matrix, std::size_t dims) {
+  std::vector<double> u(matrix.size(), 0.0);
+  for (std::size_t i = 0; i < dims; ++i) {
+    for (std::size_t j = i; j < dims; ++j) {
+      double rest = matrix[i * dims + j];
+      for (std::size_t k = 0; k < i; ++k) rest = std::fma(-u[k * dims + i], u[k * dims + j], rest);
+      u[i * dims + j] = i == j ? std::sqrt(rest) : rest / u[i * dims + i];
+    }
+  }
+  return u;
+}
+
+/// What a coordinate is multiplied by.
+double factor_of(Metric metric, double param) {
+  if (metric.kind() == Metric::Kind::seuclidean) return 1 / std::sqrt(param);
+  if (metric == Metric::l2()) return std::sqrt(param);
+  if (metric == Metric::l1()) return param;
+  if (metric == Metric::linf()) return param == 0 ? 0 : 1;
+  return core::any_power(param, 1 / metric.p());
+}
+
+/// A row as it is searched: a unit vector under cosine, angular and haversine, else multiplied by what the parameters
+/// say.
 template <typename T>
-std::vector<std::vector<T>> searched_rows(PointView points, Metric metric) {
+std::vector<T> searched_row(std::vector<T> row, Metric metric, const std::vector<double>& params) {
+  const std::size_t dims = row.size();
+  if (metric.is_of_directions()) make_unit(row);
+  if (metric.kind() == Metric::Kind::haversine) {
+    const bool is_degrees = metric.name() == "haversine:degrees" || metric.name() == "haversine:metres";
+    const core::SineAndCosine a = core::sine_and_cosine(row[0], is_degrees),
+                              b = core::sine_and_cosine(row[1], is_degrees);
+    return {static_cast<T>(a.cosine * b.cosine), static_cast<T>(a.cosine * b.sine), static_cast<T>(a.sine)};
+  }
+  if (params.empty()) return row;
+  const bool is_matrix = metric.kind() == Metric::Kind::mahalanobis;
+  const std::vector<double> u = is_matrix ? triangle_of(params, dims) : std::vector<double>();
+  std::vector<T> result;
+  for (std::size_t d = 0; d < dims; ++d) {
+    double sum = 0;
+    for (std::size_t e = d; is_matrix && e < dims; ++e) {
+      sum = std::fma(u[d * dims + e], static_cast<double>(row[e]), sum);
+    }
+    result.push_back(static_cast<T>(is_matrix ? sum : static_cast<double>(row[d]) * factor_of(metric, params[d])));
+  }
+  return result;
+}
+
+template <typename T>
+std::vector<std::vector<T>> searched_rows(PointView points, const Request& request) {
   std::vector<std::vector<T>> rows;
   for (std::uint64_t i = 0; i < points.rows(); ++i) {
-    rows.push_back(row_of<T>(points, i));
-    if (metric.is_of_directions()) make_unit(rows.back());
+    rows.push_back(searched_row(row_of<T>(points, i), request.metric, request.metric_params));
   }
   return rows;
 }
@@ -54,6 +101,7 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
     if (acc == 0) return 0;  // never -0
     return -acc;
   }
+  T divisor = 0;  // of Bray-Curtis
   for (std::size_t d = 0; d < query.size(); ++d) {
     T e = query[d] - point[d];
     if (!period.empty() && period[d] != 0) {
@@ -71,7 +119,14 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
       case Metric::Kind::l2:
       case Metric::Kind::cosine:
       case Metric::Kind::angular:
+      case Metric::Kind::haversine:
+      case Metric::Kind::seuclidean:
+      case Metric::Kind::mahalanobis:
         acc = std::fma(e, e, acc);
+        break;
+      case Metric::Kind::braycurtis:
+        divisor = divisor + std::fabs(query[d] + point[d]);
+        acc = acc + std::fabs(e);
         break;
       case Metric::Kind::l1:
         acc = acc + std::fabs(e);
@@ -85,6 +140,9 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
       case Metric::Kind::inner_product:
         break;
     }
+  }
+  if (metric.kind() == Metric::Kind::braycurtis && acc != 0) {
+    return std::isinf(acc) && std::isinf(divisor) ? T(1) : acc / divisor;
   }
   return acc;
 }
@@ -107,6 +165,14 @@ T shown(Metric metric, bool squared, T acc) {
   switch (metric.kind()) {
     case Metric::Kind::l2:
       return squared ? acc : std::sqrt(acc);
+    case Metric::Kind::seuclidean:
+    case Metric::Kind::mahalanobis:
+      return std::sqrt(acc);
+    case Metric::Kind::haversine:
+      return static_cast<T>((metric.p() == 0   ? 1.0
+                             : metric.p() == 1 ? 180 / 3.14159265358979323846
+                                               : 6371008.8) *
+                            angle_of(acc));
     case Metric::Kind::cosine:
       return acc / 2;
     case Metric::Kind::angular:
@@ -116,6 +182,7 @@ T shown(Metric metric, bool squared, T acc) {
     case Metric::Kind::l1:
     case Metric::Kind::linf:
     case Metric::Kind::canberra:
+    case Metric::Kind::braycurtis:
     case Metric::Kind::inner_product:
       break;
   }
@@ -143,8 +210,8 @@ struct Rows {
   std::vector<std::vector<T>> points, queries;
 
   explicit Rows(const Request& request)
-      : points(searched_rows<T>(request.points, request.metric)),
-        queries(request.queries == nullptr ? points : searched_rows<T>(*request.queries, request.metric)) {}
+      : points(searched_rows<T>(request.points, request)),
+        queries(request.queries == nullptr ? points : searched_rows<T>(*request.queries, request)) {}
 };
 
 /// Every point that may be a neighbour of one query, in the contract's order.
@@ -252,11 +319,7 @@ PointLists oracle_box(const Request& request, PointView lower, PointView upper) 
 
 template <typename T>
 T oracle_distance(Metric metric, bool squared, std::vector<T> query, std::vector<T> point) {
-  if (metric.is_of_directions()) {
-    make_unit(query);
-    make_unit(point);
-  }
-  return shown(metric, squared, compared(metric, query, point, {}));
+  return shown(metric, squared, compared(metric, searched_row(query, metric, {}), searched_row(point, metric, {}), {}));
 }
 
 template float oracle_distance(Metric, bool, std::vector<float>, std::vector<float>);

@@ -24,6 +24,7 @@ struct Request {
   std::vector<std::uint32_t> index_below = {};  ///< per query; empty: no bound
   std::vector<double> period = {};              ///< per axis, 0 where it does not wrap; empty: none does
   std::vector<double> radii = {};               ///< per query, in place of the radius of the call; empty: none
+  std::vector<double> metric_params = {};       ///< as in BuildOptions
 };
 
 Neighbors oracle_knn(const Request& request, std::uint32_t k);

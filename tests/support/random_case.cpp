@@ -99,9 +99,46 @@ Metric random_metric(std::mt19937_64& random, NastyShape shape) {
 Metric any_metric(std::mt19937_64& random, NastyShape shape) {
   constexpr double kExponents[] = {1.25, 1.5, 2.7, 3, 10, 77.7};
   const MetricInfo& info = metric_table()[draw(random, metric_table().size())];
-  const Metric metric = Metric::of(info.kind, kExponents[draw(random, std::size(kExponents))]);
-  const bool has_directions = shape != NastyShape::huge_values && shape != NastyShape::wide_spread;
-  return info.has_distances && (has_directions || !metric.is_of_directions()) ? metric : Metric::canberra();
+  const double exponent = kExponents[draw(random, std::size(kExponents))];
+  const bool has_units = !info.units[0].empty();
+  const Metric metric = Metric::of(info.kind, has_units ? static_cast<double>(draw(random, 4)) : exponent);
+  const bool is_huge = shape == NastyShape::huge_values || shape == NastyShape::wide_spread;
+  const bool is_prepared =
+      metric.is_of_directions() || metric == Metric::seuclidean() || metric == Metric::mahalanobis();
+  return info.has_distances && !(is_huge && is_prepared) ? metric : Metric::canberra();
+}
+
+/// Turns points into places on the globe: what is not a latitude or a longitude becomes one.
+void put_on_globe(PointSet& points, bool is_degrees) {
+  const double half = is_degrees ? 90 : 1.5707963267948966;
+  for (std::uint64_t i = 0; i < points.rows() * 2; ++i) {
+    const double x = std::fmod(points.view().at(i / 2, i % 2), i % 2 == 0 ? half : 4 * half);
+    points.dtype() == DType::f32 ? points.values<float>()[i] = static_cast<float>(x) : points.values<double>()[i] = x;
+  }
+}
+
+/// Parameters for metrics that have some: weights with zeros among them, variances, a matrix L L^T.
+std::vector<double> random_params(Metric metric, std::uint32_t dims, std::mt19937_64& random) {
+  std::vector<double> params;
+  if (metric == Metric::mahalanobis()) {
+    std::vector<double> lower(std::size_t{dims} * dims, 0.0);
+    for (std::size_t i = 0; i < dims; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) lower[i * dims + j] = i == j ? 1 + unit(random) : unit(random) - 0.5;
+    }
+    params.assign(lower.size(), 0.0);
+    for (std::size_t i = 0; i < dims; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        for (std::size_t k = 0; k <= j; ++k) params[i * dims + j] += lower[i * dims + k] * lower[j * dims + k];
+        params[j * dims + i] = params[i * dims + j];
+      }
+    }
+    return params;
+  }
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const double value = 0.1 + 3 * unit(random);
+    params.push_back(metric != Metric::seuclidean() && draw(random, 5) == 0 ? 0 : value);
+  }
+  return params;
 }
 
 /// Makes some axes periodic, with lengths that the points often just fit into, and puts the points inside. The queries
@@ -182,7 +219,8 @@ Request SearchCase::request() const {
           .allowed = bits_of(options.allowed, points.rows()),
           .earlier_only = options.earlier_only,
           .index_below = {options.index_below.begin(), options.index_below.end()},
-          .period = period};
+          .period = period,
+          .metric_params = metric_params};
 }
 
 BuildOptions SearchCase::build_options(Engine engine, Device device) const {
@@ -192,6 +230,7 @@ BuildOptions SearchCase::build_options(Engine engine, Device device) const {
           .split = split,
           .builder = engine == Engine::cover_tree && device == Device::cpu() ? builder : CoverBuilder::batch,
           .leaf_size = leaf_size,
+          .metric_params = metric_params,
           .period = period,
           .threads = options.threads};
 }
@@ -202,17 +241,27 @@ SearchCase random_case(std::uint64_t seed) {
   SearchCase c;
   const auto shape = static_cast<NastyShape>(draw(random, static_cast<std::uint64_t>(NastyShape::count_of_shapes)));
   const DType dtype = draw(random, 2) == 0 ? DType::f32 : DType::f64;
-  const std::uint32_t dims = random_dims(random);
+  std::uint32_t dims = random_dims(random);
   const std::uint64_t rows = kSizes[draw(random, std::size(kSizes))];
   c.metric = random_metric(random, shape);
   const bool is_golden = seed < 500;  // held by digests: other metrics come in later cases only
   if (!is_golden && draw(random, 3) == 0) c.metric = any_metric(random, shape);
+  if (c.metric.info().dims != 0) dims = c.metric.info().dims;
   c.is_self = draw(random, 4) == 0;
   c.points = nasty_points(shape, dtype, rows, dims, random);
   c.queries = nasty_points(shape, dtype, 1 + draw(random, 40), dims, random);
   if (c.metric.is_of_directions()) {
     give_direction(c.points);
     give_direction(c.queries);
+  }
+  if (c.metric.kind() == Metric::Kind::haversine) {
+    put_on_globe(c.points, c.metric.p() == 1 || c.metric.p() == 2);
+    put_on_globe(c.queries, c.metric.p() == 1 || c.metric.p() == 2);
+  }
+  const bool may_weigh = shape != NastyShape::huge_values && shape != NastyShape::wide_spread;
+  const bool needs_params = c.metric == Metric::seuclidean() || c.metric == Metric::mahalanobis();
+  if (needs_params || (!is_golden && may_weigh && c.metric.info().params == "weights" && draw(random, 6) == 0)) {
+    c.metric_params = random_params(c.metric, dims, random);
   }
   const std::uint64_t k_kind = draw(random, 10);
   c.k = static_cast<std::uint32_t>(k_kind == 0   ? 0
@@ -227,15 +276,19 @@ SearchCase random_case(std::uint64_t seed) {
   c.split = draw(random, 2) == 0 ? SplitRule::widest : SplitRule::cycle;
   c.leaf_size = draw(random, 3) == 0 ? 0 : static_cast<std::uint32_t>(1 + draw(random, 40));
   const bool may_wrap = c.metric.info().wraps && !(is_golden && c.metric.kind() == Metric::Kind::lp);
-  if (may_wrap && draw(random, 5) == 0) {
+  if (may_wrap && c.metric_params.empty() && draw(random, 5) == 0) {
     dtype == DType::f32 ? make_periodic<float>(c, random) : make_periodic<double>(c, random);
   }
   // A radius that is often exactly the distance of some pair, so that "within" is decided on the last bit.
   c.radius = unit(random);
   if (rows > 0 && draw(random, 4) != 0) {
     const PointView one = c.points.view().slice(draw(random, rows), 1);
-    const Neighbors nearest =
-        oracle_knn({.points = c.points.view(), .queries = &one, .metric = c.metric, .period = c.period}, 3);
+    const Neighbors nearest = oracle_knn({.points = c.points.view(),
+                                          .queries = &one,
+                                          .metric = c.metric,
+                                          .period = c.period,
+                                          .metric_params = c.metric_params},
+                                         3);
     const double distance = nearest.distance(0, static_cast<std::uint32_t>(draw(random, 3)));
     if (std::isfinite(distance)) c.radius = distance * (draw(random, 3) == 0 ? 1.0 + unit(random) : 1.0);
   }

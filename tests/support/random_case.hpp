@@ -46,6 +46,7 @@ struct SearchCase {
   std::uint32_t most = 0;   ///< the cap of the radius search
   double max_distance = 0;  ///< the bound of the kNN search; options.max_distance is left to the test
   Metric metric;
+  std::vector<double> metric_params;
   SplitRule split = SplitRule::widest;
   CoverBuilder builder = CoverBuilder::batch;  ///< on the CPU; a GPU has but one
   std::uint32_t leaf_size = 0;

@@ -21,6 +21,7 @@ struct DedupeOptions {
   std::optional<double> tolerance = {};
   /// For `tolerance` only; any but the inner product.
   Metric metric = Metric::l2();
+  std::vector<double> metric_params = {};  ///< as in BuildOptions
   /// One score per point, or none. With scores the best point comes first, ties by the lower number; without, the
   /// points come in the order of their numbers.
   std::span<const double> scores = {};

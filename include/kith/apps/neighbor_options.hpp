@@ -28,6 +28,7 @@ struct NeighborOptions {
   /// `distance` is not for inner products, which are not distances: UsageError.
   Weights weights = Weights::uniform;
   Metric metric = Metric::l2();
+  std::vector<double> metric_params = {};  ///< as in BuildOptions
   Engine engine = Engine::automatic;
   Device device = Device::cpu();
   /// Threads on the CPU; 0 takes all cores.

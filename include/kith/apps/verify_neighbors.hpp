@@ -16,6 +16,7 @@ namespace kith::apps {
 
 struct VerifyOptions {
   Metric metric = Metric::l2();
+  std::vector<double> metric_params = {};  ///< as in BuildOptions
   bool squared = false;
   bool exclude_self = false;        ///< the queries are the points, and none is its own neighbour
   bool skip_nonfinite = false;      ///< points and queries with NaN or infinity were left out

@@ -40,15 +40,22 @@ def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) ->
     if not isinstance(metric, str):
         return None
     parameters = dict(metric_params or {})
+    needed = {"seuclidean": {"V"}, "mahalanobis": {"VI"}}.get(metric, set())
     if metric != "minkowski":
-        return None if parameters else _METRICS.get(metric)
+        return _METRICS.get(metric) if set(parameters) == needed else None
     p = parameters.pop("p", p)
-    if parameters.pop("w", None) is not None or parameters:
+    if set(parameters) - {"w"}:
         return None
     exponent = float(p) if isinstance(p, Real) else math.nan
     if not exponent >= 1:
         return None
     return {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(exponent) or f"lp:{exponent!r}"
+
+
+def library_params(metric_params: dict[str, Any] | None) -> Any:
+    """The parameters of a metric without the exponent; None if there are no others."""
+    others = [value for name, value in (metric_params or {}).items() if name != "p"]
+    return others[0] if others else None
 
 
 def engine_for(engine: Engine, algorithm: str) -> Engine:
@@ -67,6 +74,13 @@ def searchable(X: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
         dtype = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
     with np.errstate(over="ignore"):
         return X.astype(dtype, copy=False)
+
+
+def is_refused(metric: str, X: np.ndarray) -> bool:
+    """Whether kith does not search these rows where scikit-learn does."""
+    if metric == "haversine":
+        return X.shape[1] != 2 or not np.all(np.abs(X) <= [np.pi / 2, 2 * np.pi])
+    return metric == "cosine" and has_undirected(X)
 
 
 def has_undirected(X: np.ndarray) -> bool:

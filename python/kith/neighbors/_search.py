@@ -15,7 +15,14 @@ from .._arrays import note
 from .._index import Index
 from .._lists import NeighborLists
 from . import _originals as originals
-from ._parameters import engine_for, has_undirected, library_metric, searchable, threads_for
+from ._parameters import (
+    engine_for,
+    is_refused,
+    library_metric,
+    library_params,
+    searchable,
+    threads_for,
+)
 from ._radius_lists import as_lists, as_objects, emptied, radii_of
 from ._trees import SearchTree
 
@@ -66,7 +73,7 @@ class SearchedByKith:
         if issparse(rows):  # a data frame of sparse columns
             return self._leave_to_sklearn(X, y)
         points = searchable(rows)
-        if metric == "cosine" and has_undirected(points):
+        if is_refused(metric, points):
             return self._leave_to_sklearn(X, y)
         cast(Any, super())._fit(_FittedPoints(rows), targets)
         self.index_ = Index(
@@ -74,6 +81,7 @@ class SearchedByKith:
             engine=engine_for(self.engine, self.algorithm),
             device=self.device,
             metric=metric,
+            metric_params=library_params(self.metric_params),
             threads=threads_for(self.n_jobs),
         )
         return self
@@ -103,7 +111,7 @@ class SearchedByKith:
         return searchable(rows, self.index_.dtype)
 
     def _is_for_sklearn(self: Any, queries: np.ndarray | None) -> bool:
-        return queries is not None and self.index_.metric == "cosine" and has_undirected(queries)
+        return queries is not None and is_refused(self.index_.metric, queries)
 
     def _searched_by_sklearn(self: Any) -> Any:
         """Answers for queries that kith refuses."""

@@ -11,8 +11,9 @@
 namespace kith::core {
 
 struct Angular : PlainMetric {
-  using PlainMetric::PlainMetric;
+  static constexpr RowForm kRows = RowForm::direction;
   static constexpr bool kIsReportedAsIs = false;
+  static constexpr bool kIsAngle = true;
   using Reduction = L2;
   static constexpr MetricInfo kInfo = {.kind = Metric::Kind::angular,
                                        .p = 2,
@@ -21,12 +22,17 @@ struct Angular : PlainMetric {
                                        .aliases = {},
                                        .summary = "the angle between x and y in radians, 0 to pi"};
 
+  double unit = 1;  ///< what a radian is reported as
+
+  Angular() = default;
+  KITH_HOST_DEVICE explicit Angular(double) {}
+
   KITH_HOST_DEVICE double exponent() const { return 2; }  ///< for small angles; no square grows by more
   /// Missing neighbours stay at infinity.
   template <typename T>
   KITH_HOST_DEVICE T reported(T reduced) const {
-    return reduced > std::numeric_limits<T>::max() ? reduced
-                                                   : static_cast<T>(angle_of_chord(static_cast<double>(reduced)));
+    if (reduced > std::numeric_limits<T>::max()) return reduced;
+    return static_cast<T>(unit * angle_of_chord(static_cast<double>(reduced)));
   }
   /// Infinity if all angles are within.
   template <typename T>

@@ -7,6 +7,7 @@ namespace kith::core {
 
 struct Cosine : PlainMetric {
   using PlainMetric::PlainMetric;
+  static constexpr RowForm kRows = RowForm::direction;
   static constexpr bool kIsReportedAsIs = false;
   using Reduction = L2;
   static constexpr MetricInfo kInfo = {.kind = Metric::Kind::cosine,

@@ -2,7 +2,9 @@
 //
 //   kInfo                 its names and what can be done with it
 //   Reduction             the metric that is searched by: itself, or L2 of rows that are prepared for it
+//   kRows                 how rows are prepared; with parameters that are weights, plain rows are scaled
 //   kStep, kEnd           the formula of one coordinate, and what becomes of the sum of all
+//   kSecondStep           the formula of a second sum, by which the first one is divided; most have none
 //   kIsOfDifferences      the step depends on |x - y| alone: axes may wrap, and the least step to an interval is the
 //                         step of the gap. Otherwise it is the step to the nearest number of the interval
 //   kBoundsNeedSlack      rounding may make that step larger than the one to a number inside, by a few units in the
@@ -17,6 +19,7 @@
 #include "core/arithmetic.hpp"
 #include "core/host_device.hpp"
 #include "core/metric/formula.hpp"
+#include "core/metric/row_map.hpp"
 
 #include <kith/metric.hpp>
 
@@ -27,10 +30,12 @@ namespace kith::core {
 
 /// For metrics that report what they compare.
 struct PlainMetric {
+  static constexpr RowForm kRows = RowForm::plain;
   static constexpr bool kIsOfDifferences = true;
   static constexpr bool kBoundsNeedSlack = false;
   static constexpr bool kIsCostly = false;
   static constexpr bool kIsReportedAsIs = true;
+  static constexpr bool kIsAngle = false;
   static constexpr auto kEnd = formula::sum;
 
   PlainMetric() = default;

@@ -14,7 +14,8 @@ struct L1 : PlainMetric {
                                        .parameter = "",
                                        .aliases = {"manhattan", "cityblock"},
                                        .summary = "sum |x - y|, the Manhattan distance",
-                                       .wraps = true};
+                                       .wraps = true,
+                                       .params = "weights"};
   static constexpr auto kStep = formula::sum + absolute(formula::x - formula::y);
 };
 

@@ -15,7 +15,8 @@ struct L2 : PlainMetric {
                                        .parameter = "",
                                        .aliases = {"euclidean"},
                                        .summary = "sqrt(sum (x - y)^2), the Euclidean distance",
-                                       .wraps = true};
+                                       .wraps = true,
+                                       .params = "weights"};
   static constexpr auto kStep = fused(formula::x - formula::y, formula::x - formula::y, formula::sum);
 
   KITH_HOST_DEVICE double exponent() const { return 2; }

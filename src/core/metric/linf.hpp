@@ -13,7 +13,8 @@ struct Linf : PlainMetric {
                                        .parameter = "",
                                        .aliases = {"chebyshev", "infinity"},
                                        .summary = "max |x - y|, the Chebyshev distance",
-                                       .wraps = true};
+                                       .wraps = true,
+                                       .params = "weights"};
   static constexpr auto kStep = larger(formula::sum, absolute(formula::x - formula::y));
 };
 

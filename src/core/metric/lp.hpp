@@ -16,7 +16,8 @@ struct Lp : PlainMetric {
                                        .aliases = {"minkowski"},
                                        .summary = "(sum |x - y|^P)^(1/P), the Minkowski distance with exponent P >= 1",
                                        .wraps = true,
-                                       .has_cover_tree = false};
+                                       .has_cover_tree = false,
+                                       .params = "weights"};
   static constexpr auto kStep = formula::sum + power(absolute(formula::x - formula::y));
 
   Exponent p;

@@ -38,6 +38,12 @@ Metric Metric::lp(double p) {
 }
 
 Metric Metric::of(Kind kind, double p) {
+  if (kind == Kind::haversine) {
+    for (double unit = 0; unit < 4; ++unit) {
+      if (p == unit) return Metric(kind, unit);
+    }
+    throw UsageError(fmt::format("metric haversine: there is no unit number {}", p));
+  }
   return kind == Kind::lp ? lp(p) : Metric(kind, core::kMetricTable[static_cast<std::size_t>(kind)].p);
 }
 
@@ -45,6 +51,11 @@ Metric Metric::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   for (const MetricInfo& info : metric_table()) {
     if (!is_name_of(text.substr(0, colon), info)) continue;
+    if (const auto unit = std::ranges::find(info.units, text.substr(colon + 1)); !info.units[0].empty()) {
+      if (colon == text.npos) return of(info.kind, 0);
+      if (unit != info.units.end()) return of(info.kind, static_cast<double>(unit - info.units.begin()));
+      throw UsageError(fmt::format("metric \"{}\": the unit must be {}", text, fmt::join(info.units, ", ")));
+    }
     if (info.parameter.empty() != (colon == text.npos)) {
       throw UsageError(info.parameter.empty()
                            ? fmt::format("metric \"{}\": {} takes no parameter", text, info.name)
@@ -58,6 +69,9 @@ Metric Metric::parse(std::string_view text) {
 }
 
 std::string Metric::name() const {
+  if (!info().units[0].empty() && p_ > 0) {
+    return fmt::format("{}:{}", info().name, info().units[static_cast<std::size_t>(p_)]);
+  }
   return info().parameter.empty() ? std::string(info().name) : fmt::format("{}:{}", info().name, p_);
 }
 

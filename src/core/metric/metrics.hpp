@@ -2,13 +2,17 @@
 #pragma once
 
 #include "core/metric/angular.hpp"
+#include "core/metric/braycurtis.hpp"
 #include "core/metric/canberra.hpp"
 #include "core/metric/cosine.hpp"
+#include "core/metric/haversine.hpp"
 #include "core/metric/inner_product.hpp"
 #include "core/metric/l1.hpp"
 #include "core/metric/l2.hpp"
 #include "core/metric/linf.hpp"
 #include "core/metric/lp.hpp"
+#include "core/metric/mahalanobis.hpp"
+#include "core/metric/seuclidean.hpp"
 
 #include <array>
 #include <cstddef>
@@ -22,7 +26,8 @@ template <typename... M>
 struct MetricList {};
 
 /// In the order of their kinds. A metric that is missing here does not exist.
-using AllMetrics = MetricList<L2, L1, Linf, Lp, Cosine, InnerProduct, Angular, Canberra>;
+using AllMetrics = MetricList<L2, L1, Linf, Lp, Cosine, InnerProduct, Angular, Canberra, Haversine, StandardizedL2,
+                              Mahalanobis, BrayCurtis>;
 
 template <typename... M>
 constexpr std::array<MetricInfo, sizeof...(M)> infos_of(MetricList<M...>) {

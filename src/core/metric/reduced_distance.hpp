@@ -11,6 +11,12 @@
 
 namespace kith::core {
 
+/// Whether a second sum is what the first one is divided by.
+template <typename M>
+inline constexpr bool kIsQuotient = requires {
+  M::kSecondStep;
+};
+
 /// The sum after one more coordinate of a query and a point.
 template <typename M, typename T>
 KITH_HOST_DEVICE T step_of_pair(const M& metric, T sum, T query, T point) {
@@ -67,7 +73,16 @@ KITH_HOST_DEVICE T reduced_distance(const M& metric, const T* query, const T* po
   for (std::uint32_t d = 0; d < dims; ++d) {
     sum = step_of_pair(metric, sum, query[d * query_stride], point[d * point_stride]);
   }
-  return finish_sum(metric, sum);
+  if constexpr (kIsQuotient<M>) {
+    T second = T(0);
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      second = formula::OnNumbers<M, T>{metric, second, query[d * query_stride],
+                                        point[d * point_stride]}(std::remove_const_t<decltype(M::kSecondStep)>{});
+    }
+    return quotient(sum, second);
+  } else {
+    return finish_sum(metric, sum);
+  }
 }
 
 /// The same on periodic axes; every coordinate lies in [0, lengths[d]), where that is not infinity.

@@ -23,7 +23,7 @@ template <typename T>
 const T* checked_rows(const engine::LoadRequest& request) {
   const engine::IndexFile& file = request.file;
   const engine::IndexFacts& facts = file.facts();
-  file.require_only({SectionId::rows, SectionId::original, SectionId::period});
+  file.require_only({SectionId::rows, SectionId::original, SectionId::period, SectionId::metric_params});
   engine::require_zero_parameters(file, 0);
   const std::span<const T> rows = file.values<T>(SectionId::rows, facts.points, std::max(1u, facts.dims));
   if (!file.is_trusted()) {

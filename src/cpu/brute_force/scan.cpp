@@ -161,7 +161,25 @@ HWY_INLINE void scan_group(const Scan<T>& scan, const M& metric, const Axes& axe
       for (std::size_t q = 0; q < kGroup; ++q) sums[q][v] = step_of_pair(metric, axes, d, sums[q][v], query[q], point);
     }
   }
-  if constexpr (!std::is_same_v<decltype(M::kEnd), const core::formula::Sum>) {
+  if constexpr (core::kIsQuotient<M>) {
+    hn::Vec<D> seconds[kGroup][kVectors];
+    for (auto& row : seconds) {
+      for (auto& sum : row) sum = hn::Zero(lanes);
+    }
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const auto point = hn::Load(lanes, points + d * kPanel + v * kLanes);
+        for (std::size_t q = 0; q < kGroup; ++q) {
+          const auto query = hn::Set(lanes, queries[d * kGroup + q]);
+          seconds[q][v] = second_step_of_values(metric, seconds[q][v], query, point);
+        }
+      }
+    }
+    for (std::uint32_t q = 0; q < kGroup; ++q) {
+      for (std::size_t v = 0; v < kVectors; ++v) seconds[q][v] = quotient(sums[q][v], seconds[q][v]);
+      report(lanes, scan, group * kGroup + q, panel * kPanel + part, seconds[q]);
+    }
+  } else if constexpr (!std::is_same_v<decltype(M::kEnd), const core::formula::Sum>) {
     hn::Vec<D> ends[kGroup][kVectors];  // not the sums: what is reported lies in memory
     for (std::size_t q = 0; q < kGroup; ++q) {
       for (std::size_t v = 0; v < kVectors; ++v) ends[q][v] = reduced_end(metric, sums[q][v]);

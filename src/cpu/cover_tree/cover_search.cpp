@@ -62,8 +62,8 @@ template <typename T>
 OwnedRows<T> rows_in_file(const engine::LoadRequest& request) {
   const engine::IndexFile& file = request.file;
   const engine::IndexFacts& facts = file.facts();
-  file.require_only({SectionId::rows, SectionId::original, SectionId::cover_nodes, SectionId::cover_order,
-                     SectionId::cover_distances});
+  file.require_only({SectionId::rows, SectionId::original, SectionId::metric_params, SectionId::cover_nodes,
+                     SectionId::cover_order, SectionId::cover_distances});
   const std::span<const T> rows = file.values<T>(SectionId::rows, facts.points, std::max(1u, facts.dims));
   if (!file.is_trusted()) engine::require_finite(file, SectionId::rows, rows, request.run.threads);
   return {rows.data(), facts.points, facts.dims, file.owner()};

@@ -16,17 +16,18 @@ inline constexpr std::uint32_t kArrayThreads = 256;
 /// A thread per row.
 template <typename T>
 __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_constant__ PrepareTask<T> task) {
-  const bool is_direction = task.metric.is_of_directions();
+  const std::uint32_t dims = task.map.searched_dims();
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count;
        i += step) {
     const T* from = task.rows + i * task.row_stride;
-    T* to = task.prepared + i * task.dims;
-    const bool is_good = core::all_finite(from, task.dims) && (!is_direction || core::has_direction(from, task.dims));
-    for (std::uint32_t d = 0; d < task.dims; ++d) {
-      to[d] = !is_good ? T(0) : task.lengths == nullptr ? from[d] : core::wrapped(from[d], task.lengths[d]);
+    T* to = task.prepared + i * dims;
+    const bool is_good = task.map.takes(from);
+    if (is_good) task.map.apply(from, to);
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      if (!is_good) to[d] = T(0);
+      if (is_good && task.lengths != nullptr) to[d] = core::wrapped(to[d], task.lengths[d]);
     }
-    if (is_direction && is_good) core::normalize_row(to, task.dims);
     task.bounds[i] = is_good ? task.bound : T(-1);
   }
 }

@@ -36,17 +36,23 @@ void ArraySearch<T>::require_here(const void* memory, std::string_view what) con
 
 template <typename T>
 typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBatch<T>& queries, T bound,
-                                                          const Stream& stream) const {
+                                                          const engine::DeviceRun& run, const Stream& stream) const {
   Prepared prepared;
   prepared.source.count = queries.count;
   if (queries.is_self()) return prepared;
   prepared.rows = DeviceBuffer<T>(queries.count * engine_.dims(), stream);
   prepared.bounds = DeviceBuffer<T>(queries.count, stream);
+  core::RowMap map = run.map;
+  const DeviceBuffer<double> values(map.size(), stream);
+  if (map.size() != 0) {
+    check(cudaMemcpyAsync(values.data(), map.values, map.size() * sizeof(double), cudaMemcpyHostToDevice, stream.get()),
+          "copying the parameters of the metric");
+    map.values = values.data();
+  }
   prepare_queries(PrepareTask<T>{.rows = queries.rows,
                                  .row_stride = static_cast<std::uint64_t>(queries.row_stride),
                                  .count = queries.count,
-                                 .dims = engine_.dims(),
-                                 .metric = metric_,
+                                 .map = map,
                                  .lengths = search_metric_.lengths,
                                  .bound = bound,
                                  .prepared = prepared.rows.data(),
@@ -68,7 +74,7 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   const bool is_empty = engine_.points() == 0;  // then no bound is good
-  const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, stream);
+  const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, run, stream);
   const KnnAnswer<T> answer{.indices = rows.indices,
                             .reduced = rows.distances,
                             .is_reported = true,
@@ -122,7 +128,7 @@ void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   if (engine_.points() == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
-  const Prepared prepared = prepare(queries, bound, stream);
+  const Prepared prepared = prepare(queries, bound, run, stream);
   RadiusRequest<T> request = radius_request(queries, prepared, bound);
   request.counts = counts;
   engine_.count(request, stream);
@@ -150,7 +156,7 @@ void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const
   if (queries.count == 0 || engine_.points() == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  const Prepared prepared = prepare(queries, bound, stream);
+  const Prepared prepared = prepare(queries, bound, run, stream);
   RadiusRequest<T> request = radius_request(queries, prepared, bound);
   request.starts = offsets;
   request.indices = indices;

@@ -46,7 +46,8 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     DeviceBuffer<std::uint32_t> order;
     QuerySource<T> source;
   };
-  Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const Stream& stream) const;
+  Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
+                   const Stream& stream) const;
   /// Reduced distances become what the metric reports; how many there are, or where that is told.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;

@@ -2,6 +2,7 @@
 // reported.
 #pragma once
 
+#include "core/metric/row_map.hpp"
 #include "cuda/queries/knn_answer.hpp"
 
 #include <kith/metric.hpp>
@@ -10,18 +11,17 @@
 
 namespace kith::cuda {
 
-/// Rows of a caller become rows of a search: side by side, normalised or wrapped where the index says so. A row that is
-/// not finite, or has no direction under cosine or angular, becomes zeros, and its bound -1.
+/// Rows of a caller become rows of a search: side by side, mapped or wrapped where the index says so. A row that
+/// the map does not take becomes zeros, and its bound -1.
 template <typename T>
 struct PrepareTask {
   const T* rows = nullptr;
   std::uint64_t row_stride = 0;
   std::uint64_t count = 0;
-  std::uint32_t dims = 0;
-  Metric metric = {};
+  core::RowMap map = {};       ///< its values are in device memory
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   T bound = 0;
-  T* prepared = nullptr;  ///< count x dims
+  T* prepared = nullptr;  ///< count x map.searched_dims()
   T* bounds = nullptr;    ///< per row
 };
 

@@ -30,6 +30,7 @@ std::optional<Metric> metric_of(std::uint32_t kind, double p) {
   if (kind >= metric_table().size()) return std::nullopt;
   const bool has_exponent = !metric_table()[kind].parameter.empty();
   if (has_exponent && !(p >= 1)) return std::nullopt;
+  if (!metric_table()[kind].units[0].empty() && p != 0 && p != 1 && p != 2 && p != 3) return std::nullopt;
   const Metric metric = Metric::of(static_cast<Metric::Kind>(kind), p);  // lp: 1, 2 and infinity become other metrics
   const bool is_same = static_cast<std::uint32_t>(metric.kind()) == kind &&
                        std::bit_cast<std::uint64_t>(metric.p()) == std::bit_cast<std::uint64_t>(p);
@@ -160,6 +161,8 @@ std::string_view name_of(SectionId id) {
       return "original";
     case SectionId::period:
       return "period";
+    case SectionId::metric_params:
+      return "metric_params";
     case SectionId::cover_nodes:
       return "cover_nodes";
     case SectionId::cover_order:

@@ -54,6 +54,7 @@ enum class SectionId : std::uint32_t {
   cover_nodes = 9,       ///< cover tree: CoverNode per node
   cover_order = 10,      ///< cover tree: u32 per point, leaf by leaf
   cover_distances = 11,  ///< cover tree: f64 per point, in that order, from the centre of its leaf
+  metric_params = 12,    ///< f64: weights or variances per dim, or a matrix
   words = 16,            ///< bits: u64[words per row] per row
   items = 17,            ///< sequences: u32 per item
   offsets = 18,          ///< sequences: u64 per sequence and one more

@@ -1,7 +1,10 @@
 // See validate_section.hpp.
 #include "engine/index_file/validate_section.hpp"
 
+#include "core/metric/metric_params.hpp"
 #include "runtime/first_match.hpp"
+
+#include <kith/error.hpp>
 
 #include <fmt/format.h>
 
@@ -39,6 +42,26 @@ void require_inside(const IndexFile& file, std::span<const T> rows, const std::v
     file.refuse(fmt::format("point {} lies outside [0, {}) of periodic axis {}", wrong / lengths.size(),
                             lengths[wrong % lengths.size()], wrong % lengths.size()));
   }
+}
+
+core::RowPreparation load_preparation(const IndexFile& file) {
+  const IndexFacts& facts = file.facts();
+  const std::uint32_t dims = facts.points == 0 && facts.dims == 0 ? 0 : core::callers_dims(facts.metric, facts.dims);
+  std::vector<double> params;
+  if (file.has(SectionId::metric_params)) {
+    const bool is_matrix = facts.metric.kind() == Metric::Kind::mahalanobis;
+    const std::span<const double> stored =
+        file.values<double>(SectionId::metric_params, is_matrix ? std::uint64_t{dims} * dims : dims);
+    params.assign(stored.begin(), stored.end());
+    if (file.has(SectionId::period)) file.refuse("section metric_params: not with periodic axes");
+  }
+  try {
+    core::RowPreparation preparation(facts.metric, std::move(params), dims);
+    if (preparation.map().searched_dims() == facts.dims) return preparation;
+  } catch (const UsageError& error) {
+    file.refuse(fmt::format("section metric_params: {}", error.what()));
+  }
+  file.refuse(fmt::format("{} dims, but metric {} has 3", facts.dims, facts.metric.name()));
 }
 
 std::vector<double> load_period(const IndexFile& file) {

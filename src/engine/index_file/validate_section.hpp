@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/index_file/index_file.hpp"
+#include "core/metric/metric_params.hpp"
 
 #include <cstdint>
 #include <span>
@@ -19,6 +20,9 @@ void require_finite(const IndexFile& file, SectionId id, std::span<const T> valu
 /// Every coordinate of the rows lies in [0, length) of its axis, where that is finite. No lengths: no axis is periodic.
 template <typename T>
 void require_inside(const IndexFile& file, std::span<const T> rows, const std::vector<T>& lengths, int threads);
+
+/// How rows are prepared: the parameters of the metric fit it.
+core::RowPreparation load_preparation(const IndexFile& file);
 
 /// The lengths of periodic axes, infinity where one does not wrap; empty if the file has none.
 std::vector<double> load_period(const IndexFile& file);

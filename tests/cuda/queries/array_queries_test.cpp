@@ -39,6 +39,23 @@ void run_empty(const cuda::EmptyTask<T>& task) {
                             [&] { cuda::empty_bad_rows<T>(task); });
 }
 
+/// Every way to prepare rows.
+Metric metric_of(std::uint64_t seed, std::uint32_t dims) {
+  const Metric metrics[] = {Metric::cosine(),     Metric::angular(),   Metric::mahalanobis(),
+                            Metric::seuclidean(), Metric::haversine(), Metric::haversine(Metric::SphereUnit::metres),
+                            Metric::l1()};
+  const Metric metric = metrics[seed / 3 % std::size(metrics)];
+  return seed % 3 != 1 || (metric.info().dims != 0 && dims != 2) ? Metric::l2() : metric;
+}
+
+std::vector<double> params_of(Metric metric, std::uint32_t dims) {
+  std::vector<double> params;
+  if (metric == Metric::l2() || metric.info().params.empty()) return params;
+  const std::uint32_t rows = metric == Metric::mahalanobis() ? dims : 1;
+  for (std::uint32_t i = 0; i < rows * dims; ++i) params.push_back(rows == 1 ? i + 0.3 : i % (dims + 1) == 0 ? 2 : 0.1);
+  return params;
+}
+
 template <typename T>
 class EmulatedArrays : public testing::Test {};
 using Types = testing::Types<float, double>;
@@ -63,7 +80,10 @@ TYPED_TEST(EmulatedArrays, QueriesArePreparedAsOnTheHost) {
                              : kind == 1 ? -std::numeric_limits<T>::infinity()
                                          : T(0);
     }
-    const Metric metric = seed % 3 == 1 ? (seed % 2 == 0 ? Metric::cosine() : Metric::angular()) : Metric::l2();
+    const Metric metric = metric_of(seed, dims);
+    const core::RowPreparation preparation(metric, params_of(metric, dims), dims);
+    const core::RowMap map = preparation.map();
+    const std::uint32_t searched = map.searched_dims();
     std::vector<double> lengths;
     if (seed % 3 == 2) {
       for (std::uint32_t d = 0; d < dims; ++d) {
@@ -73,15 +93,14 @@ TYPED_TEST(EmulatedArrays, QueriesArePreparedAsOnTheHost) {
     }
     const PointView view(values, dtype_of<T>, rows, dims, dims + kGap);
     const engine::PreparedRows<T> expected = engine::prepare_rows<T>(
-        view, {.what = "queries", .metric = metric, .skip_nonfinite = true, .wrap_to = lengths, .threads = 1});
+        view, {.what = "queries", .map = map, .skip_nonfinite = true, .wrap_to = lengths, .threads = 1});
 
-    std::vector<T> prepared(rows * dims, T(-7)), bounds(rows, T(-7));
+    std::vector<T> prepared(rows * searched, T(-7)), bounds(rows, T(-7));
     const std::vector<T> lengths_of_type(lengths.begin(), lengths.end());
     run_prepare(cuda::PrepareTask<T>{.rows = values,
                                      .row_stride = dims + kGap,
                                      .count = rows,
-                                     .dims = dims,
-                                     .metric = metric,
+                                     .map = map,
                                      .lengths = lengths.empty() ? nullptr : lengths_of_type.data(),
                                      .bound = T(3),
                                      .prepared = prepared.data(),
@@ -90,9 +109,9 @@ TYPED_TEST(EmulatedArrays, QueriesArePreparedAsOnTheHost) {
     for (std::uint64_t i = 0; i < rows; ++i) {
       const bool is_good = expected.clean.all_clean || (next < expected.count && expected.clean.rows[next] == i);
       ASSERT_EQ(bounds[i], is_good ? T(3) : T(-1)) << "row " << i;
-      const std::vector<T> zeros(dims, T(0));
+      const std::vector<T> zeros(searched, T(0));
       const T* row = is_good ? expected.rows + static_cast<std::int64_t>(next++) * expected.row_stride : zeros.data();
-      ASSERT_EQ(std::memcmp(&prepared[i * dims], row, dims * sizeof(T)), 0) << "row " << i;
+      ASSERT_EQ(std::memcmp(&prepared[i * searched], row, searched * sizeof(T)), 0) << "row " << i;
     }
     ASSERT_EQ(next, expected.count);
   }
@@ -175,7 +194,7 @@ class ArraysByPackets {
     run_prepare(cuda::PrepareTask<T>{.rows = queries.row<T>(0),
                                      .row_stride = queries.dims(),
                                      .count = queries.rows(),
-                                     .dims = queries.dims(),
+                                     .map = {.dims = queries.dims()},
                                      .bound = bound,
                                      .prepared = rows_.data(),
                                      .bounds = bounds_.data()});
