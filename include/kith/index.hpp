@@ -180,6 +180,18 @@ class SearchIndex {
   Neighbors knn(View queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
+  /// The same into the caller's memory, without allocating the result: the neighbour of rank j of query q is entry
+  /// q * k + j of both arrays, which have queries x k entries. Distances have the type of the points; those of bits and
+  /// sequences are float. `exact`, unless empty, receives a flag per query: 1 if its list is certainly exact, else 0.
+  /// Throws UsageError if an array has another size or type. After an exception the arrays hold anything.
+  void knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices, std::span<float> distances,
+           const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
+  void knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices, std::span<double> distances,
+           const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
+  void knn_self(std::uint32_t k, std::span<std::uint32_t> indices, std::span<float> distances,
+                const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
+  void knn_self(std::uint32_t k, std::span<std::uint32_t> indices, std::span<double> distances,
+                const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
 
   /// All points whose distance from the query is at most `radius`. Throws UsageError under the inner product, as all
   /// searches by radius.
@@ -189,6 +201,24 @@ class SearchIndex {
   /// UsageError is thrown, as for one that is negative or NaN.
   NeighborLists radius(View queries, std::span<const double> radii, const SearchOptions& options = {}) const;
   NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
+
+  /// Calls `visit(query, index, distance)` for all that `radius` finds, query by query, nearest first, holding the
+  /// lists of a few thousand queries at a time instead of all.
+  template <typename Visit>
+  void for_each_within(View queries, double radius, Visit&& visit, SearchOptions options = {}) const {
+    constexpr std::uint64_t kQueriesAtATime = 4096;
+    const std::span<const std::uint32_t> below = options.index_below;
+    const std::uint64_t all = queries.rows();
+    if (!below.empty() && below.size() != all) throw UsageError("index_below: one number per query is needed");
+    for (std::uint64_t first = 0; first < all; first += kQueriesAtATime) {
+      const std::uint64_t count = std::min(kQueriesAtATime, all - first);
+      if (!below.empty()) options.index_below = below.subspan(first, count);
+      const NeighborLists found = this->radius(queries.slice(first, count), radius, options);
+      for (std::uint64_t q = 0; q < count; ++q) {
+        for (const auto [index, distance] : found[q]) visit(first + q, index, distance);
+      }
+    }
+  }
 
   /// How many points lie within `radius` of each query.
   std::vector<std::uint32_t> count(View queries, double radius, const SearchOptions& options = {}) const;
@@ -244,24 +274,6 @@ class Index : public SearchIndex<Index, PointView> {
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,
                         const SearchOptions& options = {}) const;
-
-  /// Calls `visit(query, index, distance)` for all that `radius` finds, query by query, nearest first, holding the
-  /// lists of a few thousand queries at a time instead of all.
-  template <typename Visit>
-  void for_each_within(PointView queries, double radius, Visit&& visit, SearchOptions options = {}) const {
-    constexpr std::uint64_t kQueriesAtATime = 4096;
-    const std::span<const std::uint32_t> below = options.index_below;
-    if (!below.empty() && below.size() != queries.rows())
-      throw UsageError("index_below: one number per query is needed");
-    for (std::uint64_t first = 0; first < queries.rows(); first += kQueriesAtATime) {
-      const std::uint64_t count = std::min(kQueriesAtATime, queries.rows() - first);
-      if (!below.empty()) options.index_below = below.subspan(first, count);
-      const NeighborLists found = this->radius(queries.slice(first, count), radius, options);
-      for (std::uint64_t q = 0; q < count; ++q) {
-        for (const auto [index, distance] : found[q]) visit(first + q, index, distance);
-      }
-    }
-  }
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
   /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError under cosine, angular or

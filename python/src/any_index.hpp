@@ -30,7 +30,7 @@ struct AnySearches {
   static nb::tuple knn(const AnyIndex& index, const nb::object& queries, std::uint32_t k, const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
-      require_answer_memory(view == nullptr ? index.size() : Queries::count(*view), k, bytes_per_neighbor(index));
+      require_answer_memory(view == nullptr ? index.size() : view->rows(), k, bytes_per_neighbor(index));
       const SearchOptions& options = request.options();
       Neighbors found =
           request.run([&] { return view == nullptr ? index.knn_self(k, options) : index.knn(*view, k, options); });
@@ -171,14 +171,6 @@ inline BuildOptions object_options(const std::string& engine, const std::string&
 template <typename Objects>
 struct ObjectQueries {
   static const Objects& of(const nb::object& queries) { return nb::cast<const Objects&>(queries); }
-  template <typename View>
-  static std::uint64_t count(const View& view) {
-    if constexpr (requires { view.rows(); }) {
-      return view.rows();
-    } else {
-      return view.size();
-    }
-  }
 };
 
 }  // namespace kith::python
