@@ -49,7 +49,7 @@ bool is_right(const Case& what, const std::vector<std::uint64_t>& rows, const st
   const auto view = [&](const std::vector<std::uint64_t>& words, std::uint64_t first, std::uint64_t count) {
     return BitView(reinterpret_cast<const std::uint8_t*>(words.data() + first * (what.bits / 64)), count, what.bits);
   };
-  const BitIndex index = BitIndex::build(view(rows, 0, what.rows));
+  const BitIndex index = BitIndex::build(view(rows, 0, what.rows), {.device = Device::cpu()});
   for (std::uint64_t q = 0; q < what.queries; q += std::max<std::uint64_t>(what.queries / kSample, 1)) {
     const Neighbors expected = index.knn(view(queries, q, 1), what.k);
     for (std::uint32_t j = 0; j < what.k; ++j) {

@@ -46,6 +46,7 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
         info.metric.name()));
   }
   LoadOptions load;
+  load.device = Device::cpu();
   load.threads = options.threads;
   load.progress = progress;
   io::PointFile file;

@@ -67,7 +67,7 @@ Flag metric_flag(Metric& metric) {
 }
 
 Flag device_flag(Device& device) {
-  return {"--device", "auto|cpu|cuda|cuda:N", "where the search runs; cpu by default",
+  return {"--device", "auto|cpu|cuda|cuda:N", "where the search runs; auto, the default, takes a GPU for large jobs",
           [&device](const std::string& value) {
             try {
               device = Device::parse(value);

@@ -129,7 +129,7 @@ Command build_command() {
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input",
                         [flags](const std::string& path) { flags->points_path = path; }, true}};
   Flag device = device_flag(flags->build.device);
-  device.text = "where the index is built; cpu by default";
+  device.text = "where the index is built; auto, the default, takes a GPU for large jobs";
   command.groups = {
       {"The index",
        {{"-o,--out", "FILE", "output file for the index",

@@ -139,8 +139,9 @@ void take_over_index(VerifyFlags& flags) {
 
 int run_verify(VerifyFlags flags) {
   if (is_index_file(flags.neighbors_path)) {
-    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.device.value_or(Device::cpu()),
-                         flags.options.threads, flags.output, flags.sequences});
+    return verify_index({flags.neighbors_path, flags.points_path, flags.read,
+                         flags.device.value_or(Device::automatic()), flags.options.threads, flags.output,
+                         flags.sequences});
   }
   if (flags.sequences.metric || flags.sequences.reading_given()) {
     check_flags(flags);
@@ -273,29 +274,29 @@ Command verify_command() {
        [flags](const std::string& path) { take_points(*flags, path); }},
       {"QUERIES", "FILE", "the queries, if there were any",
        [flags](const std::string& path) { flags->queries_path = path; }}};
-  command.groups = {check_flag_group(*flags),
-                    {"Checking",
-                     {{"--points", "FILE", "the points, as a flag instead of an argument",
-                       [flags](const std::string& path) { take_points(*flags, path); }},
-                      {"--sample", "N", "check only N lists; 0, the default, checks all",
-                       [flags](const std::string& value) {
-                         flags->options.sample =
-                             parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
-                       }},
-                      seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
-                      {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; cpu by default",
-                       [flags](const std::string& value) {
-                         Device device;
-                         device_flag(device).take(value);
-                         flags->device = device;
-                       }},
-                      threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
-                      json_flag(flags->output, "print the verdict as JSON"),
-                      quiet_flag(flags->output),
-                      explain_flag(flags->output, "print to standard error what was read")}},
-                    input_flags(flags->read),
-                    query_flags(flags->query),
-                    sequence_flags(flags->sequences)};
+  command.groups = {
+      check_flag_group(*flags),
+      {"Checking",
+       {{"--points", "FILE", "the points, as a flag instead of an argument",
+         [flags](const std::string& path) { take_points(*flags, path); }},
+        {"--sample", "N", "check only N lists; 0, the default, checks all",
+         [flags](const std::string& value) {
+           flags->options.sample = parse_whole("--sample", value, 0, std::numeric_limits<std::uint64_t>::max());
+         }},
+        seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
+        {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; auto, the default, takes a GPU for large jobs",
+         [flags](const std::string& value) {
+           Device device;
+           device_flag(device).take(value);
+           flags->device = device;
+         }},
+        threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
+        json_flag(flags->output, "print the verdict as JSON"),
+        quiet_flag(flags->output),
+        explain_flag(flags->output, "print to standard error what was read")}},
+      input_flags(flags->read),
+      query_flags(flags->query),
+      sequence_flags(flags->sequences)};
   command.examples = {{"check a small result completely", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large result", "kith verify near.npz scan.npy --sample 1000"},
                       {"check an index, and that it holds these points", "kith verify scan.kith --points scan.npy"},

@@ -65,7 +65,8 @@ SelectMethod parse_select_method(std::string_view text);
 /// How an index is built. What is for points only must be left as it is elsewhere, else UsageError is thrown.
 struct BuildOptions {
   Engine engine = Engine::automatic;
-  Device device = Device::cpu();
+  /// The answers are the same on every device.
+  Device device = Device::automatic();
   /// Of points; other contents have their own.
   Metric metric = Metric::l2();
   /// k-d tree only.
@@ -111,7 +112,9 @@ struct SaveOptions {
 
 /// How an index file is loaded.
 struct LoadOptions {
-  Device device = Device::cpu();
+  Device device = Device::automatic();
+  /// As in BuildOptions: for a few, `automatic` stays on the CPU.
+  std::uint64_t expected_queries = 0;
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   /// Search the file where it lies instead of reading and checking it: for files that you trust and that no one changes

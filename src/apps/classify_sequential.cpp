@@ -66,7 +66,8 @@ Index build_joint_index(const PointSet& joined, std::uint64_t points, const Neig
   try {
     return build_index(joined.view(), queries, options, work);
   } catch (const BadData&) {
-    const BuildOptions plain{.engine = Engine::brute_force, .metric = options.metric, .threads = options.threads};
+    const BuildOptions plain{
+        .engine = Engine::brute_force, .device = Device::cpu(), .metric = options.metric, .threads = options.threads};
     Index::build(joined.view().slice(0, points), plain);
     try {
       Index::build(joined.view().slice(points, queries), plain);

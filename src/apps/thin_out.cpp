@@ -98,6 +98,7 @@ class ThinOut {
 
   Index build(PointView points, std::uint64_t queries) const {
     BuildOptions build;
+    build.device = Device::cpu();
     build.metric = options_.metric;
     build.expected_queries = queries;
     build.threads = options_.threads;
@@ -216,6 +217,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     return true;
   };
   BuildOptions build;
+  build.device = Device::cpu();
   build.metric = options.metric;
   build.expected_queries = removed.size();
   build.threads = options.threads;

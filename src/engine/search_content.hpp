@@ -390,7 +390,9 @@ std::string SearchIndex<Self, View>::explain() const {
 template <typename Self, typename View>
 std::string SearchIndex<Self, View>::first_violation() const {
   // What must hold of a cover tree only the CPU checks.
-  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) {
+    return from_bytes(to_bytes(), {.device = Device::cpu()}).first_violation();
+  }
   return engine::Content<View>::visit(*state_, [&](auto zero) {
     return engine::Content<View>::template searcher<decltype(zero)>(*state_).first_violation();
   });

@@ -29,7 +29,7 @@ struct NeighborOptions {
   Weights weights = Weights::uniform;
   Metric metric = Metric::l2();
   Engine engine = Engine::automatic;
-  Device device = Device::cpu();
+  Device device = Device::automatic();
   /// Threads on the CPU; 0 takes all cores.
   int threads = 0;
   ProgressCallback progress = {};
