@@ -78,10 +78,10 @@ void measure(const Case& what, Results& results) {
       .answer = {indices.data(), distances.data()}};
   request.metric.is_hamming = true;
   EventTimer timer(stream.get());
-  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, request, SelectMethod::automatic, stream); });
+  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, request, engine::SelectMethod::automatic, stream); });
   cuda::check(cudaMemsetAsync(again.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
   request.asked_again = again.data();
-  cuda::scan_knn(scanned, request, SelectMethod::automatic, stream);
+  cuda::scan_knn(scanned, request, engine::SelectMethod::automatic, stream);
   stream.synchronize();
   const std::uint32_t asked_again = on_host(again.data(), 1)[0];
   const bool right = is_right(what, rows, queries, on_host(indices.data(), indices.size()),

@@ -24,7 +24,7 @@ std::string column_called(const std::vector<std::string>& columns, std::initiali
 }  // namespace
 
 void note_on_degrees(const std::vector<std::string>& columns, Metric metric, const OutputFlags& output) {
-  if (metric.is_of_directions() || metric.kind() == Metric::Kind::inner_product) return;
+  if (metric.is_of_directions() || !metric.info().has_distances) return;
   const std::string longitude = column_called(columns, {"lon", "lng", "long", "longitude"});
   const std::string latitude = column_called(columns, {"lat", "latitude"});
   if (longitude.empty() || latitude.empty()) return;

@@ -20,7 +20,6 @@ namespace {
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
 constexpr const char* kBuilders = "batch|lists";
-constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
 /// "10" or "-5:5".
@@ -120,14 +119,6 @@ Flag builder_flag(BuildOptions& build) {
           }};
 }
 
-Flag select_flag(SearchOptions& search) {
-  return {"--select", kSelects, "brute force on a GPU: how the k nearest are selected; auto chooses the fastest",
-          [&search](const std::string& value) {
-            require_choice("--select", kSelects, value);
-            search.select = parse_select_method(value);
-          }};
-}
-
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
   return {"--period", "L|LO:UP,…",
           "periodic axes: length or bounds of each axis, 0 for one that does not wrap; " +
@@ -204,7 +195,6 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.map && !known.map, "--map"},
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},
-      {flags.search.select != SelectMethod::automatic, "--select"},
       {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
       {flags.read.dtype.has_value(), "--dtype"},
       {!flags.read.columns.empty(), "--columns"},

@@ -58,11 +58,6 @@ template <typename Source>
 int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = knn.search;
   const auto& index = prepared.index();
-  if (flags.search.select != SelectMethod::automatic &&
-      (index.engine() != Engine::brute_force || index.device().kind() != Device::Kind::cuda)) {
-    flags.output.note(fmt::format("--select {} is for brute force on a GPU; {} on {} does not use it",
-                                  name_of(flags.search.select), name_of(index.engine()), index.device().name()));
-  }
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
@@ -148,7 +143,6 @@ Command knn_command() {
            flags->search.search.max_leaves = static_cast<std::uint32_t>(
                parse_whole("--max-leaves", value, 1, std::numeric_limits<std::uint32_t>::max()));
          }},
-        select_flag(flags->search.search),
         allow_flag(flags->search),
         earlier_only_flag(flags->search)}},
       search_flags(flags->search),

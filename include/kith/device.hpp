@@ -54,7 +54,7 @@ struct DeviceInfo {
   Device device;
   std::string name;                  ///< the vendor's name of the chip; "cpu" for the host
   std::uint64_t memory_bytes = 0;    ///< all memory of the device
-  int threads = 0;                   ///< what `threads = 0` takes (CPU), or multiprocessors (GPU)
+  int threads = 0;                   ///< what `threads = 0` means (CPU), or multiprocessors (GPU)
   std::optional<GpuInfo> gpu = {};   ///< of GPUs
   std::string instruction_set = {};  ///< of the CPU: the SIMD instruction set in use, e.g. "avx2"; KITH_SIMD chooses
   std::vector<std::string> instruction_sets = {};  ///< of the CPU: those that KITH_SIMD can choose here, best first

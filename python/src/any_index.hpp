@@ -22,7 +22,7 @@
 namespace kith::python {
 
 /// One radius for all queries, or one for each.
-using Radii = std::variant<double, Values<double>>;
+using RadiusArgument = std::variant<double, Values<double>>;
 
 /// `Queries` are made of a Python object and have a `view()`; None stands for the indexed points themselves.
 template <typename AnyIndex, typename Queries>
@@ -41,15 +41,14 @@ struct AnySearches {
     });
   }
 
-  static nb::tuple radius(const AnyIndex& index, const nb::object& queries, const Radii& radii,
+  static nb::tuple radius(const AnyIndex& index, const nb::object& queries, const RadiusArgument& radii,
                           const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
       const SearchOptions& options = request.options();
       NeighborLists found = request.run([&] {
-        return with_radius(radii, [&](auto radius) {
-          return view == nullptr ? index.radius_self(radius, options) : index.radius(*view, radius, options);
-        });
+        const kith::Radii wanted = radii_of(radii);
+        return view == nullptr ? index.radius_self(wanted, options) : index.radius(*view, wanted, options);
       });
       nb::object offsets = numpy_int64(found.offsets());
       const std::size_t count = found.indices().size();
@@ -58,15 +57,14 @@ struct AnySearches {
     });
   }
 
-  static nb::object count(const AnyIndex& index, const nb::object& queries, const Radii& radii,
+  static nb::object count(const AnyIndex& index, const nb::object& queries, const RadiusArgument& radii,
                           const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
       const SearchOptions& options = request.options();
       const std::vector<std::uint32_t> counts = request.run([&] {
-        return with_radius(radii, [&](auto radius) {
-          return view == nullptr ? index.count_self(radius, options) : index.count(*view, radius, options);
-        });
+        const kith::Radii wanted = radii_of(radii);
+        return view == nullptr ? index.count_self(wanted, options) : index.count(*view, wanted, options);
       });
       return numpy_int64(counts, {counts.size()}, options.threads);
     });
@@ -82,10 +80,9 @@ struct AnySearches {
     const View view = rows.view();
     return call(&view);
   }
-  template <typename Call>
-  static auto with_radius(const Radii& radii, const Call& call) {
-    if (const double* one = std::get_if<double>(&radii)) return call(*one);
-    return call(span_of(std::get<Values<double>>(radii)));
+  static kith::Radii radii_of(const RadiusArgument& radii) {
+    if (const double* one = std::get_if<double>(&radii)) return *one;
+    return span_of(std::get<Values<double>>(radii));
   }
   /// Distance and number as the library has them, and the wide number of the answer.
   static std::uint64_t bytes_per_neighbor(const AnyIndex& index) {

@@ -19,11 +19,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith {
@@ -69,17 +68,6 @@ inline RunOptions run_options(const SearchOptions& options) {
   return {options.threads, &options.progress, options.times};
 }
 
-/// One radius for all queries, or one for each of the caller's rows.
-struct Radii {
-  double all = 0;
-  std::optional<std::span<const double>> each = {};
-
-  void require(std::uint64_t queries) const {
-    require_radius(all);
-    if (each) require_radii(*each, queries);
-  }
-};
-
 /// One search over a content: checks what the caller handed in, then finds.
 template <typename View>
 class ContentSearch {
@@ -95,19 +83,19 @@ class ContentSearch {
     return checked(SearchKind::knn, [&](auto zero) { return allocate_nearest<decltype(zero)>(k); });
   }
   /// Into the caller's memory, rows of k entries; `exact` may be empty.
-  template <typename T>
-  void knn(std::uint32_t k, std::span<std::uint32_t> indices, std::span<T> distances,
+  void knn(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
            std::span<std::uint8_t> exact) const {
     require_size("indices", indices.size(), k);
-    require_size("distances", distances.size(), k);
+    require_size("distances", std::visit([](auto values) { return values.size(); }, distances), k);
     if (!exact.empty()) require_size("exact", exact.size(), 1);
     checked(SearchKind::knn, [&](auto zero) {
-      if constexpr (std::is_same_v<decltype(zero), T>) {
-        find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, distances, exact);
-      } else {
-        throw UsageError(fmt::format("distances: an array of {}, but those of this index are {}", name_of(dtype_of<T>),
-                                     name_of(dtype_of<decltype(zero)>)));
+      using T = decltype(zero);
+      const auto* values = std::get_if<std::span<T>>(&distances);
+      if (values == nullptr) {
+        throw UsageError(
+            fmt::format("distances: those of this index are {}, but the array is not", name_of(dtype_of<T>)));
       }
+      find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, *values, exact);
     });
   }
   /// Of the only query; returns how many were found.
@@ -116,11 +104,11 @@ class ContentSearch {
     return static_cast<std::uint32_t>(std::find(indices.begin(), indices.end(), missing()) - indices.begin());
   }
   NeighborLists radius(const Radii& radii) const {
-    radii.require(rows());
+    require(radii);
     return checked(SearchKind::radius, [&](auto zero) { return list_within<decltype(zero)>(radii); });
   }
   std::vector<std::uint32_t> count(const Radii& radii) const {
-    radii.require(rows());
+    require(radii);
     return checked(SearchKind::radius, [&](auto zero) { return count_within<decltype(zero)>(radii); });
   }
 
@@ -130,6 +118,11 @@ class ContentSearch {
 
   std::uint64_t rows() const { return queries_ == nullptr ? Of::size(state_) : queries_->rows(); }
   std::uint32_t missing() const { return static_cast<std::uint32_t>(Of::size(state_)); }
+
+  void require(const Radii& radii) const {
+    require_radius(radii.all());
+    if (radii.each()) require_radii(*radii.each(), rows());
+  }
 
   template <typename Find>
   auto checked(SearchKind kind, const Find& find) const {
@@ -192,7 +185,7 @@ class ContentSearch {
     return with_memory(queries.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
       ReducedLists<T> lists{{0}, {}, {}};
       if (queries.batch.count > 0) {
-        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all),
+        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all()),
                                                         options_.max_neighbors, run_options(options_));
         Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.reduced.data());
       }
@@ -216,7 +209,7 @@ class ContentSearch {
     return with_memory(queries.answers * 4, "the result", [&] {
       std::vector<std::uint32_t> counts(queries.answers, 0);
       if (queries.batch.count == 0) return counts;
-      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all),
+      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all()),
                                              run_options(options_), counts.data());
       if (queries.has_gaps()) spread_values(queries, 0u, std::span(counts));
       return counts;
@@ -227,14 +220,14 @@ class ContentSearch {
   template <typename T>
   std::vector<T> bounds_of(const Radii& radii, Queries<T>& queries) const {
     std::vector<T> bounds;
-    if (!radii.each) return bounds;
+    if (!radii.each()) return bounds;
     constexpr std::uint64_t kBlock = 1 << 14;
     const std::uint64_t count = queries.batch.count;
     with_memory(count * sizeof(T), "the radii", [&] { bounds.resize(count); });
     runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options_.threads}, [&](std::uint64_t block) {
       const std::uint64_t end = std::min(count, (block + 1) * kBlock);
       for (std::uint64_t q = block * kBlock; q < end; ++q) {
-        bounds[q] = Of::template bound<T>(state_, (*radii.each)[queries.answer_of(q)]);
+        bounds[q] = Of::template bound<T>(state_, (*radii.each())[queries.answer_of(q)]);
       }
     });
     queries.batch.bounds = bounds.data();
@@ -310,61 +303,31 @@ Neighbors SearchIndex<Self, View>::knn_self(std::uint32_t k, const SearchOptions
 }
 template <typename Self, typename View>
 void SearchIndex<Self, View>::knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices,
-                                  std::span<float> distances, const SearchOptions& options,
+                                  DistanceSpan distances, const SearchOptions& options,
                                   std::span<std::uint8_t> exact) const {
   engine::ContentSearch<View>(*state_, &queries, options).knn(k, indices, distances, exact);
 }
 template <typename Self, typename View>
-void SearchIndex<Self, View>::knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices,
-                                  std::span<double> distances, const SearchOptions& options,
-                                  std::span<std::uint8_t> exact) const {
-  engine::ContentSearch<View>(*state_, &queries, options).knn(k, indices, distances, exact);
-}
-template <typename Self, typename View>
-void SearchIndex<Self, View>::knn_self(std::uint32_t k, std::span<std::uint32_t> indices, std::span<float> distances,
+void SearchIndex<Self, View>::knn_self(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
                                        const SearchOptions& options, std::span<std::uint8_t> exact) const {
   engine::ContentSearch<View>(*state_, nullptr, options).knn(k, indices, distances, exact);
 }
 template <typename Self, typename View>
-void SearchIndex<Self, View>::knn_self(std::uint32_t k, std::span<std::uint32_t> indices, std::span<double> distances,
-                                       const SearchOptions& options, std::span<std::uint8_t> exact) const {
-  engine::ContentSearch<View>(*state_, nullptr, options).knn(k, indices, distances, exact);
+NeighborLists SearchIndex<Self, View>::radius(View queries, const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).radius(radii);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius(View queries, double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).radius({radius});
+NeighborLists SearchIndex<Self, View>::radius_self(const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).radius(radii);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius_self(double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).radius({radius});
-}
-template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius(View queries, std::span<const double> radii,
-                                              const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).radius({.each = radii});
-}
-template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius_self(std::span<const double> radii, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).radius({.each = radii});
-}
-template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, double radius,
+std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, const Radii& radii,
                                                           const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).count({radius});
+  return engine::ContentSearch<View>(*state_, &queries, options).count(radii);
 }
 template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).count({radius});
-}
-template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, std::span<const double> radii,
-                                                          const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).count({.each = radii});
-}
-template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(std::span<const double> radii,
-                                                               const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).count({.each = radii});
+std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).count(radii);
 }
 
 template <typename Self, typename View>

@@ -84,8 +84,7 @@ TEST(CallerMemoryCall, RefusesArraysThatDoNotFit) {
                "distances: an array of 3, but 2 queries need 2 each");
   EXPECT_PRED2(holds, refusal([&] { index.knn_self(0, indices, std::span<float>()); }), "indices");
   EXPECT_PRED2(holds, refusal([&] { index.knn(queries, 2, indices, distances, {}, exact); }), "exact: an array of 3");
-  EXPECT_PRED2(holds, refusal([&] { index.knn(queries, 2, indices, wide); }),
-               "distances: an array of f64, but those of this index are f32");
+  EXPECT_PRED2(holds, refusal([&] { index.knn(queries, 2, indices, wide); }), "distances: those of this index are f32");
   index.knn(queries, 0, std::span<std::uint32_t>(), std::span<float>());
   index.knn(queries, 2, indices, distances);
   EXPECT_EQ(indices, (std::vector<std::uint32_t>{0, 1, 1, 0}));
@@ -119,7 +118,8 @@ TEST(CallerMemoryOfObjects, BitsInArraysAndOneByOne) {
       return index.knn_one(query, indices, distances, {.max_distance = 9});
     });
     std::uint64_t visited = 0;
-    index.for_each_within(queries, 9, [&](std::uint64_t, std::uint32_t, double) { ++visited; });
+    index.for_each_within(queries, std::vector<double>(queries.rows(), 9),
+                          [&](std::uint64_t, std::uint32_t, double) { ++visited; });
     EXPECT_EQ(visited, index.radius(queries, 9).indices().size());
     if (HasFailure()) return;
   }
@@ -130,7 +130,7 @@ TEST(CallerMemoryOfObjects, BitsInArraysAndOneByOne) {
   double wide[1];
   EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn_one(rows, found, distance); }),
                "queries: 2 bytes, but a row of 8 bits has 1");
-  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn(BitView(rows, 1, 8), 1, found, wide); }), "f64");
+  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn(BitView(rows, 1, 8), 1, found, wide); }), "f32");
 }
 
 TEST(CallerMemoryOfObjects, SequencesInArraysAndOneByOne) {

@@ -30,7 +30,7 @@ struct NeighborOptions {
   Metric metric = Metric::l2();
   Engine engine = Engine::automatic;
   Device device = Device::automatic();
-  /// Threads on the CPU; 0 takes all cores.
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
 };

@@ -1,13 +1,13 @@
 // Which way to select the k least of a row is taken.
 #pragma once
 
-#include <kith/index.hpp>
+#include "engine/select_method.hpp"
 
 #include <cstdint>
 
 namespace kith::cuda {
 
-using SelectStrategy = SelectMethod;
+using SelectStrategy = engine::SelectMethod;
 
 inline constexpr std::uint32_t kMostByInsertion = 32;
 inline constexpr std::uint32_t kMostByWarps = 256;
