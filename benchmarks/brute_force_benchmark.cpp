@@ -29,7 +29,8 @@ void label(benchmark::State& state) {
 void build(benchmark::State& state) {
   const kith::PointSet points = points_of(state, static_cast<std::uint64_t>(state.range(0)), 1);
   for (auto _ : state)
-    benchmark::DoNotOptimize(kith::Index::build(points.view(), {.engine = kith::Engine::brute_force, .threads = 1}));
+    benchmark::DoNotOptimize(kith::Index::build(
+        points.view(), {.engine = kith::Engine::brute_force, .device = kith::Device::cpu(), .threads = 1}));
   state.SetBytesProcessed(static_cast<std::int64_t>(points.bytes()) * state.iterations());
   label(state);
 }
@@ -37,7 +38,8 @@ void build(benchmark::State& state) {
 void knn(benchmark::State& state) {
   const kith::PointSet points = points_of(state, static_cast<std::uint64_t>(state.range(0)), 1);
   const kith::PointSet queries = points_of(state, kQueries, 2);
-  const kith::Index index = kith::Index::build(points.view(), {.engine = kith::Engine::brute_force});
+  const kith::Index index =
+      kith::Index::build(points.view(), {.engine = kith::Engine::brute_force, .device = kith::Device::cpu()});
   const auto k = static_cast<std::uint32_t>(state.range(2));
   for (auto _ : state) benchmark::DoNotOptimize(index.knn(queries.view(), k, {.threads = 1}));
   state.counters["pair_dims"] = benchmark::Counter(static_cast<double>(points.rows() * kQueries * points.dims()),

@@ -79,7 +79,8 @@ void time_vectors(const Job& job) {
   time_it(
       job,
       [&](kith::WorkTimes* times) {
-        return kith::Index::build(points.view(), {.engine = job.engine, .threads = 1, .times = times});
+        return kith::Index::build(points.view(),
+                                  {.engine = job.engine, .device = kith::Device::cpu(), .threads = 1, .times = times});
       },
       [&](const kith::Index& index, kith::WorkTimes* times) {
         return index.knn(queries.view(), job.k, {.threads = 1, .times = times});
@@ -92,8 +93,9 @@ void time_words(const Job& job) {
   time_it(
       job,
       [&](kith::WorkTimes* times) {
-        return kith::SequenceIndex::build(words.view(), kith::SequenceMetric::edit,
-                                          {.engine = job.engine, .threads = 1, .times = times});
+        return kith::SequenceIndex::build(
+            words.view(), kith::SequenceMetric::edit,
+            {.engine = job.engine, .device = kith::Device::cpu(), .threads = 1, .times = times});
       },
       [&](const kith::SequenceIndex& index, kith::WorkTimes* times) {
         return index.knn(queries.view(), job.k, {.threads = 1, .times = times});

@@ -49,7 +49,7 @@ bool is_right(const Case& what, const std::vector<std::uint64_t>& rows, const st
   const auto view = [&](const std::vector<std::uint64_t>& words, std::uint64_t first, std::uint64_t count) {
     return BitView(reinterpret_cast<const std::uint8_t*>(words.data() + first * (what.bits / 64)), count, what.bits);
   };
-  const BitIndex index = BitIndex::build(view(rows, 0, what.rows));
+  const BitIndex index = BitIndex::build(view(rows, 0, what.rows), {.device = Device::cpu()});
   for (std::uint64_t q = 0; q < what.queries; q += std::max<std::uint64_t>(what.queries / kSample, 1)) {
     const Neighbors expected = index.knn(view(queries, q, 1), what.k);
     for (std::uint32_t j = 0; j < what.k; ++j) {
@@ -78,10 +78,10 @@ void measure(const Case& what, Results& results) {
       .answer = {indices.data(), distances.data()}};
   request.metric.is_hamming = true;
   EventTimer timer(stream.get());
-  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, request, SelectMethod::automatic, stream); });
+  const double ms = timer.median_ms([&] { cuda::scan_knn(scanned, request, engine::SelectMethod::automatic, stream); });
   cuda::check(cudaMemsetAsync(again.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
   request.asked_again = again.data();
-  cuda::scan_knn(scanned, request, SelectMethod::automatic, stream);
+  cuda::scan_knn(scanned, request, engine::SelectMethod::automatic, stream);
   stream.synchronize();
   const std::uint32_t asked_again = on_host(again.data(), 1)[0];
   const bool right = is_right(what, rows, queries, on_host(indices.data(), indices.size()),

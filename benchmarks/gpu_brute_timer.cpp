@@ -87,7 +87,8 @@ class Bench {
   bool is_right() const {
     constexpr std::uint64_t kSample = 24;
     const std::uint64_t step = std::max<std::uint64_t>(count_ / kSample, 1);
-    const Index index = Index::build(points_.view(), {.engine = Engine::brute_force, .metric = what_.metric});
+    const Index index =
+        Index::build(points_.view(), {.engine = Engine::brute_force, .device = Device::cpu(), .metric = what_.metric});
     const PointView asking = what_.queries == 0 ? points_.view() : queries_.view();
     const std::vector<std::uint32_t> indices = on_host(indices_.data(), count_ * what_.k);
     const std::vector<T> reduced = on_host(reduced_.data(), count_ * what_.k);
@@ -168,7 +169,7 @@ Row one_query(Case what) {
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
     if (q >= 8) times.push_back(taken.count());
   }
-  const Index expected = Index::build(points.view(), {.engine = Engine::brute_force});
+  const Index expected = Index::build(points.view(), {.engine = Engine::brute_force, .device = Device::cpu()});
   Row row;
   row.name = "one";
   row.what = what;

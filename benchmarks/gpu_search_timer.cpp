@@ -270,7 +270,7 @@ class Bench {
   /// Through the facade, by the clock.
   void one(Row& row) {
     const Index index = Index::build(points_.view(), {.engine = Engine::kd_tree, .device = Device::cuda()});
-    const Index expected = Index::build(points_.view(), {.engine = Engine::kd_tree});
+    const Index expected = Index::build(points_.view(), {.engine = Engine::kd_tree, .device = Device::cpu()});
     std::vector<double> times;
     row.is_right = true;
     for (std::uint64_t i = 0; i < 1000; ++i) {

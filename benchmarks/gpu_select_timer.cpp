@@ -160,7 +160,7 @@ class Bench {
 // --- reporting ---
 
 void report(const Row& row, Results& results) {
-  const std::string strategy(kith::name_of(row.strategy)), done(kith::name_of(row.choice.strategy));
+  const std::string strategy(engine::name_of(row.strategy)), done(engine::name_of(row.choice.strategy));
   const double bytes_per_second = static_cast<double>(row.bytes) / row.ms * 1e3;
   char text[512];
   std::snprintf(text, sizeof text,
@@ -175,8 +175,9 @@ void report(const Row& row, Results& results) {
   results.add(text, row.is_right);
 }
 
-constexpr SelectMethod kMethods[] = {SelectMethod::automatic, SelectMethod::insertion, SelectMethod::warp,
-                                     SelectMethod::radix,     SelectMethod::bitonic,   SelectMethod::min_reduce};
+constexpr engine::SelectMethod kMethods[] = {engine::SelectMethod::automatic, engine::SelectMethod::insertion,
+                                             engine::SelectMethod::warp,      engine::SelectMethod::radix,
+                                             engine::SelectMethod::bitonic,   engine::SelectMethod::min_reduce};
 
 template <typename T>
 void measure_all(const std::vector<Case>& cases, const std::string& only, Results& results) {
@@ -184,8 +185,8 @@ void measure_all(const std::vector<Case>& cases, const std::string& only, Result
   for (const Case& what : cases) most = std::max(most, what.rows * what.length);
   Bench<T> bench(most);
   for (const Case& what : cases) {
-    for (const SelectMethod strategy : kMethods) {
-      if (!only.empty() && kith::name_of(strategy) != only) continue;
+    for (const engine::SelectMethod strategy : kMethods) {
+      if (!only.empty() && engine::name_of(strategy) != only) continue;
       if (cuda::choose_select(strategy, what.k, what.length, what.rows).is_fallback || is_endless(what, strategy))
         continue;
       report(bench.measure(what, strategy), results);

@@ -51,7 +51,8 @@ struct Job {
 
 void time_kith(const Job& job) {
   std::unique_ptr<kith::Index> index;
-  const kith::BuildOptions build{.engine = kith::Engine::kd_tree, .threads = job.threads};
+  const kith::BuildOptions build{
+      .engine = kith::Engine::kd_tree, .device = kith::Device::cpu(), .threads = job.threads};
   print_time("build",
              median_ms(job.repeats,
                        [&] {

@@ -40,6 +40,7 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
                     name_of(info.dtype), name_of(*options.dtype)));
   }
   LoadOptions load;
+  load.device = Device::cpu();
   load.threads = options.threads;
   load.progress = progress;
   io::PointFile file;

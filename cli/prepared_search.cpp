@@ -69,6 +69,7 @@ PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgres
 
   if (is_loaded_) {
     index_ = Index::load(flags.points_path, {.device = flags.build.device,
+                                             .expected_queries = query_count_,
                                              .threads = flags.build.threads,
                                              .map = flags.map,
                                              .progress = progress.callback(),

@@ -21,7 +21,6 @@ namespace {
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
 constexpr const char* kBuilders = "batch|lists";
-constexpr const char* kSelects = "auto|insertion|warp|radix|bitonic|min";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
 /// "10" or "-5:5".
@@ -82,7 +81,7 @@ Flag metric_params_flag(std::vector<double>& params) {
 }
 
 Flag device_flag(Device& device) {
-  return {"--device", "auto|cpu|cuda|cuda:N", "where the search runs; cpu by default",
+  return {"--device", "auto|cpu|cuda|cuda:N", "where the search runs; auto, the default, takes a GPU for large jobs",
           [&device](const std::string& value) {
             try {
               device = Device::parse(value);
@@ -124,12 +123,6 @@ Flag builder_flag(BuildOptions& build) {
       "--builder", kBuilders,
       "cover tree: build level by level (batch, the default) or from lists of near and far points (lists)",
       build.builder, parse_cover_builder);
-}
-
-Flag select_flag(SearchOptions& search) {
-  return choice_flag("--select", kSelects,
-                     "brute force on a GPU: how the k nearest are selected; auto chooses the fastest", search.select,
-                     parse_select_method);
 }
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
@@ -206,7 +199,6 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.map && !known.map, "--map"},
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},
-      {flags.search.select != SelectMethod::automatic, "--select"},
       {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
       {flags.read.dtype.has_value(), "--dtype"},
       {!flags.read.columns.empty(), "--columns"},

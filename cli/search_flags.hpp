@@ -60,8 +60,6 @@ Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
 Flag builder_flag(BuildOptions& build);
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths);
-/// --select, for kNN.
-Flag select_flag(SearchOptions& search);
 /// --skip-nonfinite.
 Flag skip_nonfinite_flag(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.

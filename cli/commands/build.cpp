@@ -127,7 +127,7 @@ Command build_command() {
       "number of threads. The file is written completely or not at all.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
   Flag device = device_flag(flags->build.device);
-  device.text = "where the index is built; cpu by default";
+  device.text = "where the index is built; auto, the default, takes a GPU for large jobs";
   command.groups = {
       {"The index",
        {{"-o,--out", "FILE", "output file for the index",

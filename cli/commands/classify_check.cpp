@@ -34,6 +34,7 @@ PointSet one_after_the_other(PointView first, PointView second) {
 Index scan_of(const ClassifyFlags& flags, PointView points) {
   BuildOptions build;
   build.engine = Engine::brute_force;
+  build.device = Device::cpu();
   build.metric = flags.neighbors.metric;
   build.threads = 1;
   return Index::build(points, build);

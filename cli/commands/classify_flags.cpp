@@ -152,8 +152,9 @@ void check_predictions(const ClassifyFlags& flags) {
   if (flags.is_regression() && flags.proba) throw UsageError("--proba is for labels; leave it out with --regress");
   if (flags.k && flags.range) throw UsageError("-k and --choose-k both say how many neighbours vote; leave one out");
   if (flags.folds && !flags.range) throw UsageError("--folds goes with --choose-k");
-  if (flags.neighbors.weights == apps::Weights::distance && flags.neighbors.metric == Metric::inner_product()) {
-    throw UsageError("--weights distance is not for --metric ip: inner products are not distances");
+  if (flags.neighbors.weights == apps::Weights::distance && !flags.neighbors.metric.info().has_distances) {
+    throw UsageError(fmt::format("--weights distance is not for --metric {}, which has no distances",
+                                 flags.neighbors.metric.name()));
   }
   if (!flags.classifies()) {
     const std::pair<bool, const char*> given[] = {{!flags.out.empty(), "--out"},

@@ -56,11 +56,6 @@ template <typename Source>
 int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, TerminalProgress& progress) {
   const SearchFlags& flags = knn.search;
   const auto& index = prepared.index();
-  if (flags.search.select != SelectMethod::automatic &&
-      (index.engine() != Engine::brute_force || index.device().kind() != Device::Kind::cuda)) {
-    flags.output.note(fmt::format("--select {} is for brute force on a GPU; {} on {} does not use it",
-                                  name_of(flags.search.select), name_of(index.engine()), index.device().name()));
-  }
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
@@ -143,7 +138,6 @@ Command knn_command() {
          [flags](const std::string& value) { flags->search.search.eps = parse_eps(value); }},
         whole_flag("--max-leaves", "N", "approximate, k-d tree only: visit at most N leaves per query",
                    flags->search.search.max_leaves, 1),
-        select_flag(flags->search.search),
         allow_flag(flags->search),
         earlier_only_flag(flags->search)}},
       search_flags(flags->search),

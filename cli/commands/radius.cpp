@@ -76,8 +76,9 @@ void write(const std::string& path, const SearchFlags& flags, const FoundWithin&
 void check_flags(const RadiusFlags& flags) {
   check_search_flags(flags.search);
   check_neighbor_output(flags.search);
-  if (flags.search.build.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError("--metric ip orders by inner products, which are not distances; use kith knn, or another metric");
+  if (const Metric metric = flags.search.build.metric; !metric.info().has_distances) {
+    throw UsageError(fmt::format("--metric {} has no distances: it is {}; use kith knn, or another metric",
+                                 metric.name(), metric.info().summary));
   }
   if (!flags.radius && flags.search.radius_path.empty()) {
     throw UsageError("--radius is required, or --radius-file with a radius for each query");

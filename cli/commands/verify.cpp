@@ -141,8 +141,9 @@ void take_over_index(VerifyFlags& flags) {
 
 int run_verify(VerifyFlags flags) {
   if (is_index_file(flags.neighbors_path)) {
-    return verify_index({flags.neighbors_path, flags.points_path, flags.read, flags.device.value_or(Device::cpu()),
-                         flags.options.threads, flags.output, flags.sequences});
+    return verify_index({flags.neighbors_path, flags.points_path, flags.read,
+                         flags.device.value_or(Device::automatic()), flags.options.threads, flags.output,
+                         flags.sequences});
   }
   if (flags.sequences.metric || flags.sequences.reading_given()) {
     check_flags(flags);
@@ -275,7 +276,7 @@ Command verify_command() {
                       whole_flag("--sample", "N", "check only N lists; 0, the default, checks all",
                                  flags->options.sample, 0, std::numeric_limits<std::uint64_t>::max()),
                       seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
-                      {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; cpu by default",
+                      {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; auto, the default, takes a GPU for large jobs",
                        [flags](const std::string& value) {
                          Device device;
                          device_flag(device).take(value);

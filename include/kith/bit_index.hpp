@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace kith {
@@ -30,6 +31,10 @@ class BitView {
   constexpr bool empty() const { return rows_ == 0; }
 
   constexpr const std::uint8_t* row(std::uint64_t i) const { return data_ + static_cast<std::int64_t>(i) * row_bytes_; }
+  /// The rows [first, first + count).
+  constexpr BitView slice(std::uint64_t first, std::uint64_t count) const {
+    return BitView(row(first), count, bits_, row_bytes_);
+  }
   constexpr bool bit(std::uint64_t i, std::uint32_t j) const { return (row(i)[j / 8] >> (7 - j % 8) & 1) != 0; }
 
  private:
@@ -55,6 +60,11 @@ class BitIndex : public SearchIndex<BitIndex, BitView> {
   /// search bits on the device; DeviceError if the device is missing, OutOfMemory, on a GPU before anything is
   /// allocated there, Interrupted.
   static BitIndex build(BitView rows, const BuildOptions& options = {});
+
+  /// The k = indices.size() nearest rows of one query, packed as BitView has it in as few bytes as hold its bits, on
+  /// the caller's thread. Returns how many were found; the rest is filled as in `knn`, and what `knn` throws is thrown.
+  std::uint32_t knn_one(std::span<const std::uint8_t> query, std::span<std::uint32_t> indices,
+                        std::span<float> distances, const SearchOptions& options = {}) const;
 
   /// A copy of the rows, packed as BitView has them, in as few bytes as hold the bits of each. Throws OutOfMemory.
   std::vector<std::uint8_t> packed_rows(int threads = 0) const;

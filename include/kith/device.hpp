@@ -16,7 +16,9 @@ class Device {
 
   /// The default is the CPU.
   constexpr Device() = default;
-  /// A GPU when one is there and the work is large enough to pay for it, else the CPU.
+  /// A GPU if one is there that has enough memory, and the work pays for it: from a million points on, but not for a
+  /// few queries that a scan answers before a GPU has started. Else the CPU, also if the GPU fails while an index is
+  /// built or loaded. For less work no GPU is looked for.
   static constexpr Device automatic() { return Device(Kind::automatic, 0); }
   static constexpr Device cpu() { return Device(Kind::cpu, 0); }
   static constexpr Device cuda(int ordinal = 0) { return Device(Kind::cuda, ordinal); }
@@ -52,7 +54,7 @@ struct DeviceInfo {
   Device device;
   std::string name;                  ///< the vendor's name of the chip; "cpu" for the host
   std::uint64_t memory_bytes = 0;    ///< all memory of the device
-  int threads = 0;                   ///< what `threads = 0` takes (CPU), or multiprocessors (GPU)
+  int threads = 0;                   ///< what `threads = 0` means (CPU), or multiprocessors (GPU)
   std::optional<GpuInfo> gpu = {};   ///< of GPUs
   std::string instruction_set = {};  ///< of the CPU: the SIMD instruction set in use, e.g. "avx2"; KITH_SIMD chooses
   std::vector<std::string> instruction_sets = {};  ///< of the CPU: those that KITH_SIMD can choose here, best first

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <variant>
 
 namespace kith {
 
@@ -24,6 +25,11 @@ struct DeviceSearchOptions {
   const std::uint32_t* index_below = nullptr;
 };
 
+/// Numbers in the memory of a GPU: of 32 bits, or of 64 for callers who index arrays with them.
+using DeviceNumbers = std::variant<std::uint32_t*, std::int64_t*>;
+/// Distances in the memory of a GPU, of the type of the points.
+using DeviceDistances = std::variant<float*, double*>;
+
 /// The searches of an index on a GPU for arrays that lie there. Each call checks what it can, puts work into the stream
 /// and returns without waiting: the answers are there when the stream has done the work, and until then the arrays and
 /// the index must live. The answers have the bytes of the host's searches. Copies are cheap; every call is thread-safe.
@@ -40,40 +46,23 @@ class DeviceSearch {
 
   const Index& index() const { return index_; }
 
-  /// The k nearest points of each query: rows of k entries, missing ones with the number of points and infinity. The
-  /// type of the distances is that of the points. Numbers have 32 bits, or 64 for callers who index arrays with them.
-  void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, float* distances,
+  /// The k nearest points of each query: rows of k entries, missing ones with the number of points and infinity.
+  void knn(PointView queries, std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
            const DeviceSearchOptions& options = {}) const;
-  void knn(PointView queries, std::uint32_t k, std::uint32_t* indices, double* distances,
-           const DeviceSearchOptions& options = {}) const;
-  void knn(PointView queries, std::uint32_t k, std::int64_t* indices, float* distances,
-           const DeviceSearchOptions& options = {}) const;
-  void knn(PointView queries, std::uint32_t k, std::int64_t* indices, double* distances,
-           const DeviceSearchOptions& options = {}) const;
-  void knn_self(std::uint32_t k, std::uint32_t* indices, float* distances,
-                const DeviceSearchOptions& options = {}) const;
-  void knn_self(std::uint32_t k, std::uint32_t* indices, double* distances,
-                const DeviceSearchOptions& options = {}) const;
-  void knn_self(std::uint32_t k, std::int64_t* indices, float* distances,
-                const DeviceSearchOptions& options = {}) const;
-  void knn_self(std::uint32_t k, std::int64_t* indices, double* distances,
+  void knn_self(std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
                 const DeviceSearchOptions& options = {}) const;
 
   /// How many points lie within `radius` of each query. A radius search takes three steps: `count`, then `offsets`, of
-  /// which the last entry tells how much room the lists need, then `radius` with the same queries and options.
+  /// which the last entry tells how many entries the lists need, then `radius` with the same queries and options.
   void count(PointView queries, double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
   void count_self(double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
   /// lists + 1 sums: offsets[i] is that of the counts before i.
   void offsets(const std::uint32_t* counts, std::uint64_t lists, std::uint64_t* offsets,
                const DeviceSearchOptions& options = {}) const;
   /// The list of query q is written to [offsets[q], offsets[q + 1]), ordered by (distance, index).
-  void radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices, float* distances,
-              const DeviceSearchOptions& options = {}) const;
-  void radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
-              const DeviceSearchOptions& options = {}) const;
-  void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, float* distances,
-                   const DeviceSearchOptions& options = {}) const;
-  void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
+  void radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices,
+              DeviceDistances distances, const DeviceSearchOptions& options = {}) const;
+  void radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, DeviceDistances distances,
                    const DeviceSearchOptions& options = {}) const;
 
   /// The same `count` numbers, of lists or counts, in 64 bits.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,27 +53,18 @@ std::string_view name_of(CoverBuilder builder);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 CoverBuilder parse_cover_builder(std::string_view text);
 
-/// How brute force on a GPU selects the k nearest among candidates; the answer is the same. `automatic` takes the
-/// fastest for k: a list for each thread (k up to 32), queues of a warp (k up to 256), a radix select, sorting by a
-/// bitonic network, or the least one k times. A method that does not go as far as k gives way to the radix select.
-enum class SelectMethod : std::uint8_t { automatic, insertion, warp, radix, bitonic, min_reduce };
-
-/// "auto", "insertion", "warp", "radix", "bitonic" or "min".
-std::string_view name_of(SelectMethod method);
-/// The reverse of `name_of`. Throws UsageError on anything else.
-SelectMethod parse_select_method(std::string_view text);
-
 /// How an index is built. What is for points only must be left as it is elsewhere, else UsageError is thrown.
 struct BuildOptions {
   Engine engine = Engine::automatic;
-  Device device = Device::cpu();
+  /// The answers are the same on every device.
+  Device device = Device::automatic();
   /// Of points; other contents have their own.
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
   /// Cover tree only: UsageError for other engines, and for `lists` on a GPU.
   CoverBuilder builder = CoverBuilder::batch;
-  /// Trees only, up to 1024; 0 takes a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
+  /// Trees only, up to 1024; 0 means a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;
   /// Parameters of the metric. Under L1, L2, Linf and Lp weights of the dims, which a step is multiplied by; under
@@ -87,7 +79,7 @@ struct BuildOptions {
   std::uint64_t expected_queries = 0;
   /// Leave out points with NaN or infinity instead of throwing; results keep the numbering of the caller.
   bool skip_nonfinite = false;
-  /// Threads on the CPU; 0 takes all cores.
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
   /// Tells where the time went, if not null; must outlive the call.
@@ -108,15 +100,17 @@ struct BuildPlan {
 
 /// How an index is saved.
 struct SaveOptions {
-  /// Threads on the CPU; 0 takes all cores.
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
 };
 
 /// How an index file is loaded.
 struct LoadOptions {
-  Device device = Device::cpu();
-  /// Threads on the CPU; 0 takes all cores.
+  Device device = Device::automatic();
+  /// As in BuildOptions: for a few, `automatic` stays on the CPU.
+  std::uint64_t expected_queries = 0;
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   /// Search the file where it lies instead of reading and checking it: for files that you trust and that no one changes
   /// while they are in use. Header and table are checked, contents are not; a file that was made to deceive can then
@@ -144,8 +138,6 @@ struct SearchOptions {
   /// kNN by a k-d tree only: a query looks at no more leaves than this; 0 sets no bound. `Neighbors::is_exact` tells
   /// which answers are certain.
   std::uint32_t max_leaves = 0;
-  /// kNN by brute force on a GPU only.
-  SelectMethod select = SelectMethod::automatic;
   /// Find only points whose bit is set: bit i % 64 of word i / 64 for point i; empty: all points.
   std::span<const std::uint64_t> allowed = {};
   /// Self-searches only: point i finds only points numbered below i.
@@ -154,11 +146,32 @@ struct SearchOptions {
   std::span<const std::uint32_t> index_below = {};
   /// Give queries with NaN or infinity no neighbours instead of throwing.
   bool skip_nonfinite = false;
-  /// Threads on the CPU; 0 takes all cores.
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
   /// Tells where the time went, if not null; must outlive the call.
   WorkTimes* times = nullptr;
+};
+
+/// How far a radius search looks: equally far for all queries, or as far as each says. The radii must outlive it.
+class Radii {
+ public:
+  Radii(double all) : all_(all) {}                                    // NOLINT(google-explicit-constructor)
+  Radii(std::span<const double> each) : each_(each) {}                // NOLINT(google-explicit-constructor)
+  Radii(const std::vector<double>& each) : each_(std::span(each)) {}  // NOLINT(google-explicit-constructor)
+
+  double all() const { return all_; }
+  /// Nothing if all have one.
+  const std::optional<std::span<const double>>& each() const { return each_; }
+  /// Those of the queries [first, first + count), as far as there are so many.
+  Radii slice(std::size_t first, std::size_t count) const {
+    if (!each_ || each_->size() < first) return *this;
+    return each_->subspan(first, std::min(count, each_->size() - first));
+  }
+
+ private:
+  double all_ = 0;
+  std::optional<std::span<const double>> each_;
 };
 
 /// What every index offers, whatever it holds: points (`Index`), rows of bits (`BitIndex`) or strings and sets
@@ -184,23 +197,42 @@ class SearchIndex {
   Neighbors knn(View queries, std::uint32_t k, const SearchOptions& options = {}) const;
   /// The same with the points themselves as queries.
   Neighbors knn_self(std::uint32_t k, const SearchOptions& options = {}) const;
+  /// The same into the caller's memory, without allocating the result: the neighbour of rank j of query q is entry
+  /// q * k + j of both arrays, which have queries x k entries. Distances have the type of the points; those of bits and
+  /// sequences are float. `exact`, unless empty, receives a flag per query: 1 if its list is certainly exact, else 0.
+  /// Throws UsageError if an array has another size or type. After an exception the arrays hold anything.
+  void knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
+           const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
+  void knn_self(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
+                const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
 
-  /// All points whose distance from the query is at most `radius`. Throws UsageError under the inner product, as all
-  /// searches by radius.
-  NeighborLists radius(View queries, double radius, const SearchOptions& options = {}) const;
-  NeighborLists radius_self(double radius, const SearchOptions& options = {}) const;
-  /// The same with a radius for each query: as many as queries (points in a self-search, those left out included), else
-  /// UsageError is thrown, as for one that is negative or NaN.
-  NeighborLists radius(View queries, std::span<const double> radii, const SearchOptions& options = {}) const;
-  NeighborLists radius_self(std::span<const double> radii, const SearchOptions& options = {}) const;
+  /// All points whose distance from the query is at most the radius: a double, or one for each query (points in a
+  /// self-search, those left out included) in a span or a vector. Throws UsageError if there are more or fewer, if one
+  /// is negative or NaN, and under the inner product, as all searches by radius.
+  NeighborLists radius(View queries, const Radii& radii, const SearchOptions& options = {}) const;
+  NeighborLists radius_self(const Radii& radii, const SearchOptions& options = {}) const;
 
-  /// How many points lie within `radius` of each query.
-  std::vector<std::uint32_t> count(View queries, double radius, const SearchOptions& options = {}) const;
-  std::vector<std::uint32_t> count_self(double radius, const SearchOptions& options = {}) const;
-  /// How many lie within radii[q] of query q.
-  std::vector<std::uint32_t> count(View queries, std::span<const double> radii,
-                                   const SearchOptions& options = {}) const;
-  std::vector<std::uint32_t> count_self(std::span<const double> radii, const SearchOptions& options = {}) const;
+  /// Calls `visit(query, index, distance)` for all that `radius` finds, query by query, nearest first, holding the
+  /// lists of a few thousand queries at a time instead of all.
+  template <typename Visit>
+  void for_each_within(View queries, const Radii& radii, Visit&& visit, SearchOptions options = {}) const {
+    constexpr std::uint64_t kQueriesAtATime = 4096;
+    const std::span<const std::uint32_t> below = options.index_below;
+    if (!below.empty() && below.size() != queries.rows())
+      throw UsageError("index_below: one number per query is needed");
+    for (std::uint64_t first = 0; first < queries.rows(); first += kQueriesAtATime) {
+      const std::uint64_t count = std::min(kQueriesAtATime, queries.rows() - first);
+      if (!below.empty()) options.index_below = below.subspan(first, count);
+      const NeighborLists found = radius(queries.slice(first, count), radii.slice(first, count), options);
+      for (std::uint64_t q = 0; q < count; ++q) {
+        for (const auto [index, distance] : found[q]) visit(first + q, index, distance);
+      }
+    }
+  }
+
+  /// How many points lie within the radius of each query.
+  std::vector<std::uint32_t> count(View queries, const Radii& radii, const SearchOptions& options = {}) const;
+  std::vector<std::uint32_t> count_self(const Radii& radii, const SearchOptions& options = {}) const;
 
   /// Points as the caller numbers them, those left out included.
   std::uint64_t size() const;
@@ -248,24 +280,6 @@ class Index : public SearchIndex<Index, PointView> {
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,
                         const SearchOptions& options = {}) const;
-
-  /// Calls `visit(query, index, distance)` for all that `radius` finds, query by query, nearest first, holding the
-  /// lists of a few thousand queries at a time instead of all.
-  template <typename Visit>
-  void for_each_within(PointView queries, double radius, Visit&& visit, SearchOptions options = {}) const {
-    constexpr std::uint64_t kQueriesAtATime = 4096;
-    const std::span<const std::uint32_t> below = options.index_below;
-    if (!below.empty() && below.size() != queries.rows())
-      throw UsageError("index_below: one number per query is needed");
-    for (std::uint64_t first = 0; first < queries.rows(); first += kQueriesAtATime) {
-      const std::uint64_t count = std::min(kQueriesAtATime, queries.rows() - first);
-      if (!below.empty()) options.index_below = below.subspan(first, count);
-      const NeighborLists found = this->radius(queries.slice(first, count), radius, options);
-      for (std::uint64_t q = 0; q < count; ++q) {
-        for (const auto [index, distance] : found[q]) visit(first + q, index, distance);
-      }
-    }
-  }
 
   /// The points inside each box, its faces included: lower[b] <= point <= upper[b] in every dimension, by ascending
   /// index. Infinite faces are allowed; a box with lower > upper is empty. Throws UsageError unless `holds_points`, or

@@ -47,6 +47,9 @@ class Distances {
   std::variant<std::vector<float>, std::vector<double>> values_;
 };
 
+/// The caller's memory for distances of one of the two types.
+using DistanceSpan = std::variant<std::span<float>, std::span<double>>;
+
 /// One neighbour of a query.
 struct Neighbor {
   std::uint32_t index = 0;

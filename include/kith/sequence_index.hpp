@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 
 namespace kith {
 
@@ -27,6 +29,13 @@ class SequenceIndex : public SearchIndex<SequenceIndex, SequenceView> {
   /// Hamming, longer than kMostItems, or with items that their kind does not have; DeviceError, OutOfMemory,
   /// Interrupted.
   static SequenceIndex build(SequenceView sequences, SequenceMetric metric, const BuildOptions& options = {});
+
+  /// The k = indices.size() nearest sequences of one query, a string or items as SequenceSet::add takes them, on the
+  /// caller's thread. Returns how many were found; the rest is filled as in `knn`, and what `knn` throws is thrown.
+  std::uint32_t knn_one(std::string_view query, std::span<std::uint32_t> indices, std::span<float> distances,
+                        const SearchOptions& options = {}) const;
+  std::uint32_t knn_one(std::span<const std::uint32_t> query, std::span<std::uint32_t> indices,
+                        std::span<float> distances, const SearchOptions& options = {}) const;
 
   /// The sequences, as long as this index or a copy of it lives.
   SequenceView sequences() const;

@@ -32,11 +32,17 @@ class SequenceView {
   constexpr const std::uint32_t* items() const { return items_; }
   constexpr const std::uint64_t* offsets() const { return offsets_; }
   constexpr std::uint64_t size() const { return count_; }
+  /// The same, as all views of queries name it.
+  constexpr std::uint64_t rows() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
 
   constexpr std::uint64_t length(std::uint64_t i) const { return offsets_[i + 1] - offsets_[i]; }
   constexpr std::span<const std::uint32_t> sequence(std::uint64_t i) const {
     return {items_ + offsets_[i], static_cast<std::size_t>(length(i))};
+  }
+  /// The sequences [first, first + count).
+  constexpr SequenceView slice(std::uint64_t first, std::uint64_t count) const {
+    return SequenceView(kind_, items_, offsets_ + first, count);
   }
   /// Items of all sequences together.
   constexpr std::uint64_t item_count() const { return count_ == 0 ? 0 : offsets_[count_] - offsets_[0]; }

@@ -57,7 +57,7 @@ def as_threads(threads: Any) -> int:
     """How many threads; 0 stands for all cores."""
     count = as_whole(threads, "threads")
     if count < 0:
-        raise ValueError(f"threads must be at least 0, not {count}; 0 takes all cores")
+        raise ValueError(f"threads must be at least 0, not {count}; 0 means all cores")
     return min(count, 2**31 - 1)
 
 
@@ -102,8 +102,8 @@ def as_period(period: Any, dims: int) -> list[float]:
     lengths = [as_number(length, "a length of period") for length in period]
     if len(lengths) != dims:
         raise ValueError(
-            f"period: {len(lengths)} lengths for {dims} dimensions; give one for each, 0 for an "
-            "axis that does not wrap"
+            f"period: {len(lengths)} length{'s' * (len(lengths) != 1)} for {dims} "
+            f"dimension{'s' * (dims != 1)}; give one for each, 0 for an axis that does not wrap"
         )
     return lengths
 

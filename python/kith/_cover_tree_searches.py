@@ -44,8 +44,8 @@ class CoverTreeSearches:
     def knn(
         self, queries: Any = None, k: int = 8, *, exclude_self: bool = False,
         max_distance: float = math.inf, eps: float = 0.0, allowed: Any = None,
-        earlier_only: bool = False, return_exact: bool = False, threads: int = 0,
-        progress: Progress = False,
+        earlier_only: bool = False, index_below: Any = None, return_exact: bool = False,
+        threads: int = 0, progress: Progress = False,
     ) -> Any:
         """The k nearest objects of each query, by distance, then by number.
 
@@ -58,7 +58,7 @@ class CoverTreeSearches:
             How many neighbours.
         exclude_self, max_distance, eps, return_exact, threads, progress
             As in `Index.knn`.
-        allowed, earlier_only
+        allowed, earlier_only, index_below
             As in `Index.knn`; not for a metric of your own.
 
         Returns
@@ -81,13 +81,13 @@ class CoverTreeSearches:
         """
         return self._searcher.knn(
             queries, k, exclude_self=exclude_self, max_distance=max_distance, eps=eps,
-            allowed=allowed, earlier_only=earlier_only, return_exact=return_exact,
-            threads=threads, progress=progress,
+            allowed=allowed, earlier_only=earlier_only, index_below=index_below,
+            return_exact=return_exact, threads=threads, progress=progress,
         )
 
     @overload
     def radius(
-        self, queries: None, radius: Any, **options: Unpack[CoverTreeRadiusKeywords]
+        self, queries: None = None, radius: Any = ..., **options: Unpack[CoverTreeRadiusKeywords]
     ) -> NeighborLists: ...
     @overload
     def radius(
@@ -98,9 +98,9 @@ class CoverTreeSearches:
         self, queries: Any, radius: Any, **options: Unpack[CoverTreeRadiusKeywords]
     ) -> Any: ...
     def radius(
-        self, queries: Any, radius: Any, *, exclude_self: bool = False, max_neighbors: int = 0,
-        allowed: Any = None, earlier_only: bool = False, threads: int = 0,
-        progress: Progress = False,
+        self, queries: Any = None, radius: Any = None, *, exclude_self: bool = False,
+        max_neighbors: int = 0, allowed: Any = None, earlier_only: bool = False,
+        index_below: Any = None, threads: int = 0, progress: Progress = False,
     ) -> Any:
         """All objects within a radius of each query, by distance, then by number.
 
@@ -113,7 +113,7 @@ class CoverTreeSearches:
             each.
         max_neighbors : int
             Keep the nearest so many of each list; 0 keeps all.
-        exclude_self, allowed, earlier_only, threads, progress
+        exclude_self, allowed, earlier_only, index_below, threads, progress
             As in `knn`.
 
         Returns
@@ -131,12 +131,14 @@ class CoverTreeSearches:
         """
         return self._searcher.radius(
             queries, radius, exclude_self=exclude_self, max_neighbors=max_neighbors,
-            allowed=allowed, earlier_only=earlier_only, threads=threads, progress=progress,
+            allowed=allowed, earlier_only=earlier_only, index_below=index_below,
+            threads=threads, progress=progress,
         )
 
     def count(
-        self, queries: Any, radius: Any, *, exclude_self: bool = False, allowed: Any = None,
-        earlier_only: bool = False, threads: int = 0, progress: Progress = False,
+        self, queries: Any = None, radius: Any = None, *, exclude_self: bool = False,
+        allowed: Any = None, earlier_only: bool = False, index_below: Any = None,
+        threads: int = 0, progress: Progress = False,
     ) -> Any:
         """How many objects lie within a radius of each query; arguments as in `radius`.
 
@@ -153,5 +155,6 @@ class CoverTreeSearches:
         """
         return self._searcher.count(
             queries, radius, exclude_self=exclude_self, allowed=allowed,
-            earlier_only=earlier_only, threads=threads, progress=progress,
+            earlier_only=earlier_only, index_below=index_below, threads=threads,
+            progress=progress,
         )

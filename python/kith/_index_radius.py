@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ._arguments import as_count, as_radii
+from ._arguments import as_count, as_number, as_radii
 from ._index_facts import IndexFacts
 from ._lists import NeighborLists, counts_as_asked, lists_as_asked
 from ._progress import Progress, reporting
@@ -25,7 +25,7 @@ class IndexRadius(IndexFacts):
 
     @overload
     def radius(
-        self, queries: None, radius: Any, **options: Unpack[RadiusKeywords]
+        self, queries: None = None, radius: Any = ..., **options: Unpack[RadiusKeywords]
     ) -> NeighborLists: ...
     @overload
     def radius(
@@ -38,16 +38,16 @@ class IndexRadius(IndexFacts):
     @overload
     def radius(self, queries: Any, radius: Any, **options: Unpack[RadiusKeywords]) -> Any: ...
     def radius(
-        self, queries: Any, radius: Any, *, exclude_self: bool = False, max_neighbors: int = 0,
-        squared: bool = False, allowed: Any = None, earlier_only: bool = False,
-        index_below: Any = None, skip_nonfinite: bool = False, threads: int = 0,
-        progress: Progress = False,
+        self, queries: Any = None, radius: Any = None, *, exclude_self: bool = False,
+        max_neighbors: int = 0, squared: bool = False, allowed: Any = None,
+        earlier_only: bool = False, index_below: Any = None, skip_nonfinite: bool = False,
+        threads: int = 0, progress: Progress = False,
     ) -> Any:
         """All points within a radius of each query, by distance, then by number.
 
         Parameters
         ----------
-        queries : array_like of shape (..., dims) or None
+        queries : array_like of shape (..., dims), optional
             None takes the points themselves. Arrays on a GPU stay there.
         radius : float or array_like
             Points at exactly this distance belong to the list. One for all queries, or one for
@@ -71,7 +71,7 @@ class IndexRadius(IndexFacts):
         >>> index = kith.Index(np.array([[0.0], [1.0], [3.0]]))
         >>> index.radius([0.0], 1.0)
         (array([0., 1.]), array([0, 1]))
-        >>> [indices.tolist() for distances, indices in index.radius(None, 2.0)]
+        >>> [indices.tolist() for distances, indices in index.radius(radius=2.0)]
         [[0, 1], [1, 0, 2], [2, 1]]
         """
         options: dict[str, Any] = {}
@@ -97,11 +97,13 @@ class IndexRadius(IndexFacts):
     @overload
     def count(self, queries: Points, radius: Any, **options: Unpack[CountKeywords]) -> Indices: ...
     @overload
-    def count(self, queries: Any, radius: Any, **options: Unpack[CountKeywords]) -> Any: ...
     def count(
-        self, queries: Any, radius: Any, *, exclude_self: bool = False, allowed: Any = None,
-        earlier_only: bool = False, index_below: Any = None, skip_nonfinite: bool = False,
-        threads: int = 0, progress: Progress = False,
+        self, queries: Any = None, radius: Any = ..., **options: Unpack[CountKeywords]
+    ) -> Any: ...
+    def count(
+        self, queries: Any = None, radius: Any = None, *, exclude_self: bool = False,
+        allowed: Any = None, earlier_only: bool = False, index_below: Any = None,
+        skip_nonfinite: bool = False, threads: int = 0, progress: Progress = False,
     ) -> Any:
         """How many points lie within a radius of each query.
 
@@ -145,9 +147,10 @@ class IndexRadius(IndexFacts):
         if framework is not None and np.ndim(radius) == 0:
             searcher = self._device_searcher(framework, queries, options, rest)
             if searcher is not None:
+                distance = as_number(radius, "radius")
                 if counted:
-                    return searcher.count(float(radius))
-                return lists_as_asked(searcher.radius(float(radius)), searcher.lead)
+                    return searcher.count(distance)
+                return lists_as_asked(searcher.radius(distance), searcher.lead)
         rows, lead, convert = self._host_queries(queries, framework)
         rest.add_to(options, len(self), lead)
         search = self._low.count if counted else self._low.radius

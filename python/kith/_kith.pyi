@@ -64,7 +64,7 @@ class _AnyIndex:
     # Every search takes these by keyword, as far as they make sense for it (else ValueError):
     #   squared, exclude_self, earlier_only, skip_nonfinite: bool = False
     #   max_neighbors: int = 0 (radius), max_leaves: int = 0, max_distance: float = inf (inclusive),
-    #   eps: float = 0 (knn), select: str = "auto", threads: int = 0, progress: _Progress = None,
+    #   eps: float = 0 (knn), threads: int = 0, progress: _Progress = None,
     #   allowed: words of uint64, bit i % 64 of word i // 64 for point i, or None
     #   index_below: uint32 for each query, or None
 

@@ -51,8 +51,9 @@ class MetricSearcher:
         self, queries: Any, exclude_self: bool, options: dict[str, Any]
     ) -> tuple[tuple[Any, ...], tuple[int, ...], Any]:
         """Queries, out of reach of the metric, their shape, and whom each must not find."""
-        if options.pop("allowed", None) is not None or options.pop("earlier_only", False):
-            raise ValueError("allowed and earlier_only do not go with a metric of your own")
+        filters = [options.pop(name, None) for name in ("allowed", "earlier_only", "index_below")]
+        if any(each is not None and each is not False for each in filters):
+            raise ValueError("allowed, earlier_only, index_below: not for a metric of your own")
         as_threads(options.pop("threads", 0))
         if queries is None:
             numbers_of_all = self.low.numbers()

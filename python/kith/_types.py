@@ -50,6 +50,7 @@ class CoverTreeCountKeywords(TypedDict, total=False):
     exclude_self: bool
     allowed: Any
     earlier_only: bool
+    index_below: Any
     threads: int
     progress: Progress
 
@@ -64,7 +65,6 @@ class CoverTreeKnnKeywords(CoverTreeCountKeywords, total=False):
 
 
 class CountKeywords(CoverTreeCountKeywords, total=False):
-    index_below: Any
     skip_nonfinite: bool
 
 

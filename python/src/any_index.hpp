@@ -20,7 +20,7 @@
 namespace kith::python {
 
 /// One radius for all queries, or one for each.
-using Radii = std::variant<double, Values<double>>;
+using RadiusArgument = std::variant<double, Values<double>>;
 
 /// `Queries` are made of a Python object and have a `view()`; None stands for the indexed points themselves.
 template <typename AnyIndex, typename Queries>
@@ -28,7 +28,7 @@ struct AnySearches {
   static nb::tuple knn(const AnyIndex& index, const nb::object& queries, std::uint32_t k, const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
-      require_answer_memory(view == nullptr ? index.size() : Queries::count(*view), k, bytes_per_neighbor(index));
+      require_answer_memory(view == nullptr ? index.size() : view->rows(), k, bytes_per_neighbor(index));
       const SearchOptions& options = request.options();
       Neighbors found =
           request.run([&] { return view == nullptr ? index.knn_self(k, options) : index.knn(*view, k, options); });
@@ -39,15 +39,14 @@ struct AnySearches {
     });
   }
 
-  static nb::tuple radius(const AnyIndex& index, const nb::object& queries, const Radii& radii,
+  static nb::tuple radius(const AnyIndex& index, const nb::object& queries, const RadiusArgument& radii,
                           const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
       const SearchOptions& options = request.options();
       NeighborLists found = request.run([&] {
-        return with_radius(radii, [&](auto radius) {
-          return view == nullptr ? index.radius_self(radius, options) : index.radius(*view, radius, options);
-        });
+        const kith::Radii wanted = radii_of(radii);
+        return view == nullptr ? index.radius_self(wanted, options) : index.radius(*view, wanted, options);
       });
       nb::object offsets = numpy_int64(found.offsets());
       const std::size_t count = found.indices().size();
@@ -56,15 +55,14 @@ struct AnySearches {
     });
   }
 
-  static nb::object count(const AnyIndex& index, const nb::object& queries, const Radii& radii,
+  static nb::object count(const AnyIndex& index, const nb::object& queries, const RadiusArgument& radii,
                           const nb::kwargs& keywords) {
     return with_view(queries, [&](const auto* view) {
       SearchRequest request(keywords);
       const SearchOptions& options = request.options();
       const std::vector<std::uint32_t> counts = request.run([&] {
-        return with_radius(radii, [&](auto radius) {
-          return view == nullptr ? index.count_self(radius, options) : index.count(*view, radius, options);
-        });
+        const kith::Radii wanted = radii_of(radii);
+        return view == nullptr ? index.count_self(wanted, options) : index.count(*view, wanted, options);
       });
       return numpy_int64(counts, {counts.size()}, options.threads);
     });
@@ -80,10 +78,9 @@ struct AnySearches {
     const View view = rows.view();
     return call(&view);
   }
-  template <typename Call>
-  static auto with_radius(const Radii& radii, const Call& call) {
-    if (const double* one = std::get_if<double>(&radii)) return call(*one);
-    return call(span_of(std::get<Values<double>>(radii)));
+  static kith::Radii radii_of(const RadiusArgument& radii) {
+    if (const double* one = std::get_if<double>(&radii)) return *one;
+    return span_of(std::get<Values<double>>(radii));
   }
   /// Distance and number as the library has them, and the wide number of the answer.
   static std::uint64_t bytes_per_neighbor(const AnyIndex& index) {
@@ -169,14 +166,6 @@ inline BuildOptions object_options(const std::string& engine, const std::string&
 template <typename Objects>
 struct ObjectQueries {
   static const Objects& of(const nb::object& queries) { return nb::cast<const Objects&>(queries); }
-  template <typename View>
-  static std::uint64_t count(const View& view) {
-    if constexpr (requires { view.rows(); }) {
-      return view.rows();
-    } else {
-      return view.size();
-    }
-  }
 };
 
 }  // namespace kith::python

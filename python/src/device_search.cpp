@@ -54,14 +54,9 @@ const DeviceRows* rows_of(const nb::object& queries) {
   return queries.is_none() ? nullptr : nb::cast<const DeviceRows*>(queries);
 }
 
-/// Calls `search` with `distances` as a pointer to the type of the points.
-template <typename Search>
-void with_distances(const DeviceSearch& device, Address distances, Search&& search) {
-  if (device.index().dtype() == DType::f32) {
-    search(at<float>(distances));
-  } else {
-    search(at<double>(distances));
-  }
+DeviceDistances distances_at(const DeviceSearch& device, Address distances) {
+  if (device.index().dtype() == DType::f32) return at<float>(distances);
+  return at<double>(distances);
 }
 
 void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k, Address indices, Address distances,
@@ -69,13 +64,12 @@ void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k,
   const DeviceRows* rows = rows_of(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
-  with_distances(device, distances, [&](auto* out) {
-    if (rows != nullptr) {
-      device.knn(rows->view, k, at<std::int64_t>(indices), out, options);
-    } else {
-      device.knn_self(k, at<std::int64_t>(indices), out, options);
-    }
-  });
+  const DeviceDistances out = distances_at(device, distances);
+  if (rows != nullptr) {
+    device.knn(rows->view, k, at<std::int64_t>(indices), out, options);
+  } else {
+    device.knn_self(k, at<std::int64_t>(indices), out, options);
+  }
 }
 
 void count(const DeviceSearch& device, const nb::object& queries, double radius, Address counts,
@@ -108,13 +102,12 @@ void radius(const DeviceSearch& device, const nb::object& queries, double radius
   const DeviceRows* rows = rows_of(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
-  with_distances(device, distances, [&](auto* out) {
-    if (rows != nullptr) {
-      device.radius(rows->view, radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
-    } else {
-      device.radius_self(radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
-    }
-  });
+  const DeviceDistances out = distances_at(device, distances);
+  if (rows != nullptr) {
+    device.radius(rows->view, radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+  } else {
+    device.radius_self(radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+  }
 }
 
 void box_count(const DeviceSearch& device, const DeviceRows& lower, const DeviceRows& upper, Address counts,

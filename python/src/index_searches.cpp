@@ -13,7 +13,6 @@ using nb::literals::operator""_a;
 
 struct PointQueries {
   static Rows of(const nb::object& queries) { return Rows(queries, "queries"); }
-  static std::uint64_t count(PointView view) { return view.rows(); }
 };
 
 template <typename T>

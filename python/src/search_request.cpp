@@ -44,8 +44,6 @@ void SearchRequest::read(std::string_view name, nb::handle value) {
     options_.eps = value_of<double>(name, value, "a number");
   } else if (name == "threads") {
     options_.threads = value_of<int>(name, value, "a whole number");
-  } else if (name == "select") {
-    options_.select = parse_select_method(value_of<std::string>(name, value, "a str"));
   } else if (name == "progress") {
     watch_.report_to(nb::borrow(value));
   } else if (name == "allowed") {

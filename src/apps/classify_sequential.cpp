@@ -67,6 +67,7 @@ Index build_joint_index(const PointSet& joined, std::uint64_t points, const Neig
     return build_index(joined.view(), queries, options, work);
   } catch (const BadData&) {
     const BuildOptions plain{.engine = Engine::brute_force,
+                             .device = Device::cpu(),
                              .metric = options.metric,
                              .metric_params = options.metric_params,
                              .threads = options.threads};

@@ -22,8 +22,10 @@ void check_options(PointView points, const DedupeOptions& options) {
   if (options.tolerance && !(*options.tolerance >= 0)) {
     throw UsageError(fmt::format("the tolerance must be at least 0, not {}", *options.tolerance));
   }
-  if (options.tolerance && options.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError("a tolerance is a distance, but the metric ip orders by inner products; choose another metric");
+  if (options.tolerance && !options.metric.info().has_distances) {
+    throw UsageError(
+        fmt::format("a tolerance is a distance, but the metric {} has none: it is {}; choose another metric",
+                    options.metric.name(), options.metric.info().summary));
   }
   if (!options.scores.empty() && options.scores.size() != points.rows()) {
     throw UsageError(fmt::format("{} scores for {} points; give one per point", options.scores.size(), points.rows()));

@@ -53,10 +53,11 @@ Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options) {
       return first[i] == i ? kLeftOut : map[first[i]];
     });
   }
-  SequenceIndexOptions build;
+  BuildOptions build;
+  build.device = Device::cpu();
   build.threads = options.threads;
   build.progress = options.progress;
-  SequenceSearchOptions search;
+  SearchOptions search;
   search.threads = options.threads;
   search.progress = options.progress;
   search.earlier_only = true;

@@ -37,7 +37,8 @@ void copy_rows(PointView points, std::byte* to, int threads) {
 void fetch_rows(PointView points, std::byte* to, int threads) {
   if (points.empty()) return;
   if (points.device() == Device::cpu()) return copy_rows(points, to, threads);
-  const Index holder = Index::build(points, {.engine = Engine::brute_force, .threads = threads});
+  const Index holder =
+      Index::build(points, {.engine = Engine::brute_force, .device = Device::cpu(), .threads = threads});
   copy_rows(holder.points(threads).view(), to, threads);
 }
 

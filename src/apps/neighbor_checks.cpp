@@ -41,10 +41,10 @@ void require_neighbors(std::uint32_t k, std::uint64_t most, std::uint64_t points
 }
 
 void require_weights(const NeighborOptions& options) {
-  if (options.weights == Weights::distance && options.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError(
-        "weights by distance: not for the metric ip, which orders by inner products; choose uniform weights or another "
-        "metric");
+  if (options.weights == Weights::distance && !options.metric.info().has_distances) {
+    throw UsageError(fmt::format(
+        "weights by distance: not for the metric {}, which has none; choose uniform weights or another metric",
+        options.metric.name()));
   }
 }
 

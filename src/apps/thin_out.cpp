@@ -98,6 +98,7 @@ class ThinOut {
 
   Index build(PointView points, std::uint64_t queries) const {
     BuildOptions build;
+    build.device = Device::cpu();
     build.metric = options_.metric;
     build.metric_params = options_.metric_params;
     build.expected_queries = queries;
@@ -217,6 +218,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     return true;
   };
   BuildOptions build;
+  build.device = Device::cpu();
   build.metric = options.metric;
   build.metric_params = options.metric_params;
   build.expected_queries = removed.size();

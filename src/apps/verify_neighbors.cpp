@@ -233,8 +233,9 @@ Verdict verify_within(const NeighborLists& found, std::span<const double> radii,
 
 Verdict verify_lists(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
                      const VerifyOptions& options) {
-  if (options.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError("the metric ip has no distances, so no list can be that of a radius search by it");
+  if (!options.metric.info().has_distances) {
+    throw UsageError(fmt::format("the metric {} has no distances, so no list can be that of a radius search by it",
+                                 options.metric.name()));
   }
   check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
   const std::span<const std::uint64_t> offsets = found.offsets();

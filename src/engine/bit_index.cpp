@@ -108,7 +108,6 @@ struct Content<BitView> : ObjectContent<BitView> {
   };
 
   static std::uint64_t size(const BitState& state) { return state.rows; }
-  static std::uint64_t rows(BitView queries) { return queries.rows(); }
   static SearchSubject subject(const BitState&) { return subject_called("hamming"); }
   static void require_queries(const BitState& state, BitView queries) {
     if (!queries.empty() && queries.bits() != state.bits) {
@@ -175,6 +174,16 @@ BitIndex BitIndex::build(BitView rows, const BuildOptions& options) {
       engine::BitBuildRequest{.rows = words->rows(), .owner = words, .leaf_size = options.leaf_size, .run = run},
       rows.rows() * words->rows().words_per_row * 8);
   return BitIndex(std::move(state));
+}
+
+std::uint32_t BitIndex::knn_one(std::span<const std::uint8_t> query, std::span<std::uint32_t> indices,
+                                std::span<float> distances, const SearchOptions& options) const {
+  if (query.size() != (state_->bits + 7) / 8) {
+    throw UsageError(fmt::format("queries: {} bytes, but a row of {} bits has {}", query.size(), state_->bits,
+                                 (state_->bits + 7) / 8));
+  }
+  const BitView one(query.data(), 1, state_->bits);
+  return engine::ContentSearch<BitView>(*state_, &one, engine::on_one_thread(options)).knn_one(indices, distances);
 }
 
 std::vector<std::uint8_t> BitIndex::packed_rows(int threads) const {

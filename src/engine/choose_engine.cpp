@@ -78,6 +78,14 @@ bool is_doubtful(const EngineRequest& wanted) {
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
 constexpr std::uint64_t kFewestPointsForGpu = 1000000;
+/// A few cores scan so many coordinates in the 0.3 s that a process needs to use a GPU for the first time.
+constexpr double kScannedBeforeGpuStarts = 1e9;
+
+bool is_scanned_before_gpu_starts(const EngineRequest& wanted) {
+  return wanted.queries > 0 &&
+         static_cast<double>(wanted.points) * static_cast<double>(wanted.dims) * static_cast<double>(wanted.queries) <
+             kScannedBeforeGpuStarts;
+}
 
 bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }
 
@@ -111,15 +119,18 @@ void require_cuda(Device device, Engine engine) {
 
 /// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
 void choose_device(const EngineRequest& wanted, Choice& choice) {
+  if (wanted.points < kFewestPointsForGpu) {
+    return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
+  }
+  if (is_scanned_before_gpu_starts(wanted)) {
+    return choice.fall_back(fmt::format("{} queries are answered before a GPU has started", wanted.queries));
+  }
   const Backend* backend = cuda_backend();
   if (backend == nullptr) return choice.fall_back("this build has no CUDA backend");
   if (!backend->has(choice.engine)) {
     return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
   }
   if (wanted.builder == CoverBuilder::lists) return choice.fall_back("builder lists runs on the CPU only");
-  if (wanted.points < kFewestPointsForGpu) {
-    return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
-  }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
     return choice.fall_back(fmt::format("there is no usable GPU ({})", backend->why_no_devices()));
@@ -178,7 +189,7 @@ Choice choose_engine(const EngineRequest& wanted) {
     choice.device = wanted.device;
     choice.reason += fmt::format("\ndevice {}: as asked", wanted.device.name());
   } else if (wanted.device.kind() == Device::Kind::cpu) {
-    choice.reason += "\ndevice cpu: as asked, or by default";
+    choice.reason += "\ndevice cpu: as asked";
   } else {
     choose_device(wanted, choice);
   }

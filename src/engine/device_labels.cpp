@@ -43,10 +43,10 @@ void require_neighbors(const LabelRequest& request, std::uint64_t most) {
   if (options.k > most) {
     throw UsageError(fmt::format("k is {}, but there are at most {} neighbours; choose a lower k", options.k, most));
   }
-  if (options.weights == Weights::distance && options.metric.kind() == Metric::Kind::inner_product) {
-    throw UsageError(
-        "weights by distance: not for the metric ip, which orders by inner products; choose uniform weights or another "
-        "metric");
+  if (options.weights == Weights::distance && !options.metric.info().has_distances) {
+    throw UsageError(fmt::format(
+        "weights by distance: not for the metric {}, which has none; choose uniform weights or another metric",
+        options.metric.name()));
   }
 }
 

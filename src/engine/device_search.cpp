@@ -202,37 +202,15 @@ DeviceSearch::DeviceSearch(Index index) : index_(std::move(index)) {
   }
 }
 
-void DeviceSearch::knn(PointView queries, std::uint32_t k, std::uint32_t* indices, float* distances,
+void DeviceSearch::knn(PointView queries, std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
                        const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, &queries, k, indices, distances, options);
+  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, &queries, k, numbers, out, options); }, indices,
+             distances);
 }
-void DeviceSearch::knn(PointView queries, std::uint32_t k, std::uint32_t* indices, double* distances,
-                       const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, &queries, k, indices, distances, options);
-}
-void DeviceSearch::knn(PointView queries, std::uint32_t k, std::int64_t* indices, float* distances,
-                       const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, &queries, k, indices, distances, options);
-}
-void DeviceSearch::knn(PointView queries, std::uint32_t k, std::int64_t* indices, double* distances,
-                       const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, &queries, k, indices, distances, options);
-}
-void DeviceSearch::knn_self(std::uint32_t k, std::uint32_t* indices, float* distances,
+void DeviceSearch::knn_self(std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
                             const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, nullptr, k, indices, distances, options);
-}
-void DeviceSearch::knn_self(std::uint32_t k, std::uint32_t* indices, double* distances,
-                            const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, nullptr, k, indices, distances, options);
-}
-void DeviceSearch::knn_self(std::uint32_t k, std::int64_t* indices, float* distances,
-                            const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, nullptr, k, indices, distances, options);
-}
-void DeviceSearch::knn_self(std::uint32_t k, std::int64_t* indices, double* distances,
-                            const DeviceSearchOptions& options) const {
-  search_knn(*index_.state_, nullptr, k, indices, distances, options);
+  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, nullptr, k, numbers, out, options); }, indices,
+             distances);
 }
 
 void DeviceSearch::count(PointView queries, double radius, std::uint32_t* counts,
@@ -262,20 +240,14 @@ void DeviceSearch::widen(const std::uint32_t* numbers, std::uint64_t count, std:
 }
 
 void DeviceSearch::radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices,
-                          float* distances, const DeviceSearchOptions& options) const {
-  search_radius(*index_.state_, &queries, radius, offsets, indices, distances, options);
+                          DeviceDistances distances, const DeviceSearchOptions& options) const {
+  std::visit([&](auto* out) { search_radius(*index_.state_, &queries, radius, offsets, indices, out, options); },
+             distances);
 }
-void DeviceSearch::radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices,
-                          double* distances, const DeviceSearchOptions& options) const {
-  search_radius(*index_.state_, &queries, radius, offsets, indices, distances, options);
-}
-void DeviceSearch::radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, float* distances,
-                               const DeviceSearchOptions& options) const {
-  search_radius(*index_.state_, nullptr, radius, offsets, indices, distances, options);
-}
-void DeviceSearch::radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices, double* distances,
-                               const DeviceSearchOptions& options) const {
-  search_radius(*index_.state_, nullptr, radius, offsets, indices, distances, options);
+void DeviceSearch::radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices,
+                               DeviceDistances distances, const DeviceSearchOptions& options) const {
+  std::visit([&](auto* out) { search_radius(*index_.state_, nullptr, radius, offsets, indices, out, options); },
+             distances);
 }
 
 void DeviceSearch::box_count(PointView lower, PointView upper, std::uint32_t* counts,

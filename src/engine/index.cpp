@@ -64,7 +64,6 @@ struct Content<PointView> : PointFiles {
   };
 
   static std::uint64_t size(const IndexState& state) { return state.rows; }
-  static std::uint64_t rows(PointView queries) { return queries.rows(); }
   static SearchSubject subject(const IndexState& state) { return {.metric = state.metric}; }
   static void require_queries(const IndexState& state, PointView queries) {
     require_queries_view(queries, state.callers_dims(), state.dtype);

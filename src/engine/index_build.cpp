@@ -215,11 +215,10 @@ Index Index::build(PointView points, const BuildOptions& options) {
   const engine::TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "building");
   const core::RowPreparation preparation = preparation_for(points, options);
-  engine::Choice choice = [&] {
-    const engine::StartTime start(options.times, options.device);
+  engine::Choice choice = engine::timed_choice(options.times, [&] {
     return choose(engine_request_for(points.rows(), preparation.map().searched_dims(), points.device(), options),
                   points.dtype(), options);
-  }();
+  });
   return engine::make_or_fall_back(options.device, choice, options.times, [&](const engine::Choice& chosen) {
     return Index(build_state(chosen, points, preparation, options));
   });

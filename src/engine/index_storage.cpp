@@ -108,16 +108,16 @@ std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const 
     throw CorruptFile(fmt::format("{}: was built with engine {}, which this kith does not have; build the index again",
                                   file.name(), name_of(facts.engine)));
   }
-  const bool is_automatic = options.device.kind() == Device::Kind::automatic;
-  Choice choice = [&] {
-    const StartTime start(options.times, options.device);
+  const Device device = device_for(file, options.device);
+  Choice choice = timed_choice(options.times, [&] {
     return choose_engine({.engine = facts.engine,
-                          .device = options.device,
+                          .device = device,
                           .points = facts.points,
                           .dims = facts.dims,
+                          .queries = options.expected_queries,
                           .metric = facts.metric});
-  }();
-  if (is_automatic && file.is_trusted()) choice.fall_back("a mapped file is searched where it lies");
+  });
+  if (device != options.device) choice.fall_back("a mapped file is searched where it lies");
   auto state = std::make_shared<IndexState>();
   state->rows = facts.rows;
   state->clean = facts.points;

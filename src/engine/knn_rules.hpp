@@ -72,7 +72,7 @@ KnnRules<T> knn_rules(Metric metric, const SearchOptions& options) {
   return {.bound = core::reduced_bound_of_radius<T>(metric, options.max_distance),
           .shrink = shrink_of_eps<T>(metric, options.eps),
           .max_leaves = options.max_leaves,
-          .select = options.select};
+          .select = forced_select.load(std::memory_order_relaxed)};
 }
 
 /// Whether an answer says per query if it is certain.

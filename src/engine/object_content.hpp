@@ -44,10 +44,7 @@ inline void require_object_options(const BuildOptions& options, std::string_view
 /// Chooses engine and device, and puts what make(choice) returns into the state.
 template <typename State, typename Make>
 void make_searcher(State& state, const ObjectEngineRequest& wanted, WorkTimes* times, const Make& make) {
-  Choice choice = [&] {
-    const StartTime start(times, wanted.device);
-    return choose_object_engine(wanted);
-  }();
+  Choice choice = timed_choice(times, [&] { return choose_object_engine(wanted); });
   make_or_fall_back(wanted.device, choice, times, [&](const Choice& chosen) { state.searcher = make(chosen); });
   state.engine = choice.engine;
   state.device = choice.device;
@@ -69,7 +66,7 @@ template <typename State, typename Rows>
 void load_searcher(State& state, const IndexFile& file, const Rows& rows, const LoadOptions& options) {
   const IndexFacts& facts = file.facts();
   const ObjectEngineRequest wanted{.engine = facts.engine,
-                                   .device = options.device,
+                                   .device = device_for(file, options.device),
                                    .objects = facts.rows,
                                    .content = facts.content,
                                    .reason = loaded_text(file)};

@@ -19,9 +19,8 @@ std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t d
   if (period.empty()) return {};
   if (period.size() != dims) {
     throw UsageError(
-        fmt::format("period: {} lengths for {} dimensions; give one for each, 0 for an axis that does not "
-                    "wrap",
-                    period.size(), dims));
+        fmt::format("period: {} length{} for {} dimension{}; give one for each, 0 for an axis that does not wrap",
+                    period.size(), period.size() == 1 ? "" : "s", dims, dims == 1 ? "" : "s"));
   }
   std::vector<T> lengths(dims, kInfinity);
   for (std::uint32_t d = 0; d < dims; ++d) {

@@ -19,16 +19,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith {
 namespace engine {
 
 /// A specialisation for each View has:
-/// - `size(state)`, `subject(state)` (what options are checked against), `rows(view)`, `require_queries(state, view)`;
+/// - `size(state)`, `subject(state)` (what options are checked against), `require_queries(state, view)`;
 /// - `visit(state, call)`: call(T(0)) with the type of distances;
 /// - `Queries<T>(state, view or null, options)`: prepared queries, with the members of PlainQueries below;
 /// - `searcher<T>(state)`, `bound<T>(state, radius)` in reduced distances, and `translate`, which turns the searcher's
@@ -57,20 +58,15 @@ inline PointFilter filter_of(const SearchOptions& options) {
   return filter;
 }
 
+/// For one query: other threads would only be waited for.
+inline SearchOptions on_one_thread(SearchOptions options) {
+  options.threads = 1;
+  return options;
+}
+
 inline RunOptions run_options(const SearchOptions& options) {
   return {options.threads, &options.progress, options.times};
 }
-
-/// One radius for all queries, or one for each of the caller's rows.
-struct Radii {
-  double all = 0;
-  std::optional<std::span<const double>> each = {};
-
-  void require(std::uint64_t queries) const {
-    require_radius(all);
-    if (each) require_radii(*each, queries);
-  }
-};
 
 /// One search over a content: checks what the caller handed in, then finds.
 template <typename View>
@@ -84,14 +80,35 @@ class ContentSearch {
       : state_(state), queries_(queries), options_(options) {}
 
   Neighbors knn(std::uint32_t k) const {
-    return checked(SearchKind::knn, [&](auto zero) { return find_nearest<decltype(zero)>(k); });
+    return checked(SearchKind::knn, [&](auto zero) { return allocate_nearest<decltype(zero)>(k); });
+  }
+  /// Into the caller's memory, rows of k entries; `exact` may be empty.
+  void knn(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
+           std::span<std::uint8_t> exact) const {
+    require_size("indices", indices.size(), k);
+    require_size("distances", std::visit([](auto values) { return values.size(); }, distances), k);
+    if (!exact.empty()) require_size("exact", exact.size(), 1);
+    checked(SearchKind::knn, [&](auto zero) {
+      using T = decltype(zero);
+      const auto* values = std::get_if<std::span<T>>(&distances);
+      if (values == nullptr) {
+        throw UsageError(
+            fmt::format("distances: those of this index are {}, but the array is not", name_of(dtype_of<T>)));
+      }
+      find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, *values, exact);
+    });
+  }
+  /// Of the only query; returns how many were found.
+  std::uint32_t knn_one(std::span<std::uint32_t> indices, std::span<float> distances) const {
+    knn(static_cast<std::uint32_t>(indices.size()), indices, distances, {});
+    return static_cast<std::uint32_t>(std::find(indices.begin(), indices.end(), missing()) - indices.begin());
   }
   NeighborLists radius(const Radii& radii) const {
-    radii.require(rows());
+    require(radii);
     return checked(SearchKind::radius, [&](auto zero) { return list_within<decltype(zero)>(radii); });
   }
   std::vector<std::uint32_t> count(const Radii& radii) const {
-    radii.require(rows());
+    require(radii);
     return checked(SearchKind::radius, [&](auto zero) { return count_within<decltype(zero)>(radii); });
   }
 
@@ -99,8 +116,13 @@ class ContentSearch {
   template <typename T>
   using Queries = typename Of::template Queries<T>;
 
-  std::uint64_t rows() const { return queries_ == nullptr ? Of::size(state_) : Of::rows(*queries_); }
+  std::uint64_t rows() const { return queries_ == nullptr ? Of::size(state_) : queries_->rows(); }
   std::uint32_t missing() const { return static_cast<std::uint32_t>(Of::size(state_)); }
+
+  void require(const Radii& radii) const {
+    require_radius(radii.all());
+    if (radii.each()) require_radii(*radii.each(), rows());
+  }
 
   template <typename Find>
   auto checked(SearchKind kind, const Find& find) const {
@@ -116,8 +138,13 @@ class ContentSearch {
     return Of::visit(state_, find);
   }
 
+  void require_size(std::string_view array, std::size_t size, std::uint32_t per_query) const {
+    if (per_query == 0 ? size == 0 : size % per_query == 0 && size / per_query == rows()) return;
+    throw UsageError(fmt::format("{}: an array of {}, but {} queries need {} each", array, size, rows(), per_query));
+  }
+
   template <typename T>
-  Neighbors find_nearest(std::uint32_t k) const {
+  Neighbors allocate_nearest(std::uint32_t k) const {
     const Queries<T> queries(state_, queries_, options_);
     if (k != 0 && queries.answers > (std::uint64_t{1} << 60) / k) {
       throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", queries.answers, k));
@@ -126,22 +153,29 @@ class ContentSearch {
     return with_memory(entries * (sizeof(T) + 4), "the result", [&] {
       std::vector<std::uint32_t> indices(entries);
       Distances distances(dtype_of<T>, entries);
-      const std::span<T> values = distances.values<T>();
-      // An empty list is exact, and so is that of a query that was left out.
-      std::vector<std::uint8_t> exact(wants_flags(options_) ? queries.answers : 0, 1);
-      if (k > 0 && queries.batch.count > 0) {
-        KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_);
-        rules.bound = Of::template bound<T>(state_, options_.max_distance);
-        Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),
-                                             values.data(), exact.empty() ? nullptr : exact.data());
-        Of::translate(state_, options_, queries.batch.count * k, indices.data(), values.data());
-      }
-      if (k > 0 && queries.has_gaps()) {
-        spread_rows(queries, k, indices, values);
-        if (!exact.empty()) spread_values(queries, std::uint8_t{1}, exact);
-      }
+      std::vector<std::uint8_t> exact(wants_flags(options_) ? queries.answers : 0);
+      find_nearest<T>(queries, k, indices, distances.values<T>(), exact);
       return Neighbors(queries.answers, k, missing(), std::move(indices), std::move(distances), std::move(exact));
     });
+  }
+
+  template <typename T>
+  void find_nearest(const Queries<T>& queries, std::uint32_t k, std::span<std::uint32_t> indices,
+                    std::span<T> distances, std::span<std::uint8_t> exact) const {
+    // An empty list is exact, and so is that of a query that was left out.
+    std::fill(exact.begin(), exact.end(), std::uint8_t{1});
+    if (k == 0) return;
+    if (queries.batch.count > 0) {
+      KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_);
+      rules.bound = Of::template bound<T>(state_, options_.max_distance);
+      const bool has_flags = wants_flags(options_) && !exact.empty();
+      Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),
+                                           distances.data(), has_flags ? exact.data() : nullptr);
+      Of::translate(state_, options_, queries.batch.count * k, indices.data(), distances.data());
+    }
+    if (!queries.has_gaps()) return;
+    spread_rows(queries, k, indices, distances);
+    if (!exact.empty()) spread_values(queries, std::uint8_t{1}, exact);
   }
 
   template <typename T>
@@ -151,7 +185,7 @@ class ContentSearch {
     return with_memory(queries.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
       ReducedLists<T> lists{{0}, {}, {}};
       if (queries.batch.count > 0) {
-        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all),
+        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all()),
                                                         options_.max_neighbors, run_options(options_));
         Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.reduced.data());
       }
@@ -175,9 +209,9 @@ class ContentSearch {
     return with_memory(queries.answers * 4, "the result", [&] {
       std::vector<std::uint32_t> counts(queries.answers, 0);
       if (queries.batch.count == 0) return counts;
-      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all),
+      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all()),
                                              run_options(options_), counts.data());
-      if (queries.has_gaps()) spread_values(queries, 0u, counts);
+      if (queries.has_gaps()) spread_values(queries, 0u, std::span(counts));
       return counts;
     });
   }
@@ -186,14 +220,14 @@ class ContentSearch {
   template <typename T>
   std::vector<T> bounds_of(const Radii& radii, Queries<T>& queries) const {
     std::vector<T> bounds;
-    if (!radii.each) return bounds;
+    if (!radii.each()) return bounds;
     constexpr std::uint64_t kBlock = 1 << 14;
     const std::uint64_t count = queries.batch.count;
     with_memory(count * sizeof(T), "the radii", [&] { bounds.resize(count); });
     runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options_.threads}, [&](std::uint64_t block) {
       const std::uint64_t end = std::min(count, (block + 1) * kBlock);
       for (std::uint64_t q = block * kBlock; q < end; ++q) {
-        bounds[q] = Of::template bound<T>(state_, (*radii.each)[queries.answer_of(q)]);
+        bounds[q] = Of::template bound<T>(state_, (*radii.each())[queries.answer_of(q)]);
       }
     });
     queries.batch.bounds = bounds.data();
@@ -202,7 +236,7 @@ class ContentSearch {
 
   /// Moves rows of k entries from their dense places to the caller's rows, last first, and empties the rows between.
   template <typename T>
-  void spread_rows(const Queries<T>& queries, std::uint32_t k, std::vector<std::uint32_t>& indices,
+  void spread_rows(const Queries<T>& queries, std::uint32_t k, std::span<std::uint32_t> indices,
                    std::span<T> distances) const {
     const auto empty = [&](std::uint64_t begin, std::uint64_t end) {
       std::fill(indices.data() + begin * k, indices.data() + end * k, missing());
@@ -221,7 +255,7 @@ class ContentSearch {
 
   /// The same for one value per query; the rows between get `empty`.
   template <typename T, typename Value>
-  static void spread_values(const Queries<T>& queries, Value empty, std::vector<Value>& values) {
+  static void spread_values(const Queries<T>& queries, Value empty, std::span<Value> values) {
     for (std::uint64_t q = queries.batch.count; q-- > 0;) {  // last first: a row never lies before its query
       const std::uint64_t row = queries.answer_of(q);
       if (row == q) break;
@@ -268,40 +302,32 @@ Neighbors SearchIndex<Self, View>::knn_self(std::uint32_t k, const SearchOptions
   return engine::ContentSearch<View>(*state_, nullptr, options).knn(k);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius(View queries, double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).radius({radius});
+void SearchIndex<Self, View>::knn(View queries, std::uint32_t k, std::span<std::uint32_t> indices,
+                                  DistanceSpan distances, const SearchOptions& options,
+                                  std::span<std::uint8_t> exact) const {
+  engine::ContentSearch<View>(*state_, &queries, options).knn(k, indices, distances, exact);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius_self(double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).radius({radius});
+void SearchIndex<Self, View>::knn_self(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
+                                       const SearchOptions& options, std::span<std::uint8_t> exact) const {
+  engine::ContentSearch<View>(*state_, nullptr, options).knn(k, indices, distances, exact);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius(View queries, std::span<const double> radii,
-                                              const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).radius({.each = radii});
+NeighborLists SearchIndex<Self, View>::radius(View queries, const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, &queries, options).radius(radii);
 }
 template <typename Self, typename View>
-NeighborLists SearchIndex<Self, View>::radius_self(std::span<const double> radii, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).radius({.each = radii});
+NeighborLists SearchIndex<Self, View>::radius_self(const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).radius(radii);
 }
 template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, double radius,
+std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, const Radii& radii,
                                                           const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).count({radius});
+  return engine::ContentSearch<View>(*state_, &queries, options).count(radii);
 }
 template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(double radius, const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).count({radius});
-}
-template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count(View queries, std::span<const double> radii,
-                                                          const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, &queries, options).count({.each = radii});
-}
-template <typename Self, typename View>
-std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(std::span<const double> radii,
-                                                               const SearchOptions& options) const {
-  return engine::ContentSearch<View>(*state_, nullptr, options).count({.each = radii});
+std::vector<std::uint32_t> SearchIndex<Self, View>::count_self(const Radii& radii, const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).count(radii);
 }
 
 template <typename Self, typename View>
@@ -327,7 +353,9 @@ std::string SearchIndex<Self, View>::explain() const {
 template <typename Self, typename View>
 std::string SearchIndex<Self, View>::first_violation() const {
   // What must hold of a cover tree only the CPU checks.
-  if (engine() == Engine::cover_tree && device() != Device::cpu()) return from_bytes(to_bytes()).first_violation();
+  if (engine() == Engine::cover_tree && device() != Device::cpu()) {
+    return from_bytes(to_bytes(), {.device = Device::cpu()}).first_violation();
+  }
   return engine::Content<View>::visit(*state_, [&](auto zero) {
     return engine::Content<View>::template searcher<decltype(zero)>(*state_).first_violation();
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/order/candidate.hpp"
+#include "engine/select_method.hpp"
 
 #include <kith/index.hpp>
 #include <kith/work_times.hpp>

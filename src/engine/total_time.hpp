@@ -22,14 +22,16 @@ class TotalTime {
   runtime::TimeSpent spent_;
 };
 
-/// What it takes to ask which devices there are, unless the CPU will do: then the driver of GPUs starts.
-class StartTime {
- public:
-  StartTime(WorkTimes* times, Device wanted)
-      : spent_(wanted == Device::cpu() ? nullptr : runtime::member_of(times, &WorkTimes::start_ms)) {}
-
- private:
-  runtime::TimeSpent spent_;
-};
+/// Returns choose(), a Choice. If that is a GPU, the time counts as starting it: then its driver was looked for.
+template <typename Choose>
+auto timed_choice(WorkTimes* times, const Choose& choose) {
+  double spent = 0;
+  auto choice = [&] {
+    const runtime::TimeSpent watch(times == nullptr ? nullptr : &spent);
+    return choose();
+  }();
+  if (times != nullptr && choice.device != Device::cpu()) times->start_ms += spent;
+  return choice;
+}
 
 }  // namespace kith::engine

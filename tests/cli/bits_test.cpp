@@ -93,9 +93,8 @@ TEST_F(Bits, WhatMeansNothingForBitsIsRefused) {
   };
   const std::vector<std::vector<std::string>> refused = {
       {"--squared"},      {"--skip-nonfinite"}, {"--period", "1"},     {"--leaf-size", "8"}, {"--split", "cycle"},
-      {"--map"},          {"--eps", "1"},       {"--max-leaves", "3"}, {"--select", "warp"}, {"--format", "csv"},
-      {"--dtype", "f32"}, {"--columns", "1"},   {"--label", "1"},      {"--delimiter", ";"}, {"--header", "no"},
-      {"--array", "x"}};
+      {"--map"},          {"--eps", "1"},       {"--max-leaves", "3"}, {"--format", "csv"},  {"--dtype", "f32"},
+      {"--columns", "1"}, {"--label", "1"},     {"--delimiter", ";"},  {"--header", "no"},   {"--array", "x"}};
   for (const auto& flag : refused) expect_failure(knn(flag), 2, flag[0] + " means nothing for rows of bits");
   write("radii.csv", "1\n1\n1\n1\n");
   const std::vector<std::string> within = {"radius", path("bool.npy"), "--metric", "hamming", "--count"};

@@ -38,16 +38,6 @@ TEST_F(FilterFlags, WithinBoundsTheNeighbours) {
   expect_failure(run_kith({"radius", path("p.csv"), "-r", "2", "--within", "1"}), 2, "there is no flag --within");
 }
 
-TEST_F(FilterFlags, SelectIsForBruteForceOnAGpu) {
-  write("p.csv", kLine);
-  const Outcome outcome = run_kith({"knn", path("p.csv"), "-k", "1", "--device", "cpu", "--select", "warp"});
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE(outcome.err.find("note: --select warp is for brute force on a GPU; brute on cpu does not use it"),
-            std::string::npos)
-      << outcome.err;
-  EXPECT_EQ(run_kith({"knn", path("p.csv"), "-k", "1"}).err.find("--select"), std::string::npos);
-}
-
 TEST_F(FilterFlags, AllowNamesThePointsThatMayBeFound) {
   write("p.csv", kLine);
   const std::string mask("\x01\x00\x00\x01", 4);
@@ -93,7 +83,7 @@ TEST_F(FilterFlags, PeriodTakesTheWayAround) {
       kAllowedHead + "0,0,1,0\n0,1,0,1\n1,0,2,5.25\n1,1,1,8.75\n");
   EXPECT_EQ(run_kith({"radius", path("p.csv"), "-r", "1", "--period", "10,10", "--count"}).out,
             "query,count\n0,2\n1,2\n2,1\n");
-  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--period", "10"}), 2, "1 lengths for 2 dimensions");
+  expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--period", "10"}), 2, "1 length for 2 dimensions");
   expect_failure(run_kith({"knn", path("p.csv"), "-k", "1", "--period", "10,x"}), 2, "--period: \"x\" is not a number");
   EXPECT_PRED2(has, run_kith({"knn", path("p.csv"), "-k", "1", "--period", "5,0"}).err,
                "2 rows outside of the box of --period were wrapped into it");

@@ -121,8 +121,8 @@ TEST_F(Sequences, WhatMakesNoSenseIsRefused) {
   };
   const std::vector<std::vector<std::string>> refused = {
       {"--engine", "kdtree"}, {"--squared"},      {"--skip-nonfinite"},  {"--period", "1"},
-      {"--split", "cycle"},   {"--map"},          {"--max-leaves", "3"}, {"--select", "warp"},
-      {"--format", "csv"},    {"--dtype", "f32"}, {"--columns", "1"},    {"--label", "1"}};
+      {"--split", "cycle"},   {"--map"},          {"--max-leaves", "3"}, {"--format", "csv"},
+      {"--dtype", "f32"},     {"--columns", "1"}, {"--label", "1"}};
   for (const auto& flag : refused) expect_failure(knn(flag), 2, " means nothing for sequences");
   expect_failure(knn({"--from", "sets"}), 2, "use --metric jaccard");
   expect_failure(knn({"--from", "fasts"}), 2, "did you mean \"fasta\"?");

@@ -65,7 +65,7 @@ TEST_F(VerifyFilters, WrappedPointsAreCounted) {
   EXPECT_PRED2(has, outcome.err, "b.csv: 1 row outside of the box of --period was wrapped into it");
   EXPECT_EQ(run_kith({"verify", path("b.npz"), path("b.csv"), "--period=-5:5,0:10"}).code, 0);
   expect_failure(run_kith({"knn", path("b.csv"), "-k", "2", "--period", "5:5,0:10"}), 2, "LOWER:UPPER");
-  expect_failure(run_kith({"knn", path("b.csv"), "-k", "2", "--period", "10"}), 2, "1 lengths for 2 dimensions");
+  expect_failure(run_kith({"knn", path("b.csv"), "-k", "2", "--period", "10"}), 2, "1 length for 2 dimensions");
 }
 
 }  // namespace

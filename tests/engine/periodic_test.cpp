@@ -94,7 +94,7 @@ TEST(Period, SaysWhatIsWrong) {
   const auto refused = [&](std::vector<double> period, Metric metric = Metric::l2()) {
     return thrown_message<UsageError>([&] { Index::build(view, {.metric = metric, .period = std::move(period)}); });
   };
-  EXPECT_PRED2(holds, refused({1}), "period: 1 lengths for 2 dimensions");
+  EXPECT_PRED2(holds, refused({1}), "period: 1 length for 2 dimensions");
   EXPECT_PRED2(holds, refused({1, -1}), "the length -1 of axis 1");
   EXPECT_PRED2(holds, refused({std::nan(""), 1}), "the length nan of axis 0");
   EXPECT_PRED2(holds, refused({1, std::numeric_limits<double>::infinity()}), "the length inf of axis 1");

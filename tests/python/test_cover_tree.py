@@ -296,6 +296,12 @@ def test_options_reach_the_search():
     assert indices[0].tolist() == [1, 4, 4] and distances[3].tolist() == [math.inf] * 3
     assert tree.knn("aa", k=1, allowed=[False, True, True, True])[1].tolist() == [1]
     assert tree.knn(k=1, earlier_only=True)[1].ravel().tolist() == [4, 0, 1, 0]
+    assert tree.knn(["aa", "bb"], k=1, index_below=[0, 2])[1].ravel().tolist() == [4, 1]
+    assert tree.count(radius=1).tolist() == tree.count(None, 1).tolist() == [2, 3, 2, 1]
+    assert tree.radius(radius=1).counts.tolist() == [2, 3, 2, 1]
+    assert tree.count(["ab"], 1, index_below=[1]).tolist() == [1]
+    with pytest.raises(TypeError, match="radius must be a number"):
+        tree.radius("aa")
     assert tree.radius("ab", 2, max_neighbors=2)[1].tolist() == [1, 0]
     near, numbers, exact = tree.knn(["ab"], k=1, eps=0.5, return_exact=True)
     assert exact.shape == (1,) and exact.dtype == bool

@@ -143,6 +143,10 @@ def test_radius_count_and_box(cloud):
         index.radius(cloud[:20], radii).counts.tolist() == index.count(cloud[:20], radii).tolist()
     )
     assert index.radius(None, 0.2, max_neighbors=2).counts.max() == 2
+    np.testing.assert_array_equal(index.radius(radius=0.2).counts, index.count(None, 0.2))
+    np.testing.assert_array_equal(index.count(radius=0.2), index.count(None, 0.2))
+    with pytest.raises(TypeError, match="radius must be a number"):
+        index.radius(cloud)
     assert (
         index.radius(None, 0.2, exclude_self=True).counts.sum()
         == index.count(None, 0.2).sum() - 500

@@ -32,7 +32,7 @@ struct DedupeOptions {
   bool skip_nonfinite = false;
   /// Whether `Deduped::map` is filled. Free without `tolerance`, one search over the removed points with it.
   bool want_map = true;
-  /// Threads; 0 takes all cores. The result does not depend on it.
+  /// Threads; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
 };

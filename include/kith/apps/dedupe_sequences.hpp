@@ -16,7 +16,7 @@ struct SequenceDedupeOptions {
   std::optional<double> tolerance = {};
   /// For `tolerance` only.
   SequenceMetric metric = SequenceMetric::edit;
-  /// Threads; 0 takes all cores. The result does not depend on it.
+  /// Threads; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
 };

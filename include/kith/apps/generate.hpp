@@ -26,7 +26,7 @@ struct GenerateOptions {
   DType dtype = DType::f32;
   /// `classes` only: how many, and so the number of labels.
   std::uint32_t classes = 10;
-  /// Threads; 0 takes all cores. The points do not depend on it.
+  /// Threads; 0 means all cores. The points do not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
 };

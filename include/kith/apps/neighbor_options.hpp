@@ -30,8 +30,8 @@ struct NeighborOptions {
   Metric metric = Metric::l2();
   std::vector<double> metric_params = {};  ///< as in BuildOptions
   Engine engine = Engine::automatic;
-  Device device = Device::cpu();
-  /// Threads on the CPU; 0 takes all cores.
+  Device device = Device::automatic();
+  /// Threads on the CPU; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
 };

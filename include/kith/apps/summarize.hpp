@@ -21,7 +21,7 @@ struct Summary {
 };
 
 struct SummarizeOptions {
-  int threads = 0;  ///< 0 takes all cores
+  int threads = 0;  ///< 0 means all cores
   ProgressCallback progress = {};
 };
 

@@ -21,7 +21,7 @@ struct TreeExportOptions {
   bool unique = false;
   /// Leave out points with NaN or infinity instead of throwing.
   bool skip_nonfinite = false;
-  /// Threads; 0 takes all cores. The result does not depend on it.
+  /// Threads; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
 };

@@ -33,7 +33,7 @@ struct VerifyOptions {
   std::vector<double> period = {};
   std::uint64_t sample = 0;  ///< check that many queries, chosen by `seed`; 0 checks all
   std::uint64_t seed = 1;
-  int threads = 0;  ///< 0 takes all cores
+  int threads = 0;  ///< 0 means all cores
   ProgressCallback progress = {};
 };
 

@@ -11,7 +11,7 @@
 namespace kith::apps {
 
 struct VerifyTreeOptions {
-  int threads = 0;  ///< 0 takes all cores
+  int threads = 0;  ///< 0 means all cores
   ProgressCallback progress = {};
 };
 

@@ -46,7 +46,7 @@ struct ReadOptions {
   /// Plain numbers and Fortran records: what lies in the file, e.g. "f32 x,y,z,i", "be skip=80 f64 x,y; u16 label" or
   /// "fortran f64 x,y,z"; `format` is then `raw` or `automatic`.
   std::string layout = {};
-  /// Threads; 0 takes all cores.
+  /// Threads; 0 means all cores.
   int threads = 0;
   ProgressCallback progress = {};
 };

@@ -64,7 +64,7 @@ class PointQueries(Tree):
         distance_upper_bound : float
             Only neighbours nearer than this (not as far) are returned.
         workers : int
-            The number of threads; -1 takes all cores.
+            The number of threads; -1 means all cores.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class PointQueries(Tree):
         eps : float
             Allows SciPy to be less exact; the answer here is exact in any case.
         workers : int
-            The number of threads; -1 takes all cores.
+            The number of threads; -1 means all cores.
         return_sorted : bool, optional
             True: by number. False: by distance, then by number (SciPy: in any order). None: True
             for several queries, False for one.

@@ -15,7 +15,7 @@ namespace kith::cuda {
 
 /// How a copy runs and reports.
 struct CopyOptions {
-  int threads = 0;  ///< on the host; 0 takes all cores
+  int threads = 0;  ///< on the host; 0 means all cores
   std::string_view stage = "copying";
   const ProgressCallback* progress = nullptr;  ///< gets bytes
   /// Gets the time of copies, and the time until the work before a copy to the host is done. May be null.

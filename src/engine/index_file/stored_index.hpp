@@ -71,6 +71,11 @@ auto load_from_bytes(std::span<const std::byte> bytes, const LoadOptions& option
   });
 }
 
+/// A mapped file is searched where it lies, unless a GPU was requested: `automatic` looks for none.
+inline Device device_for(const IndexFile& file, Device wanted) {
+  return file.is_trusted() && wanted.kind() == Device::Kind::automatic ? Device::cpu() : wanted;
+}
+
 /// Why the engine of a loaded index is what it is.
 inline std::string loaded_text(const IndexFile& file) {
   return fmt::format("that of {}, {}", file.name(),

@@ -78,7 +78,7 @@ std::uint32_t expect_right(const WordRows& points, const WordRows& queries, std:
   std::vector<std::byte> memory(cuda::KnnScratch<float>(count, rounds.capacity, false, queries.words).bytes + 256);
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
   const auto select = [](const cuda::SelectTask<float>& task) {
-    cuda::launch_select(task, SelectMethod::automatic, 2, kLaunch);
+    cuda::launch_select(task, engine::SelectMethod::automatic, 2, kLaunch);
   };
   cuda::KnnSteps(scanned, request, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {

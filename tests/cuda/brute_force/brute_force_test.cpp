@@ -80,7 +80,7 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
       256);
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
   const auto select = [](const cuda::SelectTask<T>& task) {
-    cuda::launch_select(task, SelectMethod::automatic, 2, kLaunch);
+    cuda::launch_select(task, engine::SelectMethod::automatic, 2, kLaunch);
   };
   cuda::KnnSteps(points.scanned, request, rounds, aligned, 2, kLaunch, select).run();
   for (std::uint64_t q = 0; q < count; ++q) {

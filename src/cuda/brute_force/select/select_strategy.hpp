@@ -2,14 +2,13 @@
 #pragma once
 
 #include "cuda/brute_force/tuning.hpp"
-
-#include <kith/index.hpp>
+#include "engine/select_method.hpp"
 
 #include <cstdint>
 
 namespace kith::cuda {
 
-using SelectStrategy = SelectMethod;
+using SelectStrategy = engine::SelectMethod;
 
 struct SelectChoice {
   SelectStrategy strategy = SelectStrategy::radix;
