@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Neighbours that one task looks at.
@@ -59,4 +59,4 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

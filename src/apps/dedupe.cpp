@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <new>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 void check_options(PointView points, const DedupeOptions& options) {
@@ -95,4 +95,4 @@ Deduped dedupe(PointView points, const DedupeOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

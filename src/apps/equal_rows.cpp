@@ -15,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// 32 bits of the hash above the number of the row.
@@ -151,4 +151,4 @@ std::vector<std::uint32_t> first_equal_rows(PointView points, std::span<const st
                                       : EqualRows<double>(points, rows, options).run();
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

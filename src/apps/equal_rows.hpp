@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct RowOrder {
   std::span<const double> scores;  ///< one per row, none of them NaN; empty: by number alone
@@ -33,4 +33,4 @@ struct EqualRowsOptions {
 std::vector<std::uint32_t> first_equal_rows(PointView points, std::span<const std::uint32_t> rows,
                                             const EqualRowsOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -14,7 +14,7 @@
 #include <limits>
 #include <string>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint32_t kMostDims = 4096;
@@ -104,4 +104,4 @@ Generated generate(const GenerateOptions& options) {
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

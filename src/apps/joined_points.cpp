@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Copies rows of host memory side by side to `to`.
@@ -70,4 +70,4 @@ PointSet join_points(PointView first, PointView second, int threads) {
   return joined;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

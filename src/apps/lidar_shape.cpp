@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kRings = 64;
@@ -250,4 +250,4 @@ void fill_lidar(PointSet& points, const GenerateOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 template <typename T>
@@ -138,4 +138,4 @@ template std::string exact_difference(const NeighborList<float>&, const Neighbor
 template std::string exact_difference(const NeighborList<double>&, const NeighborList<double>&,
                                       const ListContext<double>&);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The index for a known number of queries. Times and the index's own account of itself go to `work`.
 Index build_index(PointView points, std::uint64_t queries, const NeighborOptions& options, NeighborWork& work);
@@ -40,4 +40,4 @@ void require_neighbors(std::uint32_t k, std::uint64_t most, std::uint64_t points
 /// Throws UsageError for weights that the metric does not know.
 void require_weights(const NeighborOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

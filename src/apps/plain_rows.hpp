@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 template <typename T>
 std::vector<T> plain_row(std::span<const T> row, const core::RowMap& map) {
@@ -59,4 +59,4 @@ PointSet plain_rows(PointView rows, const std::vector<bool>& finite, const core:
   return copy;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// A number in [0, 1) that is still below 1 after rounding to `dtype`.
@@ -113,4 +113,4 @@ void fill_decimals(PointSet& points, const GenerateOptions& options) {
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Rows that one task hashes, and groups by hash that are compared apart from each other.
 inline constexpr std::uint64_t kHashedRows = 65536;
@@ -43,4 +43,4 @@ int compare_rows(const T* left, const T* right, std::uint32_t dims) {
   return 0;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -4,7 +4,7 @@
 #include <kith/apps/generate.hpp>
 #include <kith/point_set.hpp>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Streams of draws of all shapes, so that no two uses of one seed share one.
 enum Stream : unsigned { kPoints = 1, kCentres, kChoices, kSheets, kDirections, kPlaces, kNoise, kRays = 9, kTurns };
@@ -28,4 +28,4 @@ void fill_duplicates(PointSet& points, const GenerateOptions& options);
 /// Numbers with 6 decimals, uniform in [-100, 100].
 void fill_decimals(PointSet& points, const GenerateOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 struct HashedRow {
@@ -184,4 +184,4 @@ Summary summarize(PointView points, const SummarizeOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kSheetCount = 8;
@@ -95,4 +95,4 @@ void fill_surface(PointSet& points, const GenerateOptions& options) {
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

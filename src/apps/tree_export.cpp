@@ -23,7 +23,7 @@
 #include <span>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// The tree in order.
@@ -163,4 +163,4 @@ InOrderTree export_in_order(PointView points, const TreeExportOptions& options) 
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The positions [first, last) of one subtree, never empty; its node is in the middle.
 struct TreeRange {
@@ -128,4 +128,4 @@ std::uint32_t split_dimension(SplitRule rule, const TreeRange& range, std::uint3
   return static_cast<std::uint32_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

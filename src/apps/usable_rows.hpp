@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 inline constexpr std::uint64_t kMostRows = 0xfffffffe;  ///< of an index; 0xffffffff marks "none" in results
 
@@ -28,4 +28,4 @@ void require_host_points(PointView points, std::string_view purpose);
 /// they are to be left out.
 std::vector<std::uint32_t> usable_rows(PointView points, const RowDemands& demands);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

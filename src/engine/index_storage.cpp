@@ -134,6 +134,9 @@ std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const 
 }
 
 }  // namespace engine
+}  // namespace kith
+
+namespace kith::inline v0 {
 
 PointSet Index::points(int threads) const {
   require_threads(threads);
@@ -215,4 +218,4 @@ IndexFileInfo describe_index_file(const std::string& path) {
   return info;
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

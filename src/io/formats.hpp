@@ -8,7 +8,7 @@
 #include <kith/io/table.hpp>
 #include <kith/io/write_points.hpp>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 PointFile read_text(const runtime::InputFile& file, const ReadOptions& options);
 PointFile read_npy(const runtime::InputFile& file, const ReadOptions& options);
@@ -32,4 +32,4 @@ void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& 
 /// The coordinates, and the labels if there are any, as columns. Notes of the table stay.
 void fill_table(const PointFile& file, Table& table);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kDescriptionBytes = 192;
@@ -70,4 +70,4 @@ std::string describe_extra_bytes(const RecordField& field) {
   return description;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

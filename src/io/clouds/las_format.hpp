@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What stands before the points.
 struct LasFile {
@@ -59,4 +59,4 @@ LasScale measure_scale(std::span<const double> values, double scale, double offs
 /// A power of ten that gives every coordinate back, or the finest that fits. Values must be finite.
 LasScale choose_scale(std::span<const double> values);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 227;      // up to version 1.2
@@ -133,4 +133,4 @@ LasFile read_las_header(const runtime::InputFile& file) {
   return las;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 PointFile read_las(const runtime::InputFile& file, const ReadOptions& options) {
   LasFile las = read_las_header(file);
@@ -18,4 +18,4 @@ PointFile read_las(const runtime::InputFile& file, const ReadOptions& options) {
   return read_records(file, las.layout, as_f64, Format::las, kPlaceColumns);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 class PcdHeaderParser {
@@ -176,4 +176,4 @@ NumberType PcdField::number_type() const {
 
 PcdHeader read_pcd_header(const runtime::InputFile& file) { return PcdHeaderParser(file).parse(); }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kMaxLzfRatio = 88;  // three bytes give 264 at most
@@ -111,4 +111,4 @@ PointFile read_pcd(const runtime::InputFile& file, const ReadOptions& options) {
   return read_records(file, layout, options, Format::pcd, kPlaceColumns);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

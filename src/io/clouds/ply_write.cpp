@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_ply(runtime::OutputFile& file, PointView points, const WriteOptions& options) {
   const std::vector<std::string> names = column_names(options.columns, points.dims());
@@ -21,4 +21,4 @@ void write_ply(runtime::OutputFile& file, PointView points, const WriteOptions& 
   write_rows(file, points, options);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <array>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The value of `key` in a comment such as `Lattice="1 0 0 0 1 0 0 0 1" Properties=…`; empty if it is not there.
@@ -171,4 +171,4 @@ RecordSource find_extxyz(const runtime::InputFile& file, const ReadOptions& opti
   return ExtendedXyz(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

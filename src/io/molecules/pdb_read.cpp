@@ -9,7 +9,7 @@
 #include <array>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -105,4 +105,4 @@ RecordSource find_pdb(const runtime::InputFile& file, const ReadOptions& options
   return PdbReader(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

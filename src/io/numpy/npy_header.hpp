@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// An array as its header describes it.
 struct NpyHeader {
@@ -43,4 +43,4 @@ std::string_view npy_descr(DType dtype);
 PointFile read_npy_points(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t size,
                           const std::string& what, const ReadOptions& options, Format format);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

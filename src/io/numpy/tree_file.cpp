@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint32_t kMostRows = 0xfffffffe;
@@ -140,4 +140,4 @@ std::variant<apps::NodeTable, apps::InOrderTree> read_tree(const std::string& pa
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

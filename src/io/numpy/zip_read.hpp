@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One entry of the central directory.
 struct ZipEntry {
@@ -61,4 +61,4 @@ class ZipArchive {
   std::vector<ZipEntry> entries_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using namespace std::string_view_literals;
@@ -141,4 +141,4 @@ std::optional<ForeignKind> foreign_by_magic(std::string_view head) {
   return std::nullopt;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

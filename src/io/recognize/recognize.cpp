@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kRecognizedBytes = 4096;
@@ -134,4 +134,4 @@ Format recognize(const runtime::InputFile& file) {
   return Format::text;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

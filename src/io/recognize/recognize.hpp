@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The format to read `file` with. Throws CorruptFile that names the format if it is one that kith does not read, or if
 /// content and extension disagree.
@@ -34,4 +34,4 @@ std::optional<ForeignKind> foreign_by_structure(std::string_view head, const run
 /// "FILE: is a Parquet table, which kith does not read; convert it: …"
 std::string refusal_of(const ForeignKind& kind, const std::string& file_name);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The whole lines of the head.
@@ -119,4 +119,4 @@ Format format_of_structure(std::string_view head, const runtime::InputFile& file
   return Format::automatic;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 constexpr std::size_t kMaxTextHeader = std::size_t{1} << 20;
 
@@ -49,4 +49,4 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

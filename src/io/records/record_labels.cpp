@@ -8,7 +8,7 @@
 #include <bit>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 std::string text_of_number(std::uint64_t bits, NumberType type) {
   switch (type) {
@@ -55,4 +55,4 @@ void LabelCollector::add_numbers(std::span<const std::uint64_t> bits, NumberType
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -16,7 +16,7 @@
 #include <bit>
 #include <type_traits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kReadBlockBytes = std::uint64_t{1} << 22;
@@ -293,4 +293,4 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -21,7 +21,7 @@
 #include <limits>
 #include <optional>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kLineBlockBytes = std::uint64_t{1} << 20;
@@ -324,4 +324,4 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
@@ -230,4 +230,4 @@ ClassFile read_class_file(const std::string& path, std::optional<DType> dtype, i
   return read_class_file_in_blocks(file, dtype, threads, progress, block_bytes_for(file, threads));
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

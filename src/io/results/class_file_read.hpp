@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What the first line says.
 struct ClassCounts {
@@ -39,4 +39,4 @@ const char* parse_class_row(const char* row, const char* last, std::uint32_t dim
 template <typename T>
 std::string explain_class_row(const char* row, const char* last, std::uint64_t index, const ClassCounts& counts);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 SequenceFile read_text_column(const runtime::InputFile& file, const SequenceReadOptions& options) {
   ReadOptions table;
@@ -58,4 +58,4 @@ SequenceFile read_text_column(const runtime::InputFile& file, const SequenceRead
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -20,7 +20,7 @@
 #include <cstring>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 void refuse_what_is_read_once(const std::string& in) {
@@ -133,4 +133,4 @@ void append_columns(const std::string& in, const ReadOptions& options, const std
   output.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kLongestStep = std::size_t{4} << 20;
@@ -84,4 +84,4 @@ BlockLines TextBlocks::load(std::uint64_t i, std::vector<char>& buffer) const {
   return lines;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

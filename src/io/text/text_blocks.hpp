@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// How large blocks of a file are: small files are cut finer, so that every thread has a few.
 std::uint64_t block_bytes_for(const runtime::InputFile& file, int threads);
@@ -38,4 +38,4 @@ class TextBlocks {
   std::uint64_t block_bytes_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

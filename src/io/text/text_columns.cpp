@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// Nothing in it that --columns or a shell would take for something else.
@@ -142,4 +142,4 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
   return plan;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

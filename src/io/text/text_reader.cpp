@@ -18,7 +18,7 @@
 #include <atomic>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// Where the lines and rows of a block begin, and how many there are.
@@ -230,4 +230,4 @@ PointFile read_text(const runtime::InputFile& file, const ReadOptions& options) 
   return read_text_in_blocks(file, options, block_bytes_for(file, options.threads));
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What `read_text` does, in blocks of `block_bytes`. The result is the same for every block size; tests and fuzzers
 /// use tiny ones.
@@ -18,4 +18,4 @@ PointFile read_text_in_blocks(const runtime::InputFile& file, const ReadOptions&
 /// row has more or fewer fields than the first, CorruptFile if the file is no text.
 void read_text_columns(const runtime::InputFile& file, const ReadOptions& options);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 RecordSource find_vtk_legacy(const runtime::InputFile& file, const ReadOptions& options);
 RecordSource find_vtk_xml(const runtime::InputFile& file, const ReadOptions& options);
@@ -23,4 +23,4 @@ void add_vtk_array(RecordLayout& layout, const std::string& file_name, std::stri
 /// or null if it is not a number of that type.
 const char* parse_vtk_number(const char* at, const char* end, NumberType type, char* out);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

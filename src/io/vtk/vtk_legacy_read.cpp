@@ -14,7 +14,7 @@
 #include <cctype>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -263,4 +263,4 @@ RecordSource find_vtk_legacy(const runtime::InputFile& file, const ReadOptions& 
   return LegacyVtk(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One tag and the text that follows it.
 struct XmlTag {
@@ -31,4 +31,4 @@ class XmlTags {
   std::size_t at_ = 0;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0
