@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// How a front end writes an option: ("device", "cpu") is --device cpu for the command and device="cpu" for Python.
 using OptionWords = std::function<std::string(std::string_view option, std::string_view value)>;
@@ -15,4 +15,4 @@ using OptionWords = std::function<std::string(std::string_view option, std::stri
 /// them as `words` writes it.
 std::string with_options(std::string_view message, const OptionWords& words);
 
-}  // namespace kith
+}  // namespace kith::inline v0

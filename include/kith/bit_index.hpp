@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Borrows rows of bits, packed as numpy.packbits writes them: bit j of a row is bit 7 - j % 8 of its byte j / 8. What
 /// the last byte holds behind the last bit does not count. Copying is free; the memory, on the host, must outlive the
@@ -76,4 +76,4 @@ class BitIndex : public SearchIndex<BitIndex, BitView> {
   explicit BitIndex(std::shared_ptr<const StateOf<BitView>> state);
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Objects of any type under any true metric (>= 0, symmetric, triangle inequality). Searches are exact: what a loop
 /// over all objects with `metric(query, object)` finds, bit for bit.
@@ -226,4 +226,4 @@ CoverTree(Range&&, Metric = Metric()) -> CoverTree<std::ranges::range_value_t<Ra
 template <std::ranges::input_range Range, typename Metric>
 CoverTree(Range&&, Metric, MetricRounding) -> CoverTree<std::ranges::range_value_t<Range>, Metric>;
 
-}  // namespace kith
+}  // namespace kith::inline v0

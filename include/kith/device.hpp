@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// The CPU, one CUDA GPU, or "choose for me". A small value; compare with ==.
 class Device {
@@ -67,4 +67,4 @@ std::vector<DeviceInfo> available_devices();
 /// True if the CUDA backend was compiled in (a GPU may still be missing).
 bool built_with_cuda();
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -9,7 +9,7 @@
 #include <limits>
 #include <variant>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// How one search runs. All pointers are to memory of the GPU; the words mean what they mean in SearchOptions.
 struct DeviceSearchOptions {
@@ -80,4 +80,4 @@ class DeviceSearch {
   Index index_;
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Coordinates are IEEE single (`f32`) or double (`f64`) precision; distances have the same type.
 enum class DType : std::uint8_t { f32, f64 };
@@ -23,4 +23,4 @@ requires(std::is_same_v<T, float> ||
          std::is_same_v<T, double>) inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32
                                                                                                : DType::f64;
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Base of everything that kith throws on purpose.
 class Error : public std::runtime_error {
@@ -90,4 +90,4 @@ class Interrupted : public Error {
   int exit_code() const noexcept override { return 130; }
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

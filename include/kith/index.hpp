@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 template <typename View>
 struct StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
@@ -299,4 +299,4 @@ class Index : public SearchIndex<Index, PointView> {
   explicit Index(std::shared_ptr<const StateOf<PointView>> state);
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

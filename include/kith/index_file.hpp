@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// What was indexed: load it with Index, BitIndex or SequenceIndex.
 enum class IndexContent : std::uint8_t { points, bits, sequences };
@@ -64,4 +64,4 @@ IndexFileInfo describe_index_file(const std::string& path);
 /// What the bytes that `to_bytes` made hold. Throws CorruptFile.
 IndexContent content_of_index(std::span<const std::byte> bytes);
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith {
+namespace kith::inline v0 {
 
 struct MetricInfo;
 
@@ -85,4 +85,4 @@ std::span<const MetricInfo> metric_table();
 /// The patterns of the table, between `separator`s; `only` of those that have a property: `&MetricInfo::wraps`.
 std::string metric_choices(std::string_view separator, bool MetricInfo::*only = nullptr);
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Distances of one of the two types, side by side.
 class Distances {
@@ -232,4 +232,4 @@ class PointLists {
   std::vector<std::uint32_t> indices_;
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Owns a matrix of rows x dims coordinates in host memory, row-major without gaps, 64-byte aligned. Moves, never
 /// copies by accident: use `clone`.
@@ -53,4 +53,4 @@ class PointSet {
   DType dtype_ = DType::f32;
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// A matrix as those of Eigen: `outerStride` is the distance between rows, or between columns if they are contiguous.
 template <typename M>
@@ -93,4 +93,4 @@ class PointView {
   Device device_;
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

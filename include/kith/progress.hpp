@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// How far one stage of the work is.
 struct Progress {
@@ -18,4 +18,4 @@ struct Progress {
 /// false to stop: the call that runs then throws Interrupted. An empty callback is never called.
 using ProgressCallback = std::function<bool(const Progress&)>;
 
-}  // namespace kith
+}  // namespace kith::inline v0

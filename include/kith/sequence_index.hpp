@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Names from before all indexes shared their options.
 using SequenceIndexOptions = BuildOptions;
@@ -47,4 +47,4 @@ class SequenceIndex : public SearchIndex<SequenceIndex, SequenceView> {
   explicit SequenceIndex(std::shared_ptr<const StateOf<SequenceView>> state);
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// `edit`: the fewest insertions, deletions and replacements of single items that turn one into the other
 /// (Levenshtein). `hamming`: how many places differ; all sequences have the same length. `jaccard`: of sets, the share
@@ -16,4 +16,4 @@ std::string_view name_of(SequenceMetric metric);
 /// The reverse of `name_of`; also takes "levenshtein" for edit. Throws UsageError on anything else.
 SequenceMetric parse_sequence_metric(std::string_view text);
 
-}  // namespace kith
+}  // namespace kith::inline v0

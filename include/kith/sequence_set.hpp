@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// What the items of sequences are: any numbers, bytes of strings, Unicode code points of strings, or members of sets,
 /// which are ascending and different.
@@ -95,4 +95,4 @@ class SequenceSet {
   std::vector<std::uint64_t> offsets_ = {0};
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// Milliseconds by the clock of the caller's thread: the parts follow each other and add up to the total. Where work on
 /// a GPU runs while the host copies, it counts as copying. On the CPU there is only the total.
@@ -23,4 +23,4 @@ struct WorkTimes {
   double host_ms() const { return total_ms - start_ms - copy_in_ms - device_ms - copy_out_ms; }
 };
 
-}  // namespace kith
+}  // namespace kith::inline v0

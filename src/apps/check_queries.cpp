@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 std::vector<std::uint64_t> choose_queries(std::uint64_t count, std::uint64_t sample, std::uint64_t seed) {
   std::vector<std::uint64_t> chosen;
@@ -24,4 +24,4 @@ std::vector<std::uint64_t> choose_queries(std::uint64_t count, std::uint64_t sam
   return chosen;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// `sample` different numbers below `count`, ascending; all of them if `sample` is 0 or too large.
 std::vector<std::uint64_t> choose_queries(std::uint64_t count, std::uint64_t sample, std::uint64_t seed);
@@ -39,4 +39,4 @@ Verdict check_queries(std::uint64_t count, const VerifyOptions& options, const C
   return verdict;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

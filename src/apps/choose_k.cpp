@@ -15,7 +15,7 @@
 #include <functional>
 #include <new>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 void require_range(std::uint64_t rows, const ChooseKOptions& options) {
@@ -127,4 +127,4 @@ KChoice choose_k(PointView points, std::span<const double> values, const ChooseK
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Neighbours that one task looks at.
@@ -60,4 +60,4 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

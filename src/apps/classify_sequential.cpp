@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// What is known of a point or a labelled query; side by side, because both are looked up together.
@@ -123,4 +123,4 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
@@ -87,4 +87,4 @@ void ConditionWords::next() {
   fail(at_, first == '&' || first == '|' || first == '!' ? "write and, or, not" : "this sign means nothing here");
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

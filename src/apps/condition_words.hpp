@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct ConditionWord {
   enum class Kind : std::uint8_t { number, text, name, column, sign, end };  // a column stood in backticks
@@ -39,4 +39,4 @@ class ConditionWords {
   ConditionWord word_;
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

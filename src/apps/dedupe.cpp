@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <new>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 void check_options(PointView points, const DedupeOptions& options) {
@@ -90,4 +90,4 @@ Deduped dedupe(PointView points, const DedupeOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

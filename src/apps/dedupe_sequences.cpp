@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Per sequence the lowest-numbered one that is equal to it.
@@ -75,4 +75,4 @@ Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options) {
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -15,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockRows = 65536;
@@ -154,4 +154,4 @@ std::vector<std::uint32_t> first_equal_rows(PointView points, std::span<const st
                                       : EqualRows<double>(points, rows, options).run();
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

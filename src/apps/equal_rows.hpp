@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct EqualRowsOptions {
   RowOrder order;
@@ -23,4 +23,4 @@ struct EqualRowsOptions {
 std::vector<std::uint32_t> first_equal_rows(PointView points, std::span<const std::uint32_t> rows,
                                             const EqualRowsOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

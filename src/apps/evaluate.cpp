@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 void require_same_length(std::uint64_t truth, std::uint64_t predicted) {
@@ -100,4 +100,4 @@ ValueScore score_values(std::span<const double> truth, std::span<const double> p
   return score;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

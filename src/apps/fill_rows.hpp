@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 namespace detail {
 
@@ -45,4 +45,4 @@ void fill_rows(PointSet& points, const GenerateOptions& options, const RowFuncti
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

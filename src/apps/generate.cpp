@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint32_t kMostDims = 4096;
@@ -106,4 +106,4 @@ Generated generate(const GenerateOptions& options) {
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kMostRows = 0xfffffffe;  // of an index
@@ -71,4 +71,4 @@ PointSet join_points(PointView first, PointView second, int threads) {
   return joined;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 enum Stream : std::uint64_t { kRays = 9, kRevolutions = 10 };
@@ -252,4 +252,4 @@ void fill_lidar(PointSet& points, const GenerateOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

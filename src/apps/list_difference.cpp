@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <unordered_set>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 template <typename T>
@@ -141,4 +141,4 @@ template std::string exact_difference(const NeighborList<float>&, const Neighbor
 template std::string exact_difference(const NeighborList<double>&, const NeighborList<double>&,
                                       const ListContext<double>&);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

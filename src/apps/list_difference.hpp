@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// A list of neighbours; both spans have the same length.
 template <typename T>
@@ -36,4 +36,4 @@ template <typename T>
 std::string approximate_difference(const NeighborList<T>& found, const NeighborList<T>& expected, double eps,
                                    double max_distance, const ListContext<T>& context);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

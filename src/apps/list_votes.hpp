@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Up to here comparing is faster than a tally.
 inline constexpr std::uint32_t kMostOfFew = 16;
@@ -94,4 +94,4 @@ inline std::vector<ListVotes> make_votes(int threads, std::uint32_t classes, con
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

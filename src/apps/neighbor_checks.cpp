@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 void require_labels(LabelView labels, std::uint64_t rows) {
   if (labels.codes.size() != rows) {
@@ -48,4 +48,4 @@ void require_weights(const NeighborOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

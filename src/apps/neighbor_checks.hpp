@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Throws UsageError unless there is a code for each row, each of them below `classes`.
 void require_labels(LabelView labels, std::uint64_t rows);
@@ -17,4 +17,4 @@ void require_neighbors(std::uint32_t k, std::uint64_t most, std::uint64_t points
 /// Throws UsageError for weights that the metric does not know.
 void require_weights(const NeighborOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 std::string_view name_of(Weights weights) { return weights == Weights::uniform ? "uniform" : "distance"; }
 
@@ -16,4 +16,4 @@ Weights parse_weights(std::string_view text) {
   throw UsageError(fmt::format("unknown weights \"{}\"; choose uniform or distance", text));
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Entries of lists in memory at one time.
@@ -62,4 +62,4 @@ void search_in_order(const Index& index, PointView queries, std::span<const std:
   meter.finish();
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

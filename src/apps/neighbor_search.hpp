@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The index for a known number of queries. Times and the index's own account of itself go to `work`.
 Index build_index(PointView points, std::uint64_t queries, const NeighborOptions& options, NeighborWork& work);
@@ -31,4 +31,4 @@ inline std::uint32_t count_of_found(const std::uint32_t* row, std::uint32_t k, s
   return k;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The value that neighbours are compared by: the squared distance for L2, and for cosine and angular (of normalised
 /// vectors), the sum of powers for lp, the negative inner product for ip, the distance itself for others. All in
@@ -98,4 +98,4 @@ bool is_within(T value, double radius, Metric metric) {
   return static_cast<double>(distance_of(value, metric)) <= radius;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

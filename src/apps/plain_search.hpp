@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// One point as a neighbour of one query.
 template <typename T>
@@ -76,4 +76,4 @@ struct PlainSearch {
   }
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

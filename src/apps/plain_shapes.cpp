@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 enum Stream : std::uint64_t { kPoints = 1, kCentres = 2, kChoices = 3 };
@@ -116,4 +116,4 @@ void fill_decimals(PointSet& points, const GenerateOptions& options) {
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct SineCosine {
   double sine;
@@ -78,4 +78,4 @@ inline SineCosine normal_pair(const Draws& draws, std::uint64_t number) {
 /// One normal number, from draws `number` and `number + 1`.
 inline double normal(const Draws& draws, std::uint64_t number) { return normal_pair(draws, number).cosine; }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

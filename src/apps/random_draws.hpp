@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Spreads the bits of a 64-bit word; a bijection.
 constexpr std::uint64_t scramble(std::uint64_t word) {
@@ -41,4 +41,4 @@ class Draws {
   std::uint64_t key_;
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 std::vector<std::uint32_t> random_rows(std::uint64_t rows, std::uint64_t count, std::uint64_t seed) {
   constexpr std::uint64_t kStream = 0x73656c656374;  // apart from what other uses draw with the same seed
@@ -23,4 +23,4 @@ std::vector<std::uint32_t> random_rows(std::uint64_t rows, std::uint64_t count, 
   return chosen;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Neighbours that one task looks at.
@@ -68,4 +68,4 @@ Regressed regress(PointView points, std::span<const double> values, PointView qu
   return result;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

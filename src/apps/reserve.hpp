@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// rows x columns zeros. Throws OutOfMemory that says what they are for; before all memory of the machine is in use, if
 /// there is not enough.
@@ -27,4 +27,4 @@ void reserve(std::vector<T>& values, std::uint64_t rows, std::uint64_t columns, 
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

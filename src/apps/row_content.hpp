@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 template <typename T>
 bool is_finite_row(const T* row, std::uint32_t dims) {
@@ -39,4 +39,4 @@ int compare_rows(const T* left, const T* right, std::uint32_t dims) {
   return 0;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct RowOrder {
   std::span<const double> scores;  ///< one per row, none of them NaN; empty: by number alone
@@ -18,4 +18,4 @@ struct RowOrder {
   }
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 using Row = std::uint64_t;
@@ -295,4 +295,4 @@ std::vector<std::uint32_t> rows_where(const io::Table& table, std::string_view c
   return all;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

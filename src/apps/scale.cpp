@@ -14,7 +14,7 @@
 #include <limits>
 #include <new>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockRows = 4096;
@@ -203,4 +203,4 @@ Scale fit_scale(PointView points, Scaling scaling, int threads) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Rows whose results are added up together: sums of errors must not depend on the threads.
 inline constexpr std::uint64_t kRowsScoredTogether = 1024;
@@ -197,4 +197,4 @@ class ValueErrors {
   std::vector<double> squares_;  // per k
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -4,7 +4,7 @@
 #include <kith/apps/generate.hpp>
 #include <kith/point_set.hpp>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Independent coordinates in [0, 1).
 void fill_uniform(PointSet& points, const GenerateOptions& options);
@@ -25,4 +25,4 @@ void fill_duplicates(PointSet& points, const GenerateOptions& options);
 /// Numbers with 6 decimals, uniform in [-100, 100].
 void fill_decimals(PointSet& points, const GenerateOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

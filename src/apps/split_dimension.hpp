@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The sides of the tight box of `count` > 0 points, upper - lower in the type of the points; `point(i)` is the i-th.
 template <typename T, typename Point>
@@ -37,4 +37,4 @@ std::uint32_t split_dimension(SplitRule rule, const TreeRange& range, std::uint3
   return static_cast<std::uint32_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kCells = 8;  // stream
@@ -81,4 +81,4 @@ double ground_height(double x, double y) {
   return 0.06 * sine_cosine_of_turns(x / 83).sine + 0.03 * sine_cosine_of_turns(x / 61 + y / 47).sine;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// A block that stands on the ground, its sides along x and y.
 struct Block {
@@ -35,4 +35,4 @@ StreetScene street_around(std::uint64_t seed, double x, double reach);
 /// The height of the ground; it stays within 0.1 of 0, and its slope within 0.01.
 double ground_height(double x, double y);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockRows = 65536;
@@ -187,4 +187,4 @@ Summary summarize(PointView points, const SummarizeOptions& options) {
   }
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// A point and its number.
 template <typename T>
@@ -22,4 +22,4 @@ bool precedes(NumberedPoint<T> a, NumberedPoint<T> b, std::uint32_t dim, std::ui
   return a.number < b.number;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 enum Stream : std::uint64_t { kSheets = 4, kDirections = 5, kPlaces = 6, kNoise = 7 };
@@ -97,4 +97,4 @@ void fill_surface(PointSet& points, const GenerateOptions& options) {
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int threads) {
   if (points.device().kind() == Device::Kind::cuda) {
@@ -38,4 +38,4 @@ PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int th
   return taken;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -18,7 +18,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// Up to this many points all pairs are looked at, so that nothing stays open.
@@ -251,4 +251,4 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
   return first_kept;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct ThinOutOptions {
   double radius = 0;
@@ -29,4 +29,4 @@ std::vector<std::uint32_t> thin_out(PointView points, std::span<const std::uint3
 std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const std::uint32_t> removed,
                                              std::span<const std::uint32_t> kept, const ThinOutOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -25,7 +25,7 @@
 #include <span>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// The tree in order.
@@ -165,4 +165,4 @@ InOrderTree export_in_order(PointView points, const TreeExportOptions& options) 
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The positions [first, last) of one subtree, never empty; its node is in the middle.
 struct TreeRange {
@@ -82,4 +82,4 @@ void visit_ranges(std::uint64_t count, const VisitOptions& options, const Visit&
   if (count > 0) visit_below(count, visit_top(count, options, visit), options, visit);
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

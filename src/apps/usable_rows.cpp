@@ -12,7 +12,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockRows = 65536;
@@ -95,4 +95,4 @@ std::vector<std::uint32_t> usable_rows(PointView points, const RowDemands& deman
   return points.dtype() == DType::f32 ? find_usable<float>(points, demands) : find_usable<double>(points, demands);
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

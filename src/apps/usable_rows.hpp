@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// What makes a row unusable, and what happens then.
 struct RowDemands {
@@ -26,4 +26,4 @@ void require_host_points(PointView points, std::string_view purpose);
 /// they are to be left out.
 std::vector<std::uint32_t> usable_rows(PointView points, const RowDemands& demands);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

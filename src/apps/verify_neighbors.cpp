@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 void check_data(PointView points, PointView queries, DType found, std::uint64_t found_queries,
@@ -291,4 +291,4 @@ Verdict verify_neighbors(const NeighborLists& found, std::span<const double> rad
   return verify_lists(found, radii, points, queries, options);
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

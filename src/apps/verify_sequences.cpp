@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 using Items = std::span<const std::uint32_t>;
@@ -133,4 +133,4 @@ Verdict verify_neighbors(const NeighborLists& found, double radius, SequenceView
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

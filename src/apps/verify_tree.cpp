@@ -26,7 +26,7 @@
 #include <tuple>
 #include <utility>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 /// The tree in order, as it claims to be.
@@ -304,4 +304,4 @@ TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyT
   });
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Reused from list to list, so that nothing is allocated for each.
 class VoteTally {
@@ -78,4 +78,4 @@ class VoteTally {
   int shift_ = 0;
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 template <typename T>
@@ -46,4 +46,4 @@ std::uint64_t wrap_points(PointSet& points, std::span<const PeriodicAxis> axes) 
   return points.dtype() == DType::f32 ? wrap(points.values<float>(), axes) : wrap(points.values<double>(), axes);
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace kith {
+namespace kith::inline v0 {
 
 std::string with_options(std::string_view message, const OptionWords& words) {
   constexpr char kMark = '`';
@@ -23,4 +23,4 @@ std::string with_options(std::string_view message, const OptionWords& words) {
   }
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -1,7 +1,7 @@
 // Storage of results. See kith/neighbors.hpp.
 #include <kith/neighbors.hpp>
 
-namespace kith {
+namespace kith::inline v0 {
 
 Distances::Distances(DType dtype, std::size_t count) {
   if (dtype == DType::f32) {
@@ -11,4 +11,4 @@ Distances::Distances(DType dtype, std::size_t count) {
   }
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace kith {
+namespace kith::inline v0 {
 
 std::string_view name_of(SequenceMetric metric) {
   switch (metric) {
@@ -27,4 +27,4 @@ SequenceMetric parse_sequence_metric(std::string_view text) {
   throw UsageError(fmt::format("\"{}\" is no metric of sequences; choose edit, hamming or jaccard", text));
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

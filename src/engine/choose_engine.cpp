@@ -12,7 +12,7 @@
 #include <array>
 #include <utility>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 constexpr std::array<std::pair<Engine, std::string_view>, 4> kEngineNames{{
@@ -38,7 +38,7 @@ Engine parse_engine(std::string_view text) {
   throw UsageError(fmt::format("unknown engine \"{}\"; choose auto, brute, kdtree or covertree", text));
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0
 
 namespace kith::engine {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace kith {
+namespace kith::inline v0 {
 
 std::string_view name_of(CoverBuilder builder) { return builder == CoverBuilder::lists ? "lists" : "batch"; }
 
@@ -14,4 +14,4 @@ CoverBuilder parse_cover_builder(std::string_view text) {
   throw UsageError(fmt::format("unknown builder \"{}\"; choose batch or lists", text));
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -8,7 +8,7 @@
 
 #include <charconv>
 
-namespace kith {
+namespace kith::inline v0 {
 
 Device Device::parse(std::string_view text) {
   if (text == "auto") return automatic();
@@ -46,4 +46,4 @@ std::vector<DeviceInfo> available_devices() {
 
 bool built_with_cuda() { return engine::cuda_backend() != nullptr; }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 namespace {
 
 using engine::LabelRequest;
@@ -106,4 +106,4 @@ NeighborWork regress_on_device(PointView points, const double* values, PointView
   return answer({.points = points, .queries = queries, .options = options, .values = values, .means = means}).work;
 }
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -16,7 +16,7 @@
 #include <utility>
 #include <variant>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 using engine::DeviceRun;
@@ -263,4 +263,4 @@ void DeviceSearch::box(PointView lower, PointView upper, const std::uint64_t* of
   });
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 /// Boxes in host memory that are fit to be searched.
@@ -97,4 +97,4 @@ std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, co
   });
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

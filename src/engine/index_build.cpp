@@ -20,7 +20,7 @@
 
 #include <utility>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 using engine::PreparedRows;
@@ -220,4 +220,4 @@ BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const
   return {choice.engine, choice.device, bytes.index, bytes.peak, std::move(choice.reason)};
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 template <typename T>
@@ -85,4 +85,4 @@ std::uint32_t Index::knn_one(std::span<const double> query, std::span<std::uint3
   return search_one(*state_, query, indices, distances, options);
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

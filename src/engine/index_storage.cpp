@@ -130,6 +130,9 @@ std::shared_ptr<const IndexState> PointFiles::load(const IndexFile& file, const 
 }
 
 }  // namespace engine
+}  // namespace kith
+
+namespace kith::inline v0 {
 
 PointSet Index::points(int threads) const {
   require_threads(threads);
@@ -209,4 +212,4 @@ IndexFileInfo describe_index_file(const std::string& path) {
   return info;
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

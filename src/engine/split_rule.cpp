@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace kith {
+namespace kith::inline v0 {
 
 std::string_view name_of(SplitRule rule) { return rule == SplitRule::cycle ? "cycle" : "widest"; }
 
@@ -14,4 +14,4 @@ SplitRule parse_split_rule(std::string_view text) {
   throw UsageError(fmt::format("unknown split rule \"{}\"; choose widest or cycle", text));
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

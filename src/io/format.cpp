@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using NamedFormat = std::pair<std::string_view, Format>;
@@ -87,4 +87,4 @@ Format format_of_extension(std::string_view path) {
   return Format::automatic;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include "runtime/input_file.hpp"
 #include "runtime/output_file.hpp"
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 PointFile read_text(const runtime::InputFile& file, const ReadOptions& options);
 PointFile read_npy(const runtime::InputFile& file, const ReadOptions& options);
@@ -28,4 +28,4 @@ void write_npz(runtime::OutputFile& file, PointView points, const WriteOptions& 
 void write_ply(runtime::OutputFile& file, PointView points, const WriteOptions& options);
 void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& options);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -14,4 +14,4 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

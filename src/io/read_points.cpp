@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 PointFile read_as(Format format, const runtime::InputFile& file, const ReadOptions& options) {
@@ -96,4 +96,4 @@ PointFile read_points(const std::string& path, const ReadOptions& options) {
   return read_points(file, options);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

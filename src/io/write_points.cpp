@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_points(const std::string& path, PointView points, const WriteOptions& options) {
   if (points.device() != Device::cpu()) {
@@ -45,4 +45,4 @@ void write_points(const std::string& path, PointView points, const WriteOptions&
   file.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

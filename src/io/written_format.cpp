@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::string_view kWritable =
@@ -60,4 +60,4 @@ TextStyle text_style_of(const std::string& path) {
   return {};
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `wanted`, or what the extension of the path says (".gz" is looked through); text for "-". Throws UsageError for a
 /// format that is not written.
@@ -16,4 +16,4 @@ Format format_to_write(const std::string& path, Format wanted);
 /// Commas, or what .tsv and .xyz have.
 TextStyle text_style_of(const std::string& path);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

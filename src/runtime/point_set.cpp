@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
@@ -54,4 +54,4 @@ void PointSet::require(DType dtype) const {
   }
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

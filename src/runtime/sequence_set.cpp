@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 template <typename Parts>
@@ -114,4 +114,4 @@ std::string SequenceSet::string(std::uint64_t i) const {
   return text;
 }
 
-}  // namespace kith
+}  // namespace kith::inline v0

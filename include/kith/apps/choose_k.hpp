@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct ChooseKOptions : NeighborOptions {  ///< `k` is not used
   std::uint32_t least = 1;
@@ -36,4 +36,4 @@ KChoice choose_k(PointView points, LabelView labels, const ChooseKOptions& optio
 /// The same for `regress`.
 KChoice choose_k(PointView points, std::span<const double> values, const ChooseKOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

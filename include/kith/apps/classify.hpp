@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct ClassifyOptions : NeighborOptions {
   /// Whether `Classified::shares` is filled.
@@ -41,4 +41,4 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
 Classified classify_sequential(PointView points, LabelView labels, PointView queries,
                                const ClassifyOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The words mean what they mean in NeighborOptions. The work runs on the GPU that holds the points.
 struct DeviceNeighborOptions {
@@ -57,4 +57,4 @@ ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelVi
 NeighborWork regress_on_device(PointView points, const double* values, PointView queries, double* means,
                                const DeviceNeighborOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

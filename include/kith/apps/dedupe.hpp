@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// In `Deduped::map`: a row with NaN or infinity that was left out.
 inline constexpr std::uint32_t kLeftOut = 0xffffffff;
@@ -55,4 +55,4 @@ struct Deduped {
 /// Throws BadData on NaN or infinity, UsageError on options that make no sense, OutOfMemory, Interrupted.
 Deduped dedupe(PointView points, const DedupeOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

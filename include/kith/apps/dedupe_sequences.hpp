@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct SequenceDedupeOptions {
   /// Unset: only sequences equal to a kept one go. Set: those at a distance of at most this from one that was kept
@@ -26,4 +26,4 @@ struct SequenceDedupeOptions {
 /// all, and 8 bytes for each pair that it finds. Throws as SequenceIndex::build and radius_self.
 Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

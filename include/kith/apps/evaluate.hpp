@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// How well one class was found.
 struct ClassScore {
@@ -54,4 +54,4 @@ struct ValueScore {
 /// Throws UsageError if the columns are not as long as each other.
 ValueScore score_values(std::span<const double> truth, std::span<const double> predicted);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// What the points look like; docs/commands/generate.md has a picture of each.
 enum class Shape : std::uint8_t { uniform, clusters, surface, lidar, grid, line, duplicates, classes };
@@ -39,4 +39,4 @@ struct Generated {
 /// Throws UsageError if the shape does not exist in that many dims (lidar is 3-D, surface at least 2-D), OutOfMemory.
 Generated generate(const GenerateOptions& options);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// How much a neighbour counts. `uniform`: each the same. `distance`: the distance of the nearest one divided by its
 /// own, so 1 for the nearest; if that is 0, only those at distance 0 count.
@@ -51,4 +51,4 @@ struct NeighborWork {
   double vote_ms = 0;
 };
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct Regressed {
   std::vector<double> values;  ///< one per query
@@ -22,4 +22,4 @@ struct Regressed {
 Regressed regress(PointView points, std::span<const double> values, PointView queries,
                   const NeighborOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

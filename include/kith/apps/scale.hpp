@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// `standard`: mean 0 and standard deviation 1. `minmax`: from 0 to 1. A column of one value is only shifted.
 enum class Scaling : std::uint8_t { none, standard, minmax };
@@ -30,4 +30,4 @@ struct Scale {
 /// Fitted on these points, in host memory; the same for every number of threads. Throws BadData on NaN or infinity.
 Scale fit_scale(PointView points, Scaling scaling, int threads = 0);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

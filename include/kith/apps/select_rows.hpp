@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// The rows for which a condition is true, e.g. "mean_distance < 0.2 and label == 'car'":
 ///   or, and, not · == != < <= > >= · + - * / · abs sqrt floor min max isnan isfinite · numbers, 'texts', columns, row
@@ -19,4 +19,4 @@ std::vector<std::uint32_t> rows_where(const io::Table& table, std::string_view c
 /// machine. O(rows).
 std::vector<std::uint32_t> random_rows(std::uint64_t rows, std::uint64_t count, std::uint64_t seed);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct Summary {
   std::uint64_t points = 0;
@@ -28,4 +28,4 @@ struct SummarizeOptions {
 /// O(n d) time and about 16 bytes per point of memory.
 Summary summarize(PointView points, const SummarizeOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

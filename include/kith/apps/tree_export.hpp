@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// "No such node": a missing child, or the root of an empty table.
 inline constexpr std::uint32_t kNoNode = 0xffffffff;
@@ -65,4 +65,4 @@ NodeTable export_node_table(PointView points, const TreeExportOptions& options =
 /// The same tree, laid out in order.
 InOrderTree export_in_order(PointView points, const TreeExportOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct VerifyOptions {
   Metric metric = Metric::l2();
@@ -53,4 +53,4 @@ Verdict verify_neighbors(const NeighborLists& found, double radius, PointView po
 Verdict verify_neighbors(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
                          const VerifyOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

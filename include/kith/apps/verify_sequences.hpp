@@ -5,7 +5,7 @@
 #include <kith/sequence_metric.hpp>
 #include <kith/sequence_set.hpp>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// Checks k nearest neighbours. `queries` may be the sequences themselves. Of the options `exclude_self`, `sample`,
 /// `seed`, `threads` and `progress` count. Throws UsageError if the sizes or the kinds do not match. Each pair costs
@@ -17,4 +17,4 @@ Verdict verify_neighbors(const Neighbors& found, SequenceView sequences, Sequenc
 Verdict verify_neighbors(const NeighborLists& found, double radius, SequenceView sequences, SequenceView queries,
                          SequenceMetric metric, const VerifyOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 struct VerifyTreeOptions {
   int threads = 0;  ///< 0 means all cores
@@ -29,4 +29,4 @@ struct TreeVerdict {
 TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options = {});
 TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options = {});
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kith::apps {
+namespace kith::apps::inline v0 {
 
 /// One axis of a box, from `lower` to below `upper`. Equal ends: it does not wrap.
 struct PeriodicAxis {
@@ -22,4 +22,4 @@ struct PeriodicAxis {
 /// that are in order.
 std::uint64_t wrap_points(PointSet& points, std::span<const PeriodicAxis> axes);
 
-}  // namespace kith::apps
+}  // namespace kith::apps::inline v0

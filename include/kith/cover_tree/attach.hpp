@@ -9,7 +9,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace kith::cover_tree {
+namespace kith::inline v0::cover_tree {
 
 /// A twin has its node's distances if the metric is exact, by the triangle inequality, or if both are the same object.
 template <typename Object>
@@ -56,4 +56,4 @@ void attach_child(Store<Object>& store, const Place& place, const Bounds& bounds
   extend_reach(store, place, bounds, single, child.reach, child.lowest);
 }
 
-}  // namespace kith::cover_tree
+}  // namespace kith::inline v0::cover_tree

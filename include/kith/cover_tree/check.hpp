@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::cover_tree {
+namespace kith::inline v0::cover_tree {
 
 inline std::string shortest_text(double value) {
   char text[32];
@@ -169,4 +169,4 @@ class Checker {
   std::vector<Slot> slots_;
 };
 
-}  // namespace kith::cover_tree
+}  // namespace kith::inline v0::cover_tree

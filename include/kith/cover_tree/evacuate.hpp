@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::cover_tree {
+namespace kith::inline v0::cover_tree {
 
 template <typename Object, typename Metric>
 class Evacuation {
@@ -119,4 +119,4 @@ class Evacuation {
   std::size_t children_done_ = 0, twins_done_ = 0;
 };
 
-}  // namespace kith::cover_tree
+}  // namespace kith::inline v0::cover_tree

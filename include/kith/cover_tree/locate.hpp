@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::cover_tree {
+namespace kith::inline v0::cover_tree {
 
 /// A node whose distance is known, and how the walk came to it.
 struct Measured {
@@ -111,4 +111,4 @@ Place locate(const Store<Object>& store, const Meter<Object, Metric>& meter, con
   return place;
 }
 
-}  // namespace kith::cover_tree
+}  // namespace kith::inline v0::cover_tree

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// The metric of objects that know their distance: `a.distance(b)`, or else a function `distance(a, b)` in the
 /// namespace of their type.
@@ -183,4 +183,4 @@ class Measuring {
 };
 
 }  // namespace cover_tree
-}  // namespace kith
+}  // namespace kith::inline v0

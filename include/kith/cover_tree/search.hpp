@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith {
+namespace kith::inline v0 {
 
 /// An object that was found. Ordered by (distance, id).
 struct NearObject {
@@ -147,4 +147,4 @@ void within(const Store<Object>& store, const Meter<Object, Metric>& meter, cons
 }
 
 }  // namespace cover_tree
-}  // namespace kith
+}  // namespace kith::inline v0

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::cover_tree {
+namespace kith::inline v0::cover_tree {
 
 /// Where a node lies in the store. Slots of removed objects are used again; numbers of objects are not.
 using Slot = std::uint32_t;
@@ -198,4 +198,4 @@ class Store {
   Slot free_ = kNone;
 };
 
-}  // namespace kith::cover_tree
+}  // namespace kith::inline v0::cover_tree

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// A column that a file gets.
 struct AppendedColumn {
@@ -30,4 +30,4 @@ struct AppendedColumn {
 void append_columns(const std::string& in, const ReadOptions& options, const std::string& out,
                     std::span<const AppendedColumn> columns, std::uint64_t rows, const ProgressCallback& progress = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What such a file held.
 struct ClassFile {
@@ -45,4 +45,4 @@ void write_class_file(const std::string& path, PointView points, std::span<const
                       std::uint64_t train, std::uint32_t classes, int decimals = 6,
                       const ProgressCallback& progress = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `text` covers CSV, TSV, XYZ and any other separated numbers; `extxyz` is XYZ whose comment names the columns, or of
 /// several frames; `vtk` is legacy and XML; `raw` is plain numbers and Fortran records, as `ReadOptions::layout` says.
@@ -39,4 +39,4 @@ Format parse_format(std::string_view text);
 /// What the extension of a path says (".gz" and ".zst" are looked through); `automatic` if it says nothing.
 Format format_of_extension(std::string_view path);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// .npz with `indices` (queries x k, u32), `distances` (queries x k) and `points` (one u64), or CSV with one line per
 /// neighbour: query,rank,index,distance. The extension decides; "-" is standard output, as CSV. Whole or not at all.
@@ -33,4 +33,4 @@ void write_counts(const std::string& path, const std::vector<std::uint32_t>& cou
 /// IoError, CorruptFile if the arrays do not fit together.
 std::variant<Neighbors, NeighborLists> read_neighbors(const std::string& path);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

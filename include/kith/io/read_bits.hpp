@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What a file held, packed as BitView wants it.
 struct BitFile {
@@ -24,4 +24,4 @@ struct BitFile {
 /// damaged or no .npy, BadData if the array has another type or shape, OutOfMemory, Interrupted.
 BitFile read_bits(const std::string& path, const ProgressCallback& progress = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

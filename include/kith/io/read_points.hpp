@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 struct Table;  // kith/io/table.hpp
 
@@ -85,4 +85,4 @@ struct PointFile {
 /// that was asked for is not there. NaN and infinity that the file itself holds are kept.
 PointFile read_points(const std::string& path, const ReadOptions& options = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `lines`: a string in each line. `fasta` and `phylip`: named sequences; PHYLIP sequential or interleaved, with names
 /// of ten characters or ended by a blank. `sets`: whole numbers from 0 to 2^32 - 1 in each line, separated by blanks,
@@ -69,4 +69,4 @@ SequenceSet shingles_of(SequenceView strings, std::uint32_t length);
 /// The same for words: what stands between blanks, tabs and line breaks.
 SequenceSet words_of(SequenceView strings);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Writes what `apps::dedupe` found. `map` holds the place in `kept` per old row (0xffffffff for rows that were left
 /// out), `kept` the old row of each place. The extension decides:
@@ -17,4 +17,4 @@ namespace kith::io {
 void write_row_map(const std::string& path, std::span<const std::uint32_t> map, std::span<const std::uint32_t> kept,
                    const ProgressCallback& progress = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What the values of a column are.
 enum class ColumnType : std::uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f32, f64, text };
@@ -181,4 +181,4 @@ Column rounded(const Column& column, ColumnType type);
 /// A table of points. Without names the columns are called x, y, z or c0, c1, …
 Table table_of(PointView points, const std::vector<std::string>& names = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What `read_points` will find with the same options.
 struct TextHeader {
@@ -24,4 +24,4 @@ std::optional<TextHeader> read_text_header(const std::string& path, const ReadOp
 std::optional<std::string> place_in_text(const std::string& path, const ReadOptions& options, std::uint64_t row,
                                          std::optional<std::uint32_t> dimension);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

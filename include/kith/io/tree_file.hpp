@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// .npz with `point`, `less`, `greater` (u32 per node), `split_dim` (u8, u16 or u32, the smallest that holds the dims)
 /// and, one number each, `root` (u32), `rows` (u64), `dims` (u32), `bits` (u8: 32 or 64, the type of the points),
@@ -25,4 +25,4 @@ bool is_tree_file(const std::string& path);
 /// is not believed: see `apps::verify_tree`. Throws IoError, CorruptFile.
 std::variant<apps::NodeTable, apps::InOrderTree> read_tree(const std::string& path);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// How points are written. CSV, NPY, NPZ, PLY, PCD and LAS can be written, each also compressed (.gz).
 struct WriteOptions {
@@ -31,4 +31,4 @@ struct WriteOptions {
 /// format cannot be written, Interrupted.
 void write_points(const std::string& path, PointView points, const WriteOptions& options = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

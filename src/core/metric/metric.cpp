@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kith {
+namespace kith::inline v0 {
 namespace {
 
 double parse_exponent(std::string_view text, std::string_view whole) {
@@ -80,10 +80,10 @@ std::string metric_choices(std::string_view separator, bool MetricInfo::*only) {
   return choices;
 }
 
-void core::require_wraps(Metric metric) {
+}  // namespace kith::inline v0
+
+void kith::core::require_wraps(Metric metric) {
   if (metric.info().wraps) return;
   throw UsageError(fmt::format("period: periodic axes exist for {} only, not for {}",
                                metric_choices(", ", &MetricInfo::wraps), metric.name()));
 }
-
-}  // namespace kith

@@ -10,7 +10,7 @@
 #include <bit>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 NumberType type_of_code(const runtime::InputFile& file, unsigned code) {
@@ -75,4 +75,4 @@ PointFile read_idx(const runtime::InputFile& file, const ReadOptions& options) {
   return read_records(file, layout, options, Format::idx);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <charconv>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 [[noreturn]] void refuse_layout(std::string_view text, std::string_view why) {
@@ -161,4 +161,4 @@ class LayoutParser {
 
 RawLayout parse_raw_layout(std::string_view text) { return LayoutParser(text).parse(); }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One value of a row, or some bytes of it that mean nothing (an empty name).
 struct RawField {
@@ -34,4 +34,4 @@ struct RawLayout {
 /// Throws UsageError that quotes the word that is wrong.
 RawLayout parse_raw_layout(std::string_view text);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -15,7 +15,7 @@
 #include <limits>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kMarkerBytes = 4;
@@ -189,4 +189,4 @@ RecordSource find_raw(const runtime::InputFile& file, const ReadOptions& options
   return source;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -16,7 +16,7 @@
 #include <limits>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
@@ -103,4 +103,4 @@ PointFile read_vecs(const runtime::InputFile& file, const ReadOptions& options, 
   return read_records(file, layout, options, format);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kDescriptionBytes = 192;
@@ -73,4 +73,4 @@ std::string describe_extra_bytes(const RecordField& field) {
   return description;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Adds the fields that the body of an "extra bytes" record describes. They start at `offset` in a record of the
 /// points; fields that would end behind `record_bytes` and undocumented bytes are left out.
@@ -19,4 +19,4 @@ std::string describe_extra_bytes(const RecordField& field);
 /// The length of a name that a description holds.
 inline constexpr std::size_t kLasNameBytes = 32;
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 227;      // up to version 1.2
@@ -140,4 +140,4 @@ LasFile read_las_header(const runtime::InputFile& file) {
   return las;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What stands before the points.
 struct LasFile {
@@ -22,4 +22,4 @@ struct LasFile {
 /// Throws CorruptFile if the header is damaged or the points are compressed (LAZ).
 LasFile read_las_header(const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

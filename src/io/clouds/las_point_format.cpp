@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::array<std::uint64_t, kLasFormats> kRecordBytes = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
@@ -86,4 +86,4 @@ RecordLayout las_point_layout(int format) {
   return layout;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 inline constexpr int kLasFormats = 11;
 
@@ -20,4 +20,4 @@ bool las_has_infrared(int format);
 /// Whether records of this format refer to wave packets, which are not read.
 bool las_has_waves(int format);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

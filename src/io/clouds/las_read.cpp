@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
@@ -25,4 +25,4 @@ PointFile read_las(const runtime::InputFile& file, const ReadOptions& options) {
   return read_records(file, las.layout, as_f64, Format::las, kDefaultColumns);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

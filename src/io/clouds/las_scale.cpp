@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 LasScale measure_scale(std::span<const double> values, double scale, double offset) {
   LasScale result{scale, offset, 0};
@@ -38,4 +38,4 @@ LasScale choose_scale(std::span<const double> values) {
   return measure_scale(values, reach / 2147483000.0, offset);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 struct LasScale {
   double scale = 1;
@@ -18,4 +18,4 @@ LasScale measure_scale(std::span<const double> values, double scale, double offs
 /// A power of ten that gives every coordinate back, or the finest that fits. Values must be finite.
 LasScale choose_scale(std::span<const double> values);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

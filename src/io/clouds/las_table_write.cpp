@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kHeader12 = 227;
@@ -257,4 +257,4 @@ Notes write_las_table(runtime::OutputFile& file, const Table& table, const Write
   return las.notes();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

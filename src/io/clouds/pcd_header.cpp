@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 class HeaderParser {
@@ -178,4 +178,4 @@ NumberType PcdField::number_type() const {
 
 PcdHeader read_pcd_header(const runtime::InputFile& file) { return HeaderParser(file).parse(); }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

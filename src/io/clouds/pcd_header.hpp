@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One field; `count` values of `size` bytes each. Padding is called "_" and may have any size.
 struct PcdField {
@@ -39,4 +39,4 @@ struct PcdHeader {
 /// Throws CorruptFile, which names the line, if the header is damaged or facts stored twice disagree.
 PcdHeader read_pcd_header(const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

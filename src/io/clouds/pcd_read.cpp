@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
@@ -117,4 +117,4 @@ PointFile read_pcd(const runtime::InputFile& file, const ReadOptions& options) {
   return read_records(file, layout, options, Format::pcd, kDefaultColumns);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 Notes write_pcd_table(runtime::OutputFile& file, const Table& table, const WriteOptions& options) {
   const NumberColumns numbers = number_columns(table, Format::pcd, true);
@@ -37,4 +37,4 @@ Notes write_pcd_table(runtime::OutputFile& file, const Table& table, const Write
   return numbers.notes;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

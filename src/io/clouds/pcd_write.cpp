@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& options) {
   const std::vector<std::string> names = column_names(options.columns, points.dims());
@@ -32,4 +32,4 @@ void write_pcd(runtime::OutputFile& file, PointView points, const WriteOptions& 
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

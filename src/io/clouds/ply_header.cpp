@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 std::optional<NumberType> type_of_name(std::string_view name) {
@@ -145,4 +145,4 @@ bool PlyElement::has_lists() const {
 
 PlyHeader read_ply_header(const runtime::InputFile& file) { return HeaderParser(file).parse(); }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

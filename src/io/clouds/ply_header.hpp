@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 struct PlyProperty {
   std::string name;
@@ -42,4 +42,4 @@ struct PlyHeader {
 /// Throws CorruptFile, which names the line, if the header is damaged, has no end or no element "vertex".
 PlyHeader read_ply_header(const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 const std::vector<std::string> kDefaultColumns = {"x", "y", "z"};
@@ -204,4 +204,4 @@ PointFile read_ply(const runtime::InputFile& file, const ReadOptions& options) {
   return BinaryPly(file, header, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

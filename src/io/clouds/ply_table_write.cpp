@@ -8,7 +8,7 @@
 #include <array>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 std::string_view ply_type(ColumnType type) {
@@ -39,4 +39,4 @@ Notes write_ply_table(runtime::OutputFile& file, const Table& table, const Write
   return numbers.notes;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <cctype>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The value of `key` in a comment such as `Lattice="1 0 0 0 1 0 0 0 1" Properties=…`; empty if it is not there.
@@ -172,4 +172,4 @@ RecordSource find_extxyz(const runtime::InputFile& file, const ReadOptions& opti
   return ExtendedXyz(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

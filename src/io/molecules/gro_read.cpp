@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kNamesEnd = 20;  // residue number and name, atom name and number, 5 columns each
@@ -113,4 +113,4 @@ RecordSource find_gro(const runtime::InputFile& file, const ReadOptions& options
   return GroReader(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -252,4 +252,4 @@ RecordSource find_lammps(const runtime::InputFile& file, const ReadOptions& opti
   return LammpsReader(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

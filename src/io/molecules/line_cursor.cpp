@@ -13,7 +13,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kWindowBytes = std::size_t{1} << 18;
@@ -128,4 +128,4 @@ std::string period_advice(double x, double y, double z) {
   return fmt::format("`period={},{},{}`", x, y, z);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 class LineCursor {
  public:
@@ -60,4 +60,4 @@ void split_words(std::string_view line, std::vector<std::string_view>& words);
 /// "--period 1,2,3", or nothing if a length is not above 0.
 std::string period_advice(double x, double y, double z);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

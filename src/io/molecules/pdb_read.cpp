@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -106,4 +106,4 @@ RecordSource find_pdb(const runtime::InputFile& file, const ReadOptions& options
   return PdbReader(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void ArrayArchive::add_bytes(std::string_view name, std::string_view descr, std::span<const std::uint64_t> shape,
                              const void* data, std::size_t bytes) {
@@ -29,4 +29,4 @@ void ArrayArchive::finish() {
   meter_.finish();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

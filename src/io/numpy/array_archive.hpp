@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The dtype of a C++ type as NumPy writes it, e.g. "<u4".
 template <typename T>
@@ -68,4 +68,4 @@ class ArrayArchive {
   std::uint64_t done_ = 0;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

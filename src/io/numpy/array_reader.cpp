@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 bool ArrayReader::has(std::string_view name) const { return archive_.find(fmt::format("{}.npy", name)) != nullptr; }
 
@@ -82,4 +82,4 @@ std::vector<std::uint32_t> ArrayReader::numbers(std::string_view name, std::uint
   return numbers;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One array of the archive.
 struct ArrayMatrix {
@@ -49,4 +49,4 @@ class ArrayReader {
   ZipArchive archive_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <optional>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -268,4 +268,4 @@ std::string npy_header_bytes(std::string_view descr, std::span<const std::uint64
 
 std::string_view npy_descr(DType dtype) { return dtype == DType::f32 ? "<f4" : "<f8"; }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

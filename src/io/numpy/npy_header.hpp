@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// An array as its header describes it.
 struct NpyHeader {
@@ -38,4 +38,4 @@ std::string npy_header_bytes(std::string_view descr, std::span<const std::uint64
 /// "<f4" or "<f8".
 std::string_view npy_descr(DType dtype);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

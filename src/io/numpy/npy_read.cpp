@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 PointFile read_npy_points(const runtime::InputFile& file, std::uint64_t begin, std::uint64_t size,
                           const std::string& what, const ReadOptions& options, Format format) {
@@ -27,4 +27,4 @@ PointFile read_npy(const runtime::InputFile& file, const ReadOptions& options) {
   return read_npy_points(file, 0, file.size(), file.name(), options, Format::npy);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 std::string_view npy_code(ColumnType type) {
@@ -153,4 +153,4 @@ Notes write_npz_table(runtime::OutputFile& file, const Table& table, const Write
   return {};
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_npy(runtime::OutputFile& file, PointView points, const WriteOptions& options) {
   const std::uint64_t shape[] = {points.rows(), points.dims()};
@@ -14,4 +14,4 @@ void write_npy(runtime::OutputFile& file, PointView points, const WriteOptions& 
                  [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
@@ -140,4 +140,4 @@ PointFile read_npz(const runtime::InputFile& file, const ReadOptions& options) {
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

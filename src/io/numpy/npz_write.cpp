@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_npz(runtime::OutputFile& file, PointView points, const WriteOptions& options) {
   const std::uint64_t shape[] = {points.rows(), points.dims()};
@@ -21,4 +21,4 @@ void write_npz(runtime::OutputFile& file, PointView points, const WriteOptions& 
   archive.finish();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

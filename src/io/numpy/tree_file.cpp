@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint32_t kMostRows = 0xfffffffe;
@@ -141,4 +141,4 @@ std::variant<apps::NodeTable, apps::InOrderTree> read_tree(const std::string& pa
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

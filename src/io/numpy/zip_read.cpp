@@ -15,7 +15,7 @@
 #include <new>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint32_t kLocalHeader = 0x04034b50;
@@ -286,4 +286,4 @@ std::unique_ptr<runtime::InputFile> ZipArchive::head(const ZipEntry& entry, std:
   return std::make_unique<runtime::InputFile>(describe(entry), std::move(bytes));
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

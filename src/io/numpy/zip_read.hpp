@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One entry of the central directory.
 struct ZipEntry {
@@ -58,4 +58,4 @@ class ZipArchive {
   std::vector<ZipEntry> entries_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kLimit32 = 0xffffffff;
@@ -78,4 +78,4 @@ void ZipWriter::finish() {
   file_.write(tail.bytes());
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

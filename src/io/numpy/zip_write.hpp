@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Members are added one by one, then `finish` writes the directory.
 class ZipWriter {
@@ -36,4 +36,4 @@ class ZipWriter {
   std::vector<Entry> entries_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One such kind.
 struct ForeignKind {
@@ -24,4 +24,4 @@ std::optional<ForeignKind> foreign_by_structure(std::string_view head, const run
 /// "FILE: is a Parquet table, which kith does not read; convert it: …"
 std::string refusal_of(const ForeignKind& kind, const std::string& file_name);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using namespace std::string_view_literals;
@@ -140,4 +140,4 @@ std::optional<ForeignKind> foreign_by_magic(std::string_view head) {
   return std::nullopt;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

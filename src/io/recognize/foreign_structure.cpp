@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::string_view kCommandMark = "$ ";
@@ -228,4 +228,4 @@ std::string refusal_of(const ForeignKind& kind, const std::string& file_name) {
                      advice.substr(kCommandMark.size()));
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

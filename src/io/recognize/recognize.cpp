@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kHeadBytes = 4096;
@@ -137,4 +137,4 @@ Format recognize(const runtime::InputFile& file) {
   return Format::text;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,10 +5,10 @@
 
 #include "runtime/input_file.hpp"
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The format to read `file` with. Throws CorruptFile that names the format if it is one that kith does not read, or if
 /// content and extension disagree.
 Format recognize(const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

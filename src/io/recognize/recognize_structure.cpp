@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The whole lines of the head.
@@ -120,4 +120,4 @@ Format format_of_structure(std::string_view head, const runtime::InputFile& file
   return Format::automatic;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,9 +7,9 @@
 
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `automatic` if the first bytes are built like none of them.
 Format format_of_structure(std::string_view head, const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

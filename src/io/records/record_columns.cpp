@@ -9,7 +9,7 @@
 #include <cctype>
 #include <charconv>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 bool same_in_any_case(std::string_view a, std::string_view b) {
@@ -94,4 +94,4 @@ ColumnChoice choose_columns(std::string_view file, std::span<const std::string> 
   return choice;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Positions (from 0) of the columns to take.
 struct ColumnChoice {
@@ -31,4 +31,4 @@ std::string what_columns_there_are(std::span<const std::string> names, std::uint
 ColumnChoice choose_columns(std::string_view file, std::span<const std::string> names, std::uint32_t count,
                             std::span<const std::string> defaults, const ReadOptions& options);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
@@ -52,4 +52,4 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

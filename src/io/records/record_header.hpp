@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Walks over the header line by line; lines end with LF or CR LF.
 class HeaderLines {
@@ -36,4 +36,4 @@ class HeaderLines {
 /// The words of a line between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

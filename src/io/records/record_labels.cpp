@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 std::string text_of_number(std::uint64_t bits, NumberType type) {
   switch (type) {
@@ -56,4 +56,4 @@ void LabelCollector::add_numbers(std::span<const std::uint64_t> bits, NumberType
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

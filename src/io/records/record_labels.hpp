@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Collects the labels of one file, row by row.
 class LabelCollector {
@@ -44,4 +44,4 @@ class LabelCollector {
 /// The shortest text that reads back as the number whose bits, widened to 64, are given.
 std::string text_of_number(std::uint64_t bits, NumberType type);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One column: where its values lie and what they mean.
 struct RecordField {
@@ -59,4 +59,4 @@ void require_backed(const runtime::InputFile& file, std::uint64_t rows, std::uin
 PointFile read_records(const runtime::InputFile& file, const RecordLayout& layout, const ReadOptions& options,
                        Format format, std::span<const std::string> defaults = {});
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 22;
@@ -296,4 +296,4 @@ PointFile read_records(const runtime::InputFile& file, const RecordLayout& layou
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 RecordSource find_source(const runtime::InputFile& file, const ReadOptions& options, Format format) {
   switch (format) {
@@ -79,4 +79,4 @@ RecordSource RowBuilder::finish(const std::string& file_name) {
   return source;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What a format's own code finds out; `read_records` does the rest.
 struct RecordSource {
@@ -74,4 +74,4 @@ class RowBuilder {
   std::uint64_t rows_ = 0;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kTableBlockBytes = std::uint64_t{1} << 22;
@@ -179,4 +179,4 @@ void read_text_record_columns(const runtime::InputFile& file, const TextRecords&
   set_coordinates(table, defaults);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The type of the column that holds a field's values: booleans become u8, halves f32, scaled integers f64.
 ColumnType column_type_of(const RecordField& field);
@@ -22,4 +22,4 @@ void read_record_columns(const runtime::InputFile& file, const RecordLayout& lay
 void read_text_record_columns(const runtime::InputFile& file, const TextRecords& records, const ReadOptions& options,
                               Format format, std::span<const std::string> defaults);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -20,7 +20,7 @@
 #include <string>
 #include <type_traits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kRecordBlockBytes = std::uint64_t{1} << 22;
@@ -159,4 +159,4 @@ NumberColumns number_columns(const Table& table, Format format, bool has_64_bits
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One record per row, little-endian, as the layout says. `columns` has one entry per field, of the field's type (f64
 /// where it is scaled), or null where all bits are 0. Throws IoError, Interrupted.
@@ -35,4 +35,4 @@ struct NumberColumns {
 /// for names twice.
 NumberColumns number_columns(const Table& table, Format format, bool has_64_bits);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

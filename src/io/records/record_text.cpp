@@ -20,7 +20,7 @@
 #include <limits>
 #include <optional>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
@@ -325,4 +325,4 @@ PointFile read_text_records(const runtime::InputFile& file, const TextRecords& r
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One property of a line.
 struct TextField {
@@ -38,4 +38,4 @@ struct TextRecords {
 PointFile read_text_records(const runtime::InputFile& file, const TextRecords& records, const ReadOptions& options,
                             Format format, std::span<const std::string> defaults);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

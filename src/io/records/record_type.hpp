@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// How a number lies in a file; byte order is said elsewhere.
 enum class NumberType : std::uint8_t { boolean, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 };
@@ -58,4 +58,4 @@ constexpr DType natural_dtype(NumberType type) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Half precision; a type of its own, because C++20 has none.
 struct Half {
@@ -129,4 +129,4 @@ void with_number_type(NumberType type, Action&& action) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -15,7 +15,7 @@
 #include <iterator>
 #include <set>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 static_assert(std::endian::native == std::endian::little, "files are written in the machine's byte order");
 
@@ -86,4 +86,4 @@ std::vector<std::string> column_names(const std::vector<std::string>& names, std
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Calls `sink` with the bytes of all rows, in order, in blocks of a few MiB. Reports `stage` in bytes; throws
 /// Interrupted.
@@ -28,4 +28,4 @@ void write_lines(runtime::OutputFile& file, PointView points, const ProgressCall
 /// `names`, or x, y, z for up to three dimensions, or c0, c1, … Throws UsageError if the number of names is not `dims`.
 std::vector<std::string> column_names(const std::vector<std::string>& names, std::uint32_t dims);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

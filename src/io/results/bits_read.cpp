@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <new>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// Throws BadData unless the array is rows x columns of single bytes.
@@ -94,4 +94,4 @@ BitFile read_bits(const std::string& path, const ProgressCallback& progress) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

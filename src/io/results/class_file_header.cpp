@@ -18,7 +18,7 @@
 #include <system_error>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kFields = 4;
@@ -118,4 +118,4 @@ bool looks_like_class_file(const std::string& path) {
   return static_cast<std::uint64_t>(std::ranges::count(lines[1], ',')) == value_of(fields[3]);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `line` without its line end. Throws BadData that names `file_name` and the column.
 ClassCounts parse_class_counts(std::string_view line, const std::string& file_name);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 20;
@@ -236,4 +236,4 @@ ClassFile read_class_file(const std::string& path, std::optional<DType> dtype, i
   return read_class_file_in_blocks(file, dtype, threads, progress, block_bytes);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

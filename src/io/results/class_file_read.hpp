@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What the first line says.
 struct ClassCounts {
@@ -23,4 +23,4 @@ struct ClassCounts {
 ClassFile read_class_file_in_blocks(const runtime::InputFile& file, std::optional<DType> dtype, int threads,
                                     const ProgressCallback& progress, std::uint64_t block_bytes);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::int64_t kFreshLabel = -1;
@@ -146,4 +146,4 @@ std::string explain_class_row(const char* row, const char* last, std::uint64_t i
 template std::string explain_class_row<float>(const char*, const char*, std::uint64_t, const ClassCounts&);
 template std::string explain_class_row<double>(const char*, const char*, std::uint64_t, const ClassCounts&);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

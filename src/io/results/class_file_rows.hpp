@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Parses the row at `row`, the coordinates into `values`. `last` follows a line feed. Returns the comma before the
 /// class, or null if a field is none or the row has too few or too many; then values may have been written. Whether
@@ -19,4 +19,4 @@ const char* parse_class_row(const char* row, const char* last, std::uint32_t dim
 template <typename T>
 std::string explain_class_row(const char* row, const char* last, std::uint64_t index, const ClassCounts& counts);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr int kMostDecimals = 15;
@@ -144,4 +144,4 @@ void write_class_file(const std::string& path, PointView points, std::span<const
   out.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

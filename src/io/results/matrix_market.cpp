@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// `range(q)` gives the part [first, last) of the arrays that belongs to query q, without missing neighbours.
@@ -59,4 +59,4 @@ void write_matrix_market(const std::string& path, const NeighborLists& lists, co
                 });
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 enum class ResultForm : std::uint8_t { npz, comma_separated, tab_separated };
@@ -182,4 +182,4 @@ void write_counts(const std::string& path, const std::vector<std::uint32_t>& cou
   file.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

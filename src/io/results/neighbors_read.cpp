@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kMaxPoints = 0xfffffffe;  // one index holds no more
@@ -181,4 +181,4 @@ std::variant<Neighbors, NeighborLists> read_neighbors(const std::string& path) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

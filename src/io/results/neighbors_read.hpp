@@ -7,9 +7,9 @@
 
 #include <variant>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// See read_neighbors in <kith/io/neighbors_file.hpp>.
 std::variant<Neighbors, NeighborLists> read_neighbors(const runtime::InputFile& file);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

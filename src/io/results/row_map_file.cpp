@@ -15,7 +15,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 bool ends_with(const std::string& path, std::string_view extension) {
@@ -67,4 +67,4 @@ void write_row_map(const std::string& path, std::span<const std::uint32_t> map, 
   file.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 SequenceFile read_fasta(const SequenceText& file) {
   SequenceFile result;
@@ -51,4 +51,4 @@ SequenceFile read_fasta(const SequenceText& file) {
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr bool separates(char c) { return is_blank(c) || c == ','; }
@@ -72,4 +72,4 @@ SequenceFile read_sets(const SequenceText& file) {
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

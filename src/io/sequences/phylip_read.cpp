@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 struct Record {
@@ -181,4 +181,4 @@ SequenceFile read_phylip(const SequenceText& file) {
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

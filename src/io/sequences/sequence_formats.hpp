@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The text of a file, and where it came from.
 struct SequenceText {
@@ -38,4 +38,4 @@ void add_string(SequenceSet& sequences, const SequenceText& file, const TextLine
 /// As `read_sequences` of a path.
 SequenceFile read_sequences(const runtime::InputFile& file, const SequenceReadOptions& options);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kMostSequences = 0xFFFFFFFEu;  // an index holds at most 2^32-2
@@ -198,4 +198,4 @@ SequenceFile read_sequences(const std::string& path, const SequenceReadOptions& 
   return read_sequences(file, options);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void write_sequences(const std::string& path, const SequenceFile& file, std::span<const std::uint32_t> rows) {
   runtime::OutputFile out(path);
@@ -19,4 +19,4 @@ void write_sequences(const std::string& path, const SequenceFile& file, std::spa
   out.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

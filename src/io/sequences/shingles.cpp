@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The number that stands for some letters: FNV-1a over their bytes, then mixed so that all bits depend on all letters.
@@ -63,4 +63,4 @@ SequenceSet words_of(SequenceView strings) {
   return sets;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

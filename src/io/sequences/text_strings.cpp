@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 SequenceFile read_text_column(const runtime::InputFile& file, const SequenceReadOptions& options) {
   constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
@@ -59,4 +59,4 @@ SequenceFile read_text_column(const runtime::InputFile& file, const SequenceRead
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
@@ -136,4 +136,4 @@ void append_columns(const std::string& in, const ReadOptions& options, const std
   output.commit();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// False if `D` does not hold the value.
@@ -70,4 +70,4 @@ Column rounded(const Column& column, ColumnType type) {
   return result;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -3,7 +3,7 @@
 
 #include <kith/io/table.hpp>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// `action(T{})` for the type of the numbers. Not for text, which calls nothing.
 template <typename Action>
@@ -34,4 +34,4 @@ void with_column_type(ColumnType type, Action&& action) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

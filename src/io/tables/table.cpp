@@ -16,7 +16,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 std::vector<std::string> names_of(const Table& table) {
@@ -221,4 +221,4 @@ Table table_of(PointView points, const std::vector<std::string>& names) {
   return table;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

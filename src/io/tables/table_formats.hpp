@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// What a person should know of what was written.
 using Notes = std::vector<std::string>;
@@ -22,4 +22,4 @@ Notes write_ply_table(runtime::OutputFile& file, const Table& table, const Write
 Notes write_pcd_table(runtime::OutputFile& file, const Table& table, const WriteOptions& options);
 Notes write_las_table(runtime::OutputFile& file, const Table& table, const WriteOptions& options);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void fill_table(const PointFile& file, Table& table) {
   const std::vector<std::string> notes = std::move(table.notes);
@@ -53,4 +53,4 @@ Table read_table(const std::string& path, const ReadOptions& options) {
   return table;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -4,7 +4,7 @@
 #include "io/tables/table_formats.hpp"
 #include "io/written_format.hpp"
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 std::vector<std::string> write_table(const std::string& path, const Table& table, const WriteOptions& options) {
   const Format format = format_to_write(path, options.format);
@@ -34,4 +34,4 @@ std::vector<std::string> write_table(const std::string& path, const Table& table
   return notes;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

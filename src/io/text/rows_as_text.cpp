@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 18;
@@ -36,4 +36,4 @@ void write_rows_as_text(runtime::OutputFile& file, std::uint64_t rows, std::uint
   meter.finish();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Calls `format(begin, end, to)`, which appends the rows [begin, end) to `to`, for runs of rows on all threads, and
 /// writes what comes of it. `row_bytes` is about how long a row is. Throws what `format` throws, IoError, Interrupted.
@@ -17,4 +17,4 @@ void write_rows_as_text(runtime::OutputFile& file, std::uint64_t rows, std::uint
                         const ProgressCallback& progress,
                         const std::function<void(std::uint64_t begin, std::uint64_t end, std::string& to)>& format);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

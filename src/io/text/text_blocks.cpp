@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kLongestStep = std::size_t{4} << 20;
@@ -78,4 +78,4 @@ BlockLines TextBlocks::load(std::uint64_t i, std::vector<char>& buffer) const {
   return lines;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The lines that start in one block. Every line ends with '\n', the last one of the file too.
 struct BlockLines {
@@ -36,4 +36,4 @@ class TextBlocks {
   std::uint64_t block_bytes_;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kMaxDims = 4096;
@@ -144,4 +144,4 @@ ColumnPlan plan_columns(const TextLayout& layout, const ReadOptions& options, co
   return plan;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

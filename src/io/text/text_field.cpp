@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kShownBytes = 40;
@@ -241,4 +241,4 @@ std::uint64_t count_fields(const char* first, const char* line_end, char delimit
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// The delimiter that stands for any run of blanks and tabs.
 inline constexpr char kBlankRun = ' ';
@@ -96,4 +96,4 @@ std::vector<std::string> split_row(std::string_view line, char delimiter, std::s
 /// The number of fields of a row.
 std::uint64_t count_fields(const char* first, const char* line_end, char delimiter);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 std::optional<TextHeader> read_text_header(const std::string& path, const ReadOptions& options) {
   const runtime::InputFile file(path, options.progress);
@@ -52,4 +52,4 @@ std::optional<std::string> place_in_text(const std::string& path, const ReadOpti
   return std::nullopt;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

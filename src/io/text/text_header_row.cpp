@@ -8,7 +8,7 @@
 #include <cctype>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// What a field of the first row may be.
@@ -92,4 +92,4 @@ HeaderRow find_header_row(std::span<const std::vector<std::string>> rows) {
   return HeaderRow::yes;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 enum class HeaderRow : std::uint8_t { no, yes, in_doubt };
 
@@ -14,4 +14,4 @@ enum class HeaderRow : std::uint8_t { no, yes, in_doubt };
 /// number that is misspelt ("1.2.3", "****", "n.a.") makes no header, and so no row is lost.
 HeaderRow find_header_row(std::span<const std::vector<std::string>> rows);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

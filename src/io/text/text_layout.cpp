@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -205,4 +205,4 @@ std::string column_name(const TextLayout& layout, std::uint64_t field) {
   return fmt::format("column {} ({})", field + 1, layout.names[field]);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Lines above this are refused, so that a file without line breaks cannot fill the memory.
 inline constexpr std::size_t kLineLimit = std::size_t{64} << 20;
@@ -72,4 +72,4 @@ std::string ragged_message(const TextLayout& layout, std::uint64_t fields);
 /// A field's column as a message names it: "column 3 (z)".
 std::string column_name(const TextLayout& layout, std::uint64_t field);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

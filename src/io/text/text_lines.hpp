@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 struct TextLine {
   std::uint64_t number = 0;  ///< from 1 on
@@ -41,4 +41,4 @@ constexpr std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// The rows of a sample, cut by one delimiter.
@@ -111,4 +111,4 @@ TextMarks find_marks(std::span<const SampleLine> rows, TextMarks given, const st
   return given;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

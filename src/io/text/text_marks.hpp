@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 struct TextMarks {
   char delimiter = ',';  ///< kBlankRun for runs of blanks and tabs
@@ -17,4 +17,4 @@ struct TextMarks {
 /// BadData if both readings make as much sense.
 TextMarks find_marks(std::span<const SampleLine> rows, TextMarks given, const std::string& file_name);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <type_traits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// 10^0 to 10^22: the powers of ten that a double holds exactly.
 inline constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -155,4 +155,4 @@ bool is_rounded_whole(std::string_view text, T value) {
          fmt::format("{:.0f}", std::abs(value)) != text;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -20,7 +20,7 @@
 #include <limits>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 20;
@@ -239,4 +239,4 @@ PointFile read_text(const runtime::InputFile& file, const ReadOptions& options) 
   return read_text_in_blocks(file, options, block_bytes);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

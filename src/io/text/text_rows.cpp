@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 template <typename T>
@@ -292,4 +292,4 @@ BlockResult parse_rows(const RowFormat& format, const BlockLines& lines, BlockSi
 template BlockResult parse_rows(const RowFormat&, const BlockLines&, BlockSize, std::uint64_t, float*, std::uint32_t*);
 template BlockResult parse_rows(const RowFormat&, const BlockLines&, BlockSize, std::uint64_t, double*, std::uint32_t*);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

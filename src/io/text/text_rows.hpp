@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Label texts in order of first appearance.
 class LabelNames {
@@ -73,4 +73,4 @@ template <typename T>
 BlockResult parse_rows(const RowFormat& format, const BlockLines& lines, BlockSize size, std::uint64_t first_line,
                        T* out, std::uint32_t* codes);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

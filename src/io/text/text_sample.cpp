@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kReadStep = std::size_t{64} << 10;
@@ -121,4 +121,4 @@ TextSample sample_rows(const runtime::InputFile& file) {
   return sample;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One line without its line break, and where it stands.
 struct SampleLine {
@@ -36,4 +36,4 @@ TextSample sample_rows(const runtime::InputFile& file);
 /// What to say about a NUL byte at an offset.
 std::string nul_byte_message(const runtime::InputFile& file, std::uint64_t offset);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::uint64_t kFieldBlockBytes = std::uint64_t{1} << 20;
@@ -213,4 +213,4 @@ void read_text_columns(const runtime::InputFile& file, const ReadOptions& option
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// A missing value between two delimiters needs no quotes; alone on its line it would be taken for no row.
@@ -46,4 +46,4 @@ Notes write_text_table(runtime::OutputFile& file, const Table& table, const Writ
   return {};
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

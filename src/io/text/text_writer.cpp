@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::size_t kLongestNumber = 32;  // the shortest form of a double has at most 24 characters
@@ -132,4 +132,4 @@ void write_text(runtime::OutputFile& file, PointView points, const WriteOptions&
   write_text_as(file, points, options, {});
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// CSV unless said otherwise.
 struct TextStyle {
@@ -21,4 +21,4 @@ void write_text_as(runtime::OutputFile& file, PointView points, const WriteOptio
 /// blanks. Throws UsageError if it holds a line break or NUL.
 std::string as_field(const std::string& text, char delimiter);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 void add_vtk_array(RecordLayout& layout, const std::string& file_name, std::string_view name, bool is_points,
                    NumberType type, std::uint64_t components, std::uint64_t offset) {
@@ -58,4 +58,4 @@ const char* parse_vtk_number(const char* at, const char* end, NumberType type, c
   return parsed;
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// Adds the columns of an array of `components` values per point that starts at `offset`: "x", "y", "z" for the points,
 /// else its name, with _x, _y, _z behind it for vectors and _1, _2, … for other tuples. Throws CorruptFile if there are
@@ -20,4 +20,4 @@ void add_vtk_array(RecordLayout& layout, const std::string& file_name, std::stri
 /// or null if it is not a number of that type.
 const char* parse_vtk_number(const char* at, const char* end, NumberType type, char* out);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -17,7 +17,7 @@
 #include <optional>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -266,4 +266,4 @@ RecordSource find_vtk_legacy(const runtime::InputFile& file, const ReadOptions& 
   return LegacyVtk(file, options).read();
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

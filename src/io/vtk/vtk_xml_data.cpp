@@ -14,7 +14,7 @@
 #include <array>
 #include <bit>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 [[noreturn]] void refuse_array(const std::string& where, std::string_view why) {
@@ -175,4 +175,4 @@ void append_vtk_raw(const runtime::InputFile& file, std::uint64_t offset, std::u
   append_stored(stored, bytes, encoding, where, meter, out);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// A byte that zlib wrote stands for as many at most.
 inline constexpr std::uint64_t kMostDeflateRatio = 1032;
@@ -33,4 +33,4 @@ void append_vtk_raw(const runtime::InputFile& file, std::uint64_t offset, std::u
                     const VtkEncoding& encoding, const std::string& where, runtime::ProgressMeter& meter,
                     std::vector<char>& out);
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

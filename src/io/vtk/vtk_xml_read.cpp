@@ -17,7 +17,7 @@
 #include <optional>
 #include <utility>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 /// A DataArray of points or point data as the file describes it.
@@ -292,4 +292,4 @@ RecordSource find_vtk(const runtime::InputFile& file, const ReadOptions& options
   return file.head(16).starts_with("# vtk DataFile") ? find_vtk_legacy(file, options) : find_vtk_xml(file, options);
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 namespace {
 
 constexpr std::string_view kXmlBlanks = " \t\r\n";
@@ -49,4 +49,4 @@ bool XmlTags::next(XmlTag& tag) {
   }
 }
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0

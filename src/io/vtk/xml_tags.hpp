@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kith::io {
+namespace kith::io::inline v0 {
 
 /// One tag and the text that follows it.
 struct XmlTag {
@@ -32,4 +32,4 @@ class XmlTags {
   std::size_t at_ = 0;
 };
 
-}  // namespace kith::io
+}  // namespace kith::io::inline v0
