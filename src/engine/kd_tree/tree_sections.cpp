@@ -36,8 +36,7 @@ template <typename T>
 KdTree<T> tree_in_file(const IndexFile& file) {
   const IndexFacts& facts = file.facts();
   file.require_only({SectionId::blocks, SectionId::split_dims, SectionId::split_values, SectionId::boxes,
-                     SectionId::smallest, SectionId::original, SectionId::period,
-                     SectionId::metric_params});
+                     SectionId::smallest, SectionId::original, SectionId::period, SectionId::metric_params});
   require_zero_parameters(file, kSplitRuleParameter + 1);
   const std::uint32_t leaf_size = facts.parameters[kLeafSizeParameter];
   const std::uint32_t split_rule = facts.parameters[kSplitRuleParameter];
