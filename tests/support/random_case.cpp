@@ -315,6 +315,7 @@ SearchCase inner_product_case(std::uint64_t seed) {
   SearchCase c = random_case(seed);
   std::mt19937_64 random(seed);
   c.metric = Metric::inner_product();
+  c.metric_params.clear();
   c.period.clear();
   c.options.squared = false;
   c.max_distance = std::numeric_limits<double>::infinity();
