@@ -1,7 +1,7 @@
 // Distances from a query to points and boxes under a metric that is known at run time only.
 //
-// With kDims = 0 the dims are read at run time, the query lies in memory and any metric goes; otherwise the metric is
-// L2 on plain axes, and the query stays in registers.
+// With kDims = 0 the dims are read at run time, the query lies in memory and any metric goes; with kManyDims only L2 on
+// plain axes does; otherwise the metric is L2 as well, and the query stays in registers.
 #pragma once
 
 #include "core/metric/reduced_distance.hpp"
@@ -45,10 +45,11 @@ class Measure {
   T query_[kDims];
 };
 
+/// A query whose dims are read at run time.
 template <typename T>
-class Measure<T, 0> {
+class QueryInStorage {
  public:
-  __device__ Measure(const SearchMetric<T>& metric, std::uint32_t dims) : metric_(metric), dims_(dims) {}
+  __device__ explicit QueryInStorage(std::uint32_t dims) : dims_(dims) {}
 
   /// The warp copies the query to `storage`.
   __device__ void set_query(const T* query, std::uint64_t stride, T* storage) {
@@ -57,6 +58,30 @@ class Measure<T, 0> {
     sync_warp();
     query_ = storage;
   }
+
+ protected:
+  std::uint32_t dims_;
+  const T* query_ = nullptr;
+};
+
+template <typename T>
+class Measure<T, kManyDims> : public QueryInStorage<T> {
+ public:
+  __device__ Measure(const SearchMetric<T>&, std::uint32_t dims) : QueryInStorage<T>(dims) {}
+
+  __device__ T to_point(const T* point, std::uint64_t stride) const {
+    return core::reduced_distance(core::L2{}, this->query_, point, this->dims_, 1, stride);
+  }
+  __device__ T to_box(const T* lower) const {
+    return core::reduced_to_box(core::L2{}, this->query_, lower, lower + this->dims_, this->dims_);
+  }
+};
+
+template <typename T>
+class Measure<T, 0> : public QueryInStorage<T> {
+ public:
+  __device__ Measure(const SearchMetric<T>& metric, std::uint32_t dims) : QueryInStorage<T>(dims), metric_(metric) {}
+
   __device__ T to_point(const T* point, std::uint64_t stride) const {
     return reduced_to_point<core::KdTreeReductions>(metric_, query_, point, dims_, stride);
   }
@@ -85,9 +110,8 @@ class Measure<T, 0> {
     return reduced_to_box(metric, lengths, query, lower, dims);
   }
 
+  using QueryInStorage<T>::dims_, QueryInStorage<T>::query_;
   SearchMetric<T> metric_;
-  std::uint32_t dims_;
-  const T* query_ = nullptr;
 };
 
 }  // namespace kith::cuda

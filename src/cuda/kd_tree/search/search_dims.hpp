@@ -23,6 +23,13 @@ void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric,
   }
 }
 
+/// The same, with kManyDims for more dims under L2: without the other metrics a kernel takes fewer registers.
+template <typename T, typename F>
+void visit_knn_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
+  if (metric.is_plain_l2() && tree.dims > 4) return f(std::integral_constant<std::uint32_t, kManyDims>{});
+  visit_search_dims(tree, metric, f);
+}
+
 /// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets of all kinds know.
 template <typename F>
 void visit_packet_dims(std::uint32_t dims, F&& f) {

@@ -36,7 +36,7 @@ template <typename T, typename Launch>
 void launch_knn_steps(const KnnTask<T>& task, const ListsPlan& plan, std::byte* scratch, Launch&& launch) {
   if (task.queries.count == 0 || task.k == 0) return;
   const ListMemory<T> lists{plan.capacity, plan.is_shared ? nullptr : reinterpret_cast<Candidate<T>*>(scratch)};
-  visit_search_dims(task.tree, task.metric, [&](auto dims) {
+  visit_knn_dims(task.tree, task.metric, [&](auto dims) {
     if (plan.capacity == 0) {
       launch(knn_by_warps<T, dims.value, NearestInLanes>, plan.warps.blocks, plan.warps.warps_per_block * 32,
              plan.warps.shared_bytes, task, lists);

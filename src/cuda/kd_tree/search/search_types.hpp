@@ -13,6 +13,11 @@
 
 namespace kith::cuda {
 
+/// In place of dims that a kernel knows: any number of them, under L2 on plain axes. 0 stands for any metric.
+inline constexpr std::uint32_t kManyDims = 0xffff;
+template <std::uint32_t kDims>
+inline constexpr bool kIsRuntimeDims = kDims == 0 || kDims == kManyDims;
+
 /// A leaf where it lies.
 template <typename T>
 struct SearchLeaf {

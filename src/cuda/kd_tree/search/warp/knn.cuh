@@ -11,7 +11,7 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims, template <typename> class List>
 __global__ void __launch_bounds__(kSearchThreads)
     knn_by_warps(const __grid_constant__ KnnTask<T> task, ListMemory<T> lists) {
-  const WarpStorage<T> storage(kDims == 0 ? task.tree.dims : 0, lists.shared_bytes());
+  const WarpStorage<T> storage(kIsRuntimeDims<kDims> ? task.tree.dims : 0, lists.shared_bytes());
   std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   const auto points = static_cast<std::uint32_t>(task.tree.geometry.points);
   List<T> list(entries_of_list(task.k, points), lists.of_warp(shared + storage.list_at), lists.capacity);
