@@ -119,7 +119,7 @@ def entity(comment, code, lines):
 
 def header_section(path, name):
     """The documented declarations of a header."""
-    text = path.read_text(encoding="utf-8").split("\n")
+    text = path.read_text(encoding="utf-8").replace("KITH_EXPORT ", "").split("\n")
     intro = []
     for line in text:
         if not line.startswith("//"):
