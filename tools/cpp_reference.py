@@ -12,7 +12,7 @@ PAGES = {
 }
 WIDTH = 86  # of a line of code that fits on the page
 BEHIND = "///  "  # before what was said behind a declaration
-SKIPPED = {"kith.hpp", "version.hpp"}
+SKIPPED = {"export.hpp", "kith.hpp", "version.hpp"}
 
 
 def comment_of(lines):
