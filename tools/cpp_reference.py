@@ -12,7 +12,7 @@ PAGES = {
 }
 WIDTH = 86  # of a line of code that fits on the page
 BEHIND = "///  "  # before what was said behind a declaration
-SKIPPED = {"kith.hpp", "version.hpp"}
+SKIPPED = {"export.hpp", "kith.hpp", "version.hpp"}
 
 
 def comment_of(lines):
@@ -119,7 +119,7 @@ def entity(comment, code, lines):
 
 def header_section(path, name):
     """The documented declarations of a header."""
-    text = path.read_text(encoding="utf-8").split("\n")
+    text = path.read_text(encoding="utf-8").replace("KITH_EXPORT ", "").split("\n")
     intro = []
     for line in text:
         if not line.startswith("//"):

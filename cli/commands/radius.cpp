@@ -39,9 +39,8 @@ struct RadiusFlags {
   bool count = false;
 };
 
-/// `radius` is one for all queries, or one for each.
-template <typename Source, typename Radius>
-FoundWithin search_within(const RadiusFlags& flags, const PreparedSearch<Source>& prepared, const Radius& radius,
+template <typename Source>
+FoundWithin search_within(const RadiusFlags& flags, const PreparedSearch<Source>& prepared, const Radii& radius,
                           const SearchOptions& options) {
   const auto& index = prepared.index();
   const bool self = flags.search.self();
@@ -112,8 +111,8 @@ int find_within(const RadiusFlags& radius, const PreparedSearch<Source>& prepare
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
-  const FoundWithin found = radius.radius ? search_within(radius, prepared, *radius.radius, options)
-                                          : search_within(radius, prepared, prepared.radii(), options);
+  const Radii radii = radius.radius ? Radii(*radius.radius) : Radii(prepared.radii());
+  const FoundWithin found = search_within(radius, prepared, radii, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;

@@ -1,6 +1,8 @@
 // Options in messages: the library names what to change, each front end writes it as its users do.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,6 @@ using OptionWords = std::function<std::string(std::string_view option, std::stri
 /// Messages of errors, notes and explanations name an option of the library between backticks, with the value that
 /// helps, `device=cpu`, or without one if that is for the user to choose, `columns=`. Returns the message with each of
 /// them as `words` writes it.
-std::string with_options(std::string_view message, const OptionWords& words);
+KITH_EXPORT std::string with_options(std::string_view message, const OptionWords& words);
 
 }  // namespace kith::inline v0

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace kith::inline v0 {
@@ -13,7 +12,7 @@ namespace kith::inline v0 {
 /// Borrows rows of bits, packed as numpy.packbits writes them: bit j of a row is bit 7 - j % 8 of its byte j / 8. What
 /// the last byte holds behind the last bit does not count. Copying is free; the memory, on the host, must outlive the
 /// view.
-class BitView {
+class KITH_EXPORT BitView {
  public:
   /// No rows of no bits.
   constexpr BitView() = default;
@@ -44,13 +43,9 @@ class BitView {
   std::uint32_t bits_ = 0;
 };
 
-/// Names from before all indexes shared their options.
-using BitIndexOptions = BuildOptions;
-using BitSearchOptions = SearchOptions;
-
 /// An immutable set of rows of bits prepared for search by the Hamming distance: how many bits differ. Distances are
 /// whole numbers, as f32.
-class BitIndex : public SearchIndex<BitIndex, BitView> {
+class KITH_EXPORT BitIndex : public SearchIndex<BitIndex, BitView> {
  public:
   /// The most bits of a row: every distance is an f32 without rounding.
   static constexpr std::uint32_t kMostBits = 1 << 20;
@@ -60,11 +55,6 @@ class BitIndex : public SearchIndex<BitIndex, BitView> {
   /// search bits on the device; DeviceError if the device is missing, OutOfMemory, on a GPU before anything is
   /// allocated there, Interrupted.
   static BitIndex build(BitView rows, const BuildOptions& options = {});
-
-  /// The k = indices.size() nearest rows of one query, packed as BitView has it in as few bytes as hold its bits, on
-  /// the caller's thread. Returns how many were found; the rest is filled as in `knn`, and what `knn` throws is thrown.
-  std::uint32_t knn_one(std::span<const std::uint8_t> query, std::span<std::uint32_t> indices,
-                        std::span<float> distances, const SearchOptions& options = {}) const;
 
   /// A copy of the rows, packed as BitView has them, in as few bytes as hold the bits of each. Throws OutOfMemory.
   std::vector<std::uint8_t> packed_rows(int threads = 0) const;

@@ -1,6 +1,8 @@
 // Where points live and where work runs.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +12,7 @@
 namespace kith::inline v0 {
 
 /// The CPU, one CUDA GPU, or "choose for me". A small value; compare with ==.
-class Device {
+class KITH_EXPORT Device {
  public:
   enum class Kind : std::uint8_t { automatic, cpu, cuda };
 
@@ -62,9 +64,9 @@ struct DeviceInfo {
 
 /// The CPU first, then every GPU; `gpu->has_code` tells whether this build can use it. Never throws because of a
 /// missing driver.
-std::vector<DeviceInfo> available_devices();
+KITH_EXPORT std::vector<DeviceInfo> available_devices();
 
 /// True if the CUDA backend was compiled in (a GPU may still be missing).
-bool built_with_cuda();
+KITH_EXPORT bool built_with_cuda();
 
 }  // namespace kith::inline v0

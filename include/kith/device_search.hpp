@@ -39,7 +39,7 @@ using DeviceDistances = std::variant<float*, double*>;
 ///
 /// All calls throw UsageError if an array is not in the memory of the index's GPU (memory managed by CUDA is fine) or
 /// does not fit the points, DeviceError, OutOfMemory. Queries take dims + 1 values each of memory during a search.
-class DeviceSearch {
+class KITH_EXPORT DeviceSearch {
  public:
   /// Shares the index. Throws UsageError unless it is on a GPU, or if it left out rows: their numbers are the host's.
   explicit DeviceSearch(Index index);

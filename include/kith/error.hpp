@@ -1,6 +1,8 @@
 // One exception type per exit code of the command. Every message says what was wrong, where, and what to do.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -9,7 +11,7 @@
 namespace kith::inline v0 {
 
 /// Base of everything that kith throws on purpose.
-class Error : public std::runtime_error {
+class KITH_EXPORT Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
   /// The exit code with which the command `kith` reports this error.
@@ -17,7 +19,7 @@ class Error : public std::runtime_error {
 };
 
 /// A call or a command line that makes no sense: unknown option, k below zero, an engine that is not built in.
-class UsageError : public Error {
+class KITH_EXPORT UsageError : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 2; }
@@ -25,14 +27,14 @@ class UsageError : public Error {
 
 /// Data that cannot be searched or parsed: NaN, infinity, a ragged row, a missing value, a zero vector under
 /// cosine or angular.
-class BadData : public Error {
+class KITH_EXPORT BadData : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 3; }
 };
 
 /// A row of points or queries that cannot be searched, and where it is, so that callers can name it as their users do.
-class BadRow : public BadData {
+class KITH_EXPORT BadRow : public BadData {
  public:
   /// `array` is "points" or "queries"; `problem` goes on after the place: "is NaN; 3 rows are bad in all".
   BadRow(const std::string& array, std::uint64_t row, std::optional<std::uint32_t> column, const std::string& problem)
@@ -56,35 +58,35 @@ class BadRow : public BadData {
 };
 
 /// A file that is damaged, or of a format or version that kith does not read.
-class CorruptFile : public Error {
+class KITH_EXPORT CorruptFile : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 4; }
 };
 
 /// The operating system could not open, read or write.
-class IoError : public Error {
+class KITH_EXPORT IoError : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 5; }
 };
 
 /// Not enough memory, on the host or on a GPU; the message says how many bytes were needed.
-class OutOfMemory : public Error {
+class KITH_EXPORT OutOfMemory : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 6; }
 };
 
 /// No usable GPU, or the GPU reported an error.
-class DeviceError : public Error {
+class KITH_EXPORT DeviceError : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 7; }
 };
 
 /// A progress callback asked to stop. Nothing was written.
-class Interrupted : public Error {
+class KITH_EXPORT Interrupted : public Error {
  public:
   Interrupted() : Error("interrupted") {}
   int exit_code() const noexcept override { return 130; }

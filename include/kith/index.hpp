@@ -25,23 +25,23 @@
 namespace kith::inline v0 {
 
 template <typename View>
-struct StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
+struct KITH_EXPORT StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
 
 /// The ways to search. `automatic` takes the fastest one that this build has for the data.
 enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
 
 /// "auto", "brute", "kdtree" or "covertree".
-std::string_view name_of(Engine engine);
+KITH_EXPORT std::string_view name_of(Engine engine);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-Engine parse_engine(std::string_view text);
+KITH_EXPORT Engine parse_engine(std::string_view text);
 
 /// Which side a node of the k-d tree splits: the widest of its box, or x, y, z, x, … level by level.
 enum class SplitRule : std::uint8_t { widest, cycle };
 
 /// "widest" or "cycle".
-std::string_view name_of(SplitRule rule);
+KITH_EXPORT std::string_view name_of(SplitRule rule);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-SplitRule parse_split_rule(std::string_view text);
+KITH_EXPORT SplitRule parse_split_rule(std::string_view text);
 
 /// How a cover tree is built; answers are the same. `batch`: every point goes to the nearest centre, and all centres of
 /// a level keep apart. `lists`: on the CPU only, for comparison: each centre splits the list of its points by itself
@@ -49,9 +49,9 @@ SplitRule parse_split_rule(std::string_view text);
 enum class CoverBuilder : std::uint8_t { batch, lists };
 
 /// "batch" or "lists".
-std::string_view name_of(CoverBuilder builder);
+KITH_EXPORT std::string_view name_of(CoverBuilder builder);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-CoverBuilder parse_cover_builder(std::string_view text);
+KITH_EXPORT CoverBuilder parse_cover_builder(std::string_view text);
 
 /// How an index is built. What is for points only must be left as it is elsewhere, else UsageError is thrown.
 struct BuildOptions {
@@ -154,13 +154,14 @@ struct SearchOptions {
 };
 
 /// How far a radius search looks: equally far for all queries, or as far as each says. The radii must outlive it.
-class Radii {
+class KITH_EXPORT Radii {
  public:
   Radii(double all) : all_(all) {}                                    // NOLINT(google-explicit-constructor)
   Radii(std::span<const double> each) : each_(each) {}                // NOLINT(google-explicit-constructor)
   Radii(const std::vector<double>& each) : each_(std::span(each)) {}  // NOLINT(google-explicit-constructor)
 
   double all() const { return all_; }
+  double of(std::size_t query) const { return each_ ? (*each_)[query] : all_; }
   /// Nothing if all have one.
   const std::optional<std::span<const double>>& each() const { return each_; }
   /// Those of the queries [first, first + count), as far as there are so many.
@@ -179,7 +180,7 @@ class Radii {
 /// thread-safe. Lists are ordered by (distance, index). `View` is how queries are handed in: they must fit the points
 /// (type, dims, bits, kind of sequences), else UsageError is thrown.
 template <typename Self, typename View>
-class SearchIndex {
+class KITH_EXPORT SearchIndex {
  public:
   /// Reads an index that `save` wrote and checks all of it: checksums, then everything that a search relies on. Throws
   /// IoError, CorruptFile if the file is damaged, deceiving or of a version that this kith does not read, UsageError if
@@ -205,6 +206,11 @@ class SearchIndex {
            const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
   void knn_self(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
                 const SearchOptions& options = {}, std::span<std::uint8_t> exact = {}) const;
+
+  /// The k = indices.size() nearest points of the only row of `query`, on the caller's thread. Returns how many were
+  /// found; the rest is filled as in `knn`.
+  std::uint32_t knn_one(View query, std::span<std::uint32_t> indices, DistanceSpan distances,
+                        SearchOptions options = {}) const;
 
   /// All points whose distance from the query is at most the radius: a double, or one for each query (points in a
   /// self-search, those left out included) in a span or a vector. Throws UsageError if there are more or fewer, if one
@@ -256,7 +262,7 @@ class SearchIndex {
 
 /// An immutable set of points prepared for search. Queries on a GPU are copied to the host; DeviceSearch
 /// (kith/device_search.hpp) leaves them and the answers there.
-class Index : public SearchIndex<Index, PointView> {
+class KITH_EXPORT Index : public SearchIndex<Index, PointView> {
  public:
   /// Copies `points`. Throws BadData on NaN or infinity (and on zero vectors under cosine and angular), UsageError for
   /// an engine that is not there or does not know the metric, DeviceError if the device is missing, OutOfMemory, on a
@@ -271,11 +277,10 @@ class Index : public SearchIndex<Index, PointView> {
   /// DeviceError.
   static BuildPlan plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options = {});
 
-  /// The k = indices.size() nearest points of one query, without allocating memory or starting threads: for callers
-  /// that ask one by one. `distances` is as long as `indices`. Returns how many were found; the rest is filled as in
-  /// `knn`. The type is that of the points, else UsageError is thrown. Of the options all but `skip_nonfinite`,
-  /// `threads`, `progress` and `times` are obeyed. Memory is allocated only if points were left out and `allowed` is
-  /// given.
+  using SearchIndex::knn_one;
+  /// The same without allocating memory or starting threads, for callers that ask one by one; all are of the type of
+  /// the points, else UsageError is thrown. Of the options all but `skip_nonfinite`, `threads`, `progress` and `times`
+  /// are obeyed. Memory is allocated only if points were left out and `allowed` is given.
   std::uint32_t knn_one(std::span<const float> query, std::span<std::uint32_t> indices, std::span<float> distances,
                         const SearchOptions& options = {}) const;
   std::uint32_t knn_one(std::span<const double> query, std::span<std::uint32_t> indices, std::span<double> distances,

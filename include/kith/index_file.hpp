@@ -20,7 +20,7 @@ namespace kith::inline v0 {
 enum class IndexContent : std::uint8_t { points, bits, sequences };
 
 /// "points", "bits" or "sequences".
-std::string_view name_of(IndexContent content);
+KITH_EXPORT std::string_view name_of(IndexContent content);
 
 /// One section of an index file.
 struct IndexFileSection {
@@ -58,11 +58,11 @@ struct IndexFileInfo {
 };
 
 /// True if the path is a regular file that begins as an index file does. Never throws because of the file.
-bool is_index_file(const std::string& path);
+KITH_EXPORT bool is_index_file(const std::string& path);
 
 /// Reads and checks header and table, not the contents (Index::load checks everything). Throws IoError, CorruptFile.
-IndexFileInfo describe_index_file(const std::string& path);
+KITH_EXPORT IndexFileInfo describe_index_file(const std::string& path);
 /// What the bytes that `to_bytes` made hold. Throws CorruptFile.
-IndexContent content_of_index(std::span<const std::byte> bytes);
+KITH_EXPORT IndexContent content_of_index(std::span<const std::byte> bytes);
 
 }  // namespace kith::inline v0

@@ -25,6 +25,7 @@
 #include <kith/device_search.hpp>
 #include <kith/dtype.hpp>
 #include <kith/error.hpp>
+#include <kith/export.hpp>
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
 #include <kith/io/append_columns.hpp>

@@ -1,6 +1,8 @@
 // The ways to measure a distance between two vectors, or to order by their inner product.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -12,7 +14,7 @@ namespace kith::inline v0 {
 struct MetricInfo;
 
 /// A metric, with its exponent where it has one. A small value; compare with ==.
-class Metric {
+class KITH_EXPORT Metric {
  public:
   /// Numbered as in index files.
   enum class Kind : std::uint8_t {
@@ -90,7 +92,7 @@ class Metric {
 };
 
 /// What there is to know of a kind of metric besides its arithmetic.
-struct MetricInfo {
+struct KITH_EXPORT MetricInfo {
   Metric::Kind kind;
   double p = 0;  ///< what Metric::p() says, unless it is a parameter
   std::string_view name;
@@ -111,9 +113,9 @@ struct MetricInfo {
 };
 
 /// One for each kind, in their order.
-std::span<const MetricInfo> metric_table();
+KITH_EXPORT std::span<const MetricInfo> metric_table();
 
 /// The patterns of the table, between `separator`s; `only` of those that have a property: `&MetricInfo::wraps`.
-std::string metric_choices(std::string_view separator, bool MetricInfo::*only = nullptr);
+KITH_EXPORT std::string metric_choices(std::string_view separator, bool MetricInfo::*only = nullptr);
 
 }  // namespace kith::inline v0

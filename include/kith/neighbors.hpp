@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/dtype.hpp>
+#include <kith/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace kith::inline v0 {
 
 /// Distances of one of the two types, side by side.
-class Distances {
+class KITH_EXPORT Distances {
  public:
   Distances() = default;
   template <typename T>
@@ -101,7 +102,7 @@ auto row_iterator(const Result& result, std::uint64_t query) {
 
 /// k neighbours for each query, each row sorted by (distance, index). Missing ones have index `missing()` and distance
 /// infinity.
-class Neighbors {
+class KITH_EXPORT Neighbors {
  public:
   Neighbors() = default;
   /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
@@ -159,7 +160,7 @@ class Neighbors {
 
 /// A list of neighbours of any length for each query, each sorted by (distance, index). The list of query q is
 /// [offsets[q], offsets[q + 1]).
-class NeighborLists {
+class KITH_EXPORT NeighborLists {
  public:
   NeighborLists() : offsets_{0} {}
   /// `offsets` has queries + 1 entries and starts with 0; `points` is the number of points searched.
@@ -204,7 +205,7 @@ class NeighborLists {
 
 /// A list of points of any length for each request, by ascending index. The list of request q is
 /// [offsets[q], offsets[q + 1]).
-class PointLists {
+class KITH_EXPORT PointLists {
  public:
   PointLists() : offsets_{0} {}
   /// `offsets` has requests + 1 entries and starts with 0; `points` is the number of points searched.

@@ -12,7 +12,7 @@ namespace kith::inline v0 {
 
 /// Owns a matrix of rows x dims coordinates in host memory, row-major without gaps, 64-byte aligned. Moves, never
 /// copies by accident: use `clone`.
-class PointSet {
+class KITH_EXPORT PointSet {
  public:
   PointSet() = default;
   /// Room for rows x dims coordinates, not initialised. Throws OutOfMemory.

@@ -25,7 +25,7 @@ concept DenseMatrix = requires(const M& matrix) {
 
 /// Borrows a matrix of rows x dims coordinates, row-major; the rows may lie apart (`row_stride`). Copying is free.
 /// The memory must outlive the view.
-class PointView {
+class KITH_EXPORT PointView {
  public:
   /// No points of no dimension.
   constexpr PointView() = default;

@@ -7,18 +7,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string_view>
 
 namespace kith::inline v0 {
 
-/// Names from before all indexes shared their options.
-using SequenceIndexOptions = BuildOptions;
-using SequenceSearchOptions = SearchOptions;
-
 /// An immutable set of sequences prepared for search. Distances are f32: whole numbers, or for Jaccard the IEEE
 /// quotient of two. Queries are of the kind of the sequences; under Hamming of another length they throw BadData.
-class SequenceIndex : public SearchIndex<SequenceIndex, SequenceView> {
+class KITH_EXPORT SequenceIndex : public SearchIndex<SequenceIndex, SequenceView> {
  public:
   /// The most items of a sequence: every count is an f32 without rounding.
   static constexpr std::uint64_t kMostItems = 1 << 23;
@@ -29,13 +23,6 @@ class SequenceIndex : public SearchIndex<SequenceIndex, SequenceView> {
   /// Hamming, longer than kMostItems, or with items that their kind does not have; DeviceError, OutOfMemory,
   /// Interrupted.
   static SequenceIndex build(SequenceView sequences, SequenceMetric metric, const BuildOptions& options = {});
-
-  /// The k = indices.size() nearest sequences of one query, a string or items as SequenceSet::add takes them, on the
-  /// caller's thread. Returns how many were found; the rest is filled as in `knn`, and what `knn` throws is thrown.
-  std::uint32_t knn_one(std::string_view query, std::span<std::uint32_t> indices, std::span<float> distances,
-                        const SearchOptions& options = {}) const;
-  std::uint32_t knn_one(std::span<const std::uint32_t> query, std::span<std::uint32_t> indices,
-                        std::span<float> distances, const SearchOptions& options = {}) const;
 
   /// The sequences, as long as this index or a copy of it lives.
   SequenceView sequences() const;

@@ -1,6 +1,8 @@
 // The ways to measure a distance between two sequences or sets.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -12,8 +14,8 @@ namespace kith::inline v0 {
 enum class SequenceMetric : std::uint8_t { edit, hamming, jaccard };
 
 /// "edit", "hamming" or "jaccard".
-std::string_view name_of(SequenceMetric metric);
+KITH_EXPORT std::string_view name_of(SequenceMetric metric);
 /// The reverse of `name_of`; also takes "levenshtein" for edit. Throws UsageError on anything else.
-SequenceMetric parse_sequence_metric(std::string_view text);
+KITH_EXPORT SequenceMetric parse_sequence_metric(std::string_view text);
 
 }  // namespace kith::inline v0

@@ -1,6 +1,8 @@
 // Sequences of whole numbers side by side: strings of letters or bytes, and sets.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -15,11 +17,11 @@ namespace kith::inline v0 {
 enum class SequenceKind : std::uint8_t { numbers, bytes, text, sets };
 
 /// "numbers", "bytes", "text" or "sets".
-std::string_view name_of(SequenceKind kind);
+KITH_EXPORT std::string_view name_of(SequenceKind kind);
 
 /// Borrows sequences: number i is items[offsets[i]] up to, but not with, items[offsets[i + 1]]. Copying is free; the
 /// memory, on the host, must outlive the view.
-class SequenceView {
+class KITH_EXPORT SequenceView {
  public:
   /// No sequences.
   constexpr SequenceView() = default;
@@ -55,7 +57,7 @@ class SequenceView {
 };
 
 /// Owns sequences and grows by one at a time.
-class SequenceSet {
+class KITH_EXPORT SequenceSet {
  public:
   explicit SequenceSet(SequenceKind kind = SequenceKind::text) : kind_(kind) {}
   /// Takes arrays as SequenceView describes them; the first offset is 0, the last the number of items. What the items

@@ -53,8 +53,7 @@ Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options) {
       return first[i] == i ? kLeftOut : map[first[i]];
     });
   }
-  BuildOptions build;
-  build.device = Device::cpu();
+  BuildOptions build{.device = Device::cpu()};
   build.threads = options.threads;
   build.progress = options.progress;
   SearchOptions search;

@@ -97,8 +97,7 @@ class ThinOut {
   }
 
   Index build(PointView points, std::uint64_t queries) const {
-    BuildOptions build;
-    build.device = Device::cpu();
+    BuildOptions build{.device = Device::cpu()};
     build.metric = options_.metric;
     build.metric_params = options_.metric_params;
     build.expected_queries = queries;
@@ -217,8 +216,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     meter.report(done);
     return true;
   };
-  BuildOptions build;
-  build.device = Device::cpu();
+  BuildOptions build{.device = Device::cpu()};
   build.metric = options.metric;
   build.metric_params = options.metric_params;
   build.expected_queries = removed.size();

@@ -217,9 +217,8 @@ Verdict verify_nearest(const Neighbors& found, PointView points, PointView queri
   });
 }
 
-/// `radii` are one for all, or one for each query.
 template <typename T>
-Verdict verify_within(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
+Verdict verify_within(const NeighborLists& found, const Radii& radii, PointView points, PointView queries,
                       const VerifyOptions& options) {
   const Checker<T> checker(points, queries, options);
   const std::span<const T> distances = found.distances().values<T>();
@@ -227,25 +226,8 @@ Verdict verify_within(const NeighborLists& found, std::span<const double> radii,
     const std::uint64_t start = found.offsets()[query];
     const std::uint64_t count = found.count(query);
     return checker.check_within(query, {found.indices().subspan(start, count), distances.subspan(start, count)},
-                                radii[radii.size() == 1 ? 0 : query]);
+                                radii.of(query));
   });
-}
-
-Verdict verify_lists(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
-                     const VerifyOptions& options) {
-  if (!options.metric.info().has_distances) {
-    throw UsageError(fmt::format("the metric {} has no distances, so no list can be that of a radius search by it",
-                                 options.metric.name()));
-  }
-  check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
-  const std::span<const std::uint64_t> offsets = found.offsets();
-  const bool fits = std::is_sorted(offsets.begin(), offsets.end()) && offsets.front() == 0 &&
-                    offsets.back() == found.indices().size() && offsets.back() == found.distances().size();
-  if (!fits) throw UsageError("the offsets of the result do not ascend from 0 to the number of its neighbours");
-  const bool has_nan = std::any_of(radii.begin(), radii.end(), [](double radius) { return std::isnan(radius); });
-  if (has_nan) throw UsageError("a radius cannot be NaN");
-  return points.dtype() == DType::f32 ? verify_within<float>(found, radii, points, queries, options)
-                                      : verify_within<double>(found, radii, points, queries, options);
 }
 
 }  // namespace
@@ -262,17 +244,27 @@ Verdict verify_neighbors(const Neighbors& found, PointView points, PointView que
                                       : verify_nearest<double>(found, points, queries, options);
 }
 
-Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,
+Verdict verify_neighbors(const NeighborLists& found, const Radii& radii, PointView points, PointView queries,
                          const VerifyOptions& options) {
-  return verify_lists(found, std::span(&radius, 1), points, queries, options);
-}
-
-Verdict verify_neighbors(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
-                         const VerifyOptions& options) {
-  if (radii.size() != found.queries()) {
-    throw UsageError(fmt::format("radii: {} for {} queries; give one for each", radii.size(), found.queries()));
+  if (!options.metric.info().has_distances) {
+    throw UsageError(fmt::format("the metric {} has no distances, so no list can be that of a radius search by it",
+                                 options.metric.name()));
   }
-  return verify_lists(found, radii, points, queries, options);
+  check_data(points, queries, found.dtype(), found.queries(), found.points(), options);
+  const std::span<const std::uint64_t> offsets = found.offsets();
+  const bool fits = std::is_sorted(offsets.begin(), offsets.end()) && offsets.front() == 0 &&
+                    offsets.back() == found.indices().size() && offsets.back() == found.distances().size();
+  if (!fits) throw UsageError("the offsets of the result do not ascend from 0 to the number of its neighbours");
+  if (radii.each() && radii.each()->size() != found.queries()) {
+    throw UsageError(fmt::format("radii: {} for {} queries; give one for each", radii.each()->size(), found.queries()));
+  }
+  const double all = radii.all();
+  const std::span<const double> each = radii.each().value_or(std::span(&all, 1));
+  if (std::any_of(each.begin(), each.end(), [](double r) { return std::isnan(r); })) {
+    throw UsageError("a radius cannot be NaN");
+  }
+  return points.dtype() == DType::f32 ? verify_within<float>(found, radii, points, queries, options)
+                                      : verify_within<double>(found, radii, points, queries, options);
 }
 
 }  // namespace kith::apps::inline v0

@@ -176,16 +176,6 @@ BitIndex BitIndex::build(BitView rows, const BuildOptions& options) {
   return BitIndex(std::move(state));
 }
 
-std::uint32_t BitIndex::knn_one(std::span<const std::uint8_t> query, std::span<std::uint32_t> indices,
-                                std::span<float> distances, const SearchOptions& options) const {
-  if (query.size() != (state_->bits + 7) / 8) {
-    throw UsageError(fmt::format("queries: {} bytes, but a row of {} bits has {}", query.size(), state_->bits,
-                                 (state_->bits + 7) / 8));
-  }
-  const BitView one(query.data(), 1, state_->bits);
-  return engine::ContentSearch<BitView>(*state_, &one, engine::on_one_thread(options)).knn_one(indices, distances);
-}
-
 std::vector<std::uint8_t> BitIndex::packed_rows(int threads) const {
   engine::require_threads(threads);
   return engine::with_memory(2 * memory_bytes(), "the copy of the rows", [&] {

@@ -7,36 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
-
-namespace kith::inline v0 {
-namespace {
-
-constexpr std::array<std::pair<Engine, std::string_view>, 4> kEngineNames{{
-    {Engine::automatic, "auto"},
-    {Engine::brute_force, "brute"},
-    {Engine::kd_tree, "kdtree"},
-    {Engine::cover_tree, "covertree"},
-}};
-
-}  // namespace
-
-std::string_view name_of(Engine engine) {
-  for (const auto& [value, name] : kEngineNames) {
-    if (value == engine) return name;
-  }
-  return "unknown";
-}
-
-Engine parse_engine(std::string_view text) {
-  for (const auto& [value, name] : kEngineNames) {
-    if (name == text) return value;
-  }
-  throw UsageError(fmt::format("unknown engine \"{}\"; choose auto, brute, kdtree or covertree", text));
-}
-
-}  // namespace kith::inline v0
 
 namespace kith::engine {
 namespace {
@@ -81,12 +52,6 @@ constexpr std::uint64_t kFewestPointsForGpu = 1000000;
 /// A few cores scan so many coordinates in the 0.3 s that a process needs to use a GPU for the first time.
 constexpr double kScannedBeforeGpuStarts = 1e9;
 
-bool is_scanned_before_gpu_starts(const EngineRequest& wanted) {
-  return wanted.queries > 0 &&
-         static_cast<double>(wanted.points) * static_cast<double>(wanted.dims) * static_cast<double>(wanted.queries) <
-             kScannedBeforeGpuStarts;
-}
-
 bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }
 
 /// The GPU that was asked for must be there and must know the engine.
@@ -122,7 +87,8 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
   if (wanted.points < kFewestPointsForGpu) {
     return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
   }
-  if (is_scanned_before_gpu_starts(wanted)) {
+  const double pairs = static_cast<double>(wanted.points) * static_cast<double>(wanted.queries);
+  if (wanted.queries > 0 && pairs * wanted.dims < kScannedBeforeGpuStarts) {
     return choice.fall_back(fmt::format("{} queries are answered before a GPU has started", wanted.queries));
   }
   const Backend* backend = cuda_backend();

@@ -58,12 +58,6 @@ inline PointFilter filter_of(const SearchOptions& options) {
   return filter;
 }
 
-/// For one query: other threads would only be waited for.
-inline SearchOptions on_one_thread(SearchOptions options) {
-  options.threads = 1;
-  return options;
-}
-
 inline RunOptions run_options(const SearchOptions& options) {
   return {options.threads, &options.progress, options.times};
 }
@@ -97,11 +91,6 @@ class ContentSearch {
       }
       find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, *values, exact);
     });
-  }
-  /// Of the only query; returns how many were found.
-  std::uint32_t knn_one(std::span<std::uint32_t> indices, std::span<float> distances) const {
-    knn(static_cast<std::uint32_t>(indices.size()), indices, distances, {});
-    return static_cast<std::uint32_t>(std::find(indices.begin(), indices.end(), missing()) - indices.begin());
   }
   NeighborLists radius(const Radii& radii) const {
     require(radii);
@@ -227,7 +216,7 @@ class ContentSearch {
     runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options_.threads}, [&](std::uint64_t block) {
       const std::uint64_t end = std::min(count, (block + 1) * kBlock);
       for (std::uint64_t q = block * kBlock; q < end; ++q) {
-        bounds[q] = Of::template bound<T>(state_, (*radii.each())[queries.answer_of(q)]);
+        bounds[q] = Of::template bound<T>(state_, radii.of(queries.answer_of(q)));
       }
     });
     queries.batch.bounds = bounds.data();
@@ -311,6 +300,13 @@ template <typename Self, typename View>
 void SearchIndex<Self, View>::knn_self(std::uint32_t k, std::span<std::uint32_t> indices, DistanceSpan distances,
                                        const SearchOptions& options, std::span<std::uint8_t> exact) const {
   engine::ContentSearch<View>(*state_, nullptr, options).knn(k, indices, distances, exact);
+}
+template <typename Self, typename View>
+std::uint32_t SearchIndex<Self, View>::knn_one(View query, std::span<std::uint32_t> indices, DistanceSpan distances,
+                                               SearchOptions options) const {
+  options.threads = 1;
+  knn(query, static_cast<std::uint32_t>(indices.size()), indices, distances, options);
+  return static_cast<std::uint32_t>(std::find(indices.begin(), indices.end(), size()) - indices.begin());
 }
 template <typename Self, typename View>
 NeighborLists SearchIndex<Self, View>::radius(View queries, const Radii& radii, const SearchOptions& options) const {

@@ -133,19 +133,6 @@ struct Content<SequenceView> : ObjectContent<SequenceView> {
 
 template class SearchIndex<SequenceIndex, SequenceView>;
 
-namespace {
-
-template <typename Query>
-std::uint32_t search_one(const SequenceState& state, const Query& query, std::span<std::uint32_t> indices,
-                         std::span<float> distances, const SearchOptions& options) {
-  SequenceSet one(state.sequences.kind());
-  one.add(query);
-  const SequenceView view = one;
-  return engine::ContentSearch<SequenceView>(state, &view, engine::on_one_thread(options)).knn_one(indices, distances);
-}
-
-}  // namespace
-
 SequenceIndex::SequenceIndex(std::shared_ptr<const SequenceState> state) : SearchIndex(std::move(state)) {}
 
 SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric, const BuildOptions& options) {
@@ -176,15 +163,6 @@ SequenceIndex SequenceIndex::build(SequenceView sequences, SequenceMetric metric
                                                       .run = {options.threads, &options.progress, options.times}},
                          2 * bytes);
   return SequenceIndex(std::move(state));
-}
-
-std::uint32_t SequenceIndex::knn_one(std::string_view query, std::span<std::uint32_t> indices,
-                                     std::span<float> distances, const SearchOptions& options) const {
-  return search_one(*state_, query, indices, distances, options);
-}
-std::uint32_t SequenceIndex::knn_one(std::span<const std::uint32_t> query, std::span<std::uint32_t> indices,
-                                     std::span<float> distances, const SearchOptions& options) const {
-  return search_one(*state_, query, indices, distances, options);
 }
 
 SequenceView SequenceIndex::sequences() const { return state_->sequences; }

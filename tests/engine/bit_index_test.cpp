@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Available, BitIndexOn, testing::ValuesIn(targets()), []
 
 void expect_right(const BitIndex& index, const BitCase& c) {
   const BitView queries = c.queries.view();
-  BitSearchOptions within = c.options;
+  SearchOptions within = c.options;
   within.max_distance = std::numeric_limits<double>::infinity();
   const BitRequest near = c.request(queries, c.options.max_distance), inside = c.request(queries, c.radius);
   expect_same(oracle_knn(near, c.k), c.is_self ? index.knn_self(c.k, c.options) : index.knn(queries, c.k, c.options));

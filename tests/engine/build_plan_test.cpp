@@ -74,6 +74,17 @@ TEST(AutomaticDevice, IsTheCpuForLittleWork) {
   EXPECT_PRED2(holds, plan.reason, "\ndevice cpu: ");
 }
 
+TEST(AutomaticDevice, IsTheDefaultAndLooksForNoGpuInVain) {
+  EXPECT_EQ(BuildOptions().device, Device::automatic());
+  EXPECT_EQ(LoadOptions().device, Device::automatic());
+  EXPECT_PRED2(holds, Index::plan(999999, 3, DType::f32).reason, "device cpu: a GPU pays from 1000000 points on");
+  for (const Engine engine : {Engine::automatic, Engine::kd_tree}) {
+    const BuildPlan few = Index::plan(5000000, 3, DType::f32, {.engine = engine, .expected_queries = 10});
+    EXPECT_PRED2(holds, few.reason, "device cpu: 10 queries are answered before a GPU has started");
+  }
+  EXPECT_PRED2(holds, Index::plan(5000000, 3, DType::f32, {.device = Device::cpu()}).reason, "device cpu: as asked");
+}
+
 TEST(AutomaticDevice, IsTheCpuWhereNoGpuIs) {
   if (has_gpu()) GTEST_SKIP() << "there is a GPU";
   constexpr std::uint64_t kRows = 1100000;

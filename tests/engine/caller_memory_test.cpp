@@ -114,8 +114,7 @@ TEST(CallerMemoryOfObjects, BitsInArraysAndOneByOne) {
     expect_same_in_arrays<float>(index, &queries, 5, {});
     expect_same_in_arrays<float, BitIndex, BitView>(index, nullptr, 5, {.exclude_self = true});
     expect_rows(index.knn(queries, 5, {.max_distance = 9}), [&](std::uint64_t q, auto& indices, auto& distances) {
-      const std::span query(queries.row(q), (queries.bits() + 7) / 8);
-      return index.knn_one(query, indices, distances, {.max_distance = 9});
+      return index.knn_one(queries.slice(q, 1), indices, distances, {.max_distance = 9});
     });
     std::uint64_t visited = 0;
     index.for_each_within(queries, std::vector<double>(queries.rows(), 9),
@@ -128,8 +127,8 @@ TEST(CallerMemoryOfObjects, BitsInArraysAndOneByOne) {
   std::uint32_t found[1];
   float distance[1];
   double wide[1];
-  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn_one(rows, found, distance); }),
-               "queries: 2 bytes, but a row of 8 bits has 1");
+  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn_one(BitView(rows, 2, 8), found, distance); }),
+               "indices: an array of 1, but 2 queries need 1 each");
   EXPECT_PRED2(holds, thrown_message<UsageError>([&] { index.knn(BitView(rows, 1, 8), 1, found, wide); }), "f32");
 }
 
@@ -142,10 +141,7 @@ TEST(CallerMemoryOfObjects, SequencesInArraysAndOneByOne) {
     expect_same_in_arrays<float, SequenceIndex, SequenceView>(index, nullptr, 9, {.exclude_self = true});
     const Neighbors all = index.knn(words, 3, {.max_distance = 2});
     expect_rows(all, [&](std::uint64_t q, auto& indices, auto& distances) {
-      return index.knn_one(words.sequence(q), indices, distances, {.max_distance = 2});
-    });
-    expect_rows(all, [&](std::uint64_t q, auto& indices, auto& distances) {
-      return index.knn_one(words.string(q), indices, distances, {.max_distance = 2});
+      return index.knn_one(queries.slice(q, 1), indices, distances, {.max_distance = 2});
     });
     std::uint64_t visited = 0;
     index.for_each_within(queries, 2, [&](std::uint64_t, std::uint32_t, double) { ++visited; });
@@ -153,12 +149,12 @@ TEST(CallerMemoryOfObjects, SequencesInArraysAndOneByOne) {
   }
   const SequenceSet sets = SequenceSet::from_sets({{1, 2, 3}, {7}});
   const SequenceIndex index = SequenceIndex::build(sets, SequenceMetric::jaccard);
-  const std::uint32_t unsorted[] = {3, 1, 2};
-  std::uint32_t found[1];
-  float distance[1];
-  EXPECT_EQ(index.knn_one(unsorted, found, distance), 1u);
-  EXPECT_EQ(distance[0], 0.0f);
-  EXPECT_THROW(index.knn_one("text", found, distance), UsageError);
+  std::uint32_t found[3];
+  float distances[3];
+  EXPECT_EQ(index.knn_one(SequenceSet::from_sets({{3, 1, 2}}), found, distances), 2u);
+  EXPECT_EQ(distances[0], 0.0f);
+  EXPECT_EQ(found[2], 2u);
+  EXPECT_THROW(index.knn_one(SequenceSet::from_text({"text"}), found, distances), UsageError);
 }
 
 }  // namespace

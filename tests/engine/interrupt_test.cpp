@@ -63,13 +63,13 @@ TEST(Interrupt, CoverTreeBuildsOfVectorsLookOnTheWay) {
 
 TEST(Interrupt, CoverTreeBuildsOfWordsLookOnTheWay) {
   const SequenceSet words = random_words(5000, 8, 26);
-  const SequenceIndexOptions options{.engine = Engine::cover_tree, .threads = 1};
+  const BuildOptions options{.engine = Engine::cover_tree, .threads = 1};
   EXPECT_GE(looks_of([&] { SequenceIndex::build(words.view(), SequenceMetric::edit, options); }), 2000u);
 }
 
 TEST(Interrupt, LongStringsLookWithinOneDistance) {
   const SequenceSet words = random_words(2, 40000, 4);
-  const SequenceIndexOptions options{.engine = Engine::brute_force, .threads = 1};
+  const BuildOptions options{.engine = Engine::brute_force, .threads = 1};
   const SequenceIndex index = SequenceIndex::build(words.view(), SequenceMetric::edit, options);
   EXPECT_GE(looks_of([&] { index.knn(words.view(), 2, {.threads = 1}); }), 20u);
 }

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Available, SequenceIndexOn, testing::ValuesIn(targets()
 
 void expect_right(const SequenceIndex& index, const SequenceCase& c) {
   const SequenceView queries = c.queries.view();
-  SequenceSearchOptions within = c.options;
+  SearchOptions within = c.options;
   within.max_distance = kInfinity;
   const SequenceRequest near = c.request(queries, c.options.max_distance), inside = c.request(queries, c.radius);
   expect_same(oracle_knn(near, c.k), c.is_self ? index.knn_self(c.k, c.options) : index.knn(queries, c.k, c.options));
@@ -220,7 +220,7 @@ TEST(SequenceIndex, AViewMayBeginAnywhere) {
 TEST(SequenceIndex, WrongRequestsAreRefused) {
   const auto words = SequenceSet::from_text({"ab", "abc"});
   const auto sets = SequenceSet::from_sets({{1, 2}});
-  const auto build = [](SequenceView view, SequenceMetric metric, SequenceIndexOptions options = {}) {
+  const auto build = [](SequenceView view, SequenceMetric metric, BuildOptions options = {}) {
     return [view, metric, options] { SequenceIndex::build(view, metric, options); };
   };
   EXPECT_PRED2(holds, thrown_message<UsageError>(build(words, SequenceMetric::jaccard)), "jaccard is for sets");

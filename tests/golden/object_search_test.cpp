@@ -95,7 +95,7 @@ TEST(GoldenObjects, Bits) {
         const BitView asked(queries.data(), 30, bits);
         const double radius = bits / 4.0;
         golden.check(fmt::format("hamming_250x{}_k{}", bits, k),
-                     answers(index, asked, k, radius, BitSearchOptions{.threads = threads}), by);
+                     answers(index, asked, k, radius, SearchOptions{.threads = threads}), by);
       });
     }
   }
@@ -114,7 +114,7 @@ TEST(GoldenObjects, Sequences) {
               SequenceIndex::build(points, metric, {.engine = engine, .device = device, .threads = threads});
           const double radius = metric == SequenceMetric::jaccard ? 0.5 : longest / 2.0;
           golden.check(fmt::format("{}_{}x{}_k{}", name_of(metric), count, longest, k),
-                       answers(index, queries.view(), k, radius, SequenceSearchOptions{.threads = threads}), by);
+                       answers(index, queries.view(), k, radius, SearchOptions{.threads = threads}), by);
         });
       }
     }

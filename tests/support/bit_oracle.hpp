@@ -78,7 +78,7 @@ struct BitCase {
   double radius = 0;
   std::vector<bool> allowed;
   std::vector<std::uint64_t> allowed_words;
-  BitSearchOptions options;  ///< points into this case
+  SearchOptions options;  ///< points into this case
 
   BitCase(const BitCase&) = delete;
   BitCase& operator=(const BitCase&) = delete;

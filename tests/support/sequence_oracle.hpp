@@ -118,7 +118,7 @@ struct SequenceCase {
   double radius = 0;
   std::vector<bool> allowed;
   std::vector<std::uint64_t> allowed_words;
-  SequenceSearchOptions options;  ///< points into this case
+  SearchOptions options;  ///< points into this case
 
   SequenceCase(const SequenceCase&) = delete;
   SequenceCase& operator=(const SequenceCase&) = delete;

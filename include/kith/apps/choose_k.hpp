@@ -32,8 +32,8 @@ struct KChoice {
 /// Exact for each k: what `classify` with that k gives point by point. Throws UsageError if the range is empty, starts
 /// at 0 or asks for more neighbours than the other points (of the other parts) are, if folds is 1 or above the points;
 /// else as `classify`.
-KChoice choose_k(PointView points, LabelView labels, const ChooseKOptions& options = {});
+KITH_EXPORT KChoice choose_k(PointView points, LabelView labels, const ChooseKOptions& options = {});
 /// The same for `regress`.
-KChoice choose_k(PointView points, std::span<const double> values, const ChooseKOptions& options = {});
+KITH_EXPORT KChoice choose_k(PointView points, std::span<const double> values, const ChooseKOptions& options = {});
 
 }  // namespace kith::apps::inline v0

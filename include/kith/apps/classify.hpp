@@ -31,14 +31,15 @@ struct Classified {
 ///
 /// Throws UsageError if k is 0 or above the number of points, if a code is not below `classes`, if codes and points are
 /// not as many; BadData on NaN or infinity or if there are queries but no points; else as Index::build and Index::knn.
-Classified classify(PointView points, LabelView labels, PointView queries, const ClassifyOptions& options = {});
+KITH_EXPORT Classified classify(PointView points, LabelView labels, PointView queries,
+                                const ClassifyOptions& options = {});
 
 /// The same, but query i, once labelled, is a point for those after it: what a loop over the queries gives that adds
 /// each one to the points, numbered on. The loop is not run: neighbours do not depend on labels, so they are found for
 /// all at once, and labels follow along the chains. Where fewer than k points are there yet, all of them vote.
 ///
 /// k may be up to points + queries - 1 (and up to the points without queries).
-Classified classify_sequential(PointView points, LabelView labels, PointView queries,
-                               const ClassifyOptions& options = {});
+KITH_EXPORT Classified classify_sequential(PointView points, LabelView labels, PointView queries,
+                                           const ClassifyOptions& options = {});
 
 }  // namespace kith::apps::inline v0

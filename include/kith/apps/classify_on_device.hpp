@@ -46,15 +46,16 @@ struct ClassifiedOnDevice {
 ///
 /// Throws UsageError if an array is not there, if rows overlap or lie backwards, and as classify; BadData as classify;
 /// DeviceError, OutOfMemory.
-ClassifiedOnDevice classify_on_device(PointView points, DeviceLabelView codes, PointView queries, std::uint32_t* labels,
-                                      const DeviceClassifyOptions& options = {});
+KITH_EXPORT ClassifiedOnDevice classify_on_device(PointView points, DeviceLabelView codes, PointView queries,
+                                                  std::uint32_t* labels, const DeviceClassifyOptions& options = {});
 
 /// classify_sequential in the same way. While the index is built, points and queries are in memory once more.
-ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelView codes, PointView queries,
-                                                 std::uint32_t* labels, const DeviceClassifyOptions& options = {});
+KITH_EXPORT ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelView codes, PointView queries,
+                                                             std::uint32_t* labels,
+                                                             const DeviceClassifyOptions& options = {});
 
 /// regress (kith/apps/regress.hpp) in the same way; `means` gets one per query.
-NeighborWork regress_on_device(PointView points, const double* values, PointView queries, double* means,
-                               const DeviceNeighborOptions& options = {});
+KITH_EXPORT NeighborWork regress_on_device(PointView points, const double* values, PointView queries, double* means,
+                                           const DeviceNeighborOptions& options = {});
 
 }  // namespace kith::apps::inline v0

@@ -54,6 +54,6 @@ struct Deduped {
 /// searches for the nearest few per point at worst, usually one or two; an index over the points and some 60 bytes per
 /// point of memory, whatever the tolerance.
 /// Throws BadData on NaN or infinity, UsageError on options that make no sense, OutOfMemory, Interrupted.
-Deduped dedupe(PointView points, const DedupeOptions& options = {});
+KITH_EXPORT Deduped dedupe(PointView points, const DedupeOptions& options = {});
 
 }  // namespace kith::apps::inline v0

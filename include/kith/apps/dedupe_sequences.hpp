@@ -24,6 +24,6 @@ struct SequenceDedupeOptions {
 /// The same as the plain loop: take the sequences in order, keep each unless a kept one is equal to it (or within the
 /// tolerance). `Deduped::map` is filled. Equal ones: O(n log n) comparisons. With a tolerance: one radius search of
 /// all, and 8 bytes for each pair that it finds. Throws as SequenceIndex::build and radius_self.
-Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options = {});
+KITH_EXPORT Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options = {});
 
 }  // namespace kith::apps::inline v0

@@ -10,7 +10,7 @@
 namespace kith::apps::inline v0 {
 
 /// How well one class was found.
-struct ClassScore {
+struct KITH_EXPORT ClassScore {
   std::uint64_t members = 0;    ///< rows that are of it
   std::uint64_t predicted = 0;  ///< rows that were said to be
   std::uint64_t right = 0;      ///< both
@@ -36,9 +36,9 @@ struct Confusion {
 };
 
 /// Throws UsageError if the columns are not as long as each other, or a code is not below `classes`.
-LabelScore score_labels(LabelView truth, std::span<const std::uint32_t> predicted);
+KITH_EXPORT LabelScore score_labels(LabelView truth, std::span<const std::uint32_t> predicted);
 /// The same; O(rows log rows), whatever the number of classes.
-std::vector<Confusion> confusion_of(LabelView truth, std::span<const std::uint32_t> predicted);
+KITH_EXPORT std::vector<Confusion> confusion_of(LabelView truth, std::span<const std::uint32_t> predicted);
 
 /// Two columns of values compared.
 struct ValueScore {
@@ -52,6 +52,6 @@ struct ValueScore {
 };
 
 /// Throws UsageError if the columns are not as long as each other.
-ValueScore score_values(std::span<const double> truth, std::span<const double> predicted);
+KITH_EXPORT ValueScore score_values(std::span<const double> truth, std::span<const double> predicted);
 
 }  // namespace kith::apps::inline v0

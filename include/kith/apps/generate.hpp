@@ -14,9 +14,9 @@ namespace kith::apps::inline v0 {
 enum class Shape : std::uint8_t { uniform, clusters, surface, lidar, grid, line, duplicates, classes };
 
 /// "uniform", "clusters", …
-std::string_view name_of(Shape shape);
+KITH_EXPORT std::string_view name_of(Shape shape);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-Shape parse_shape(std::string_view text);
+KITH_EXPORT Shape parse_shape(std::string_view text);
 
 struct GenerateOptions {
   Shape shape = Shape::uniform;
@@ -37,6 +37,6 @@ struct Generated {
 };
 
 /// Throws UsageError if the shape does not exist in that many dims (lidar is 3-D, surface at least 2-D), OutOfMemory.
-Generated generate(const GenerateOptions& options);
+KITH_EXPORT Generated generate(const GenerateOptions& options);
 
 }  // namespace kith::apps::inline v0

@@ -18,9 +18,9 @@ namespace kith::apps::inline v0 {
 enum class Weights : std::uint8_t { uniform, distance };
 
 /// "uniform" or "distance".
-std::string_view name_of(Weights weights);
+KITH_EXPORT std::string_view name_of(Weights weights);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-Weights parse_weights(std::string_view text);
+KITH_EXPORT Weights parse_weights(std::string_view text);
 
 /// Which neighbours count, how much, and how they are found. The answer depends on `k`, `weights` and `metric` only.
 struct NeighborOptions {

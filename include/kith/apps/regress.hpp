@@ -19,7 +19,7 @@ struct Regressed {
 ///
 /// Throws UsageError if k is 0 or above the number of points, or if values and points are not as many; BadData on NaN
 /// or infinity, also among the values, or if there are queries but no points; else as Index::build and Index::knn.
-Regressed regress(PointView points, std::span<const double> values, PointView queries,
-                  const NeighborOptions& options = {});
+KITH_EXPORT Regressed regress(PointView points, std::span<const double> values, PointView queries,
+                              const NeighborOptions& options = {});
 
 }  // namespace kith::apps::inline v0

@@ -14,13 +14,13 @@ namespace kith::apps::inline v0 {
 enum class Scaling : std::uint8_t { none, standard, minmax };
 
 /// "none", "standard" or "minmax".
-std::string_view name_of(Scaling scaling);
+KITH_EXPORT std::string_view name_of(Scaling scaling);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-Scaling parse_scaling(std::string_view text);
+KITH_EXPORT Scaling parse_scaling(std::string_view text);
 
 /// What is subtracted from each column, and what the rest is then divided by. All arithmetic is in f64; the result is
 /// rounded to the type of the points once.
-struct Scale {
+struct KITH_EXPORT Scale {
   std::vector<double> shift;
   std::vector<double> divisor;
   /// The scaled points, a copy. `threads` does not change a byte. Throws UsageError on other dims, OutOfMemory.
@@ -28,6 +28,6 @@ struct Scale {
 };
 
 /// Fitted on these points, in host memory; the same for every number of threads. Throws BadData on NaN or infinity.
-Scale fit_scale(PointView points, Scaling scaling, int threads = 0);
+KITH_EXPORT Scale fit_scale(PointView points, Scaling scaling, int threads = 0);
 
 }  // namespace kith::apps::inline v0

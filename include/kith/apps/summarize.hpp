@@ -26,6 +26,6 @@ struct SummarizeOptions {
 };
 
 /// O(n d) time and about 16 bytes per point of memory.
-Summary summarize(PointView points, const SummarizeOptions& options = {});
+KITH_EXPORT Summary summarize(PointView points, const SummarizeOptions& options = {});
 
 }  // namespace kith::apps::inline v0

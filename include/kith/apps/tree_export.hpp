@@ -61,8 +61,8 @@ struct InOrderTree {
 /// the one in the middle is the node, those before it and after it are its subtrees. So the answer is unique, no level
 /// more than ceil(log2(n + 1)) exists, and equal points are no trouble. O(n log n (log n + dims)) at worst, about 24
 /// bytes per point and a copy of the points. Throws BadData on NaN or infinity, UsageError, OutOfMemory, Interrupted.
-NodeTable export_node_table(PointView points, const TreeExportOptions& options = {});
+KITH_EXPORT NodeTable export_node_table(PointView points, const TreeExportOptions& options = {});
 /// The same tree, laid out in order.
-InOrderTree export_in_order(PointView points, const TreeExportOptions& options = {});
+KITH_EXPORT InOrderTree export_in_order(PointView points, const TreeExportOptions& options = {});
 
 }  // namespace kith::apps::inline v0

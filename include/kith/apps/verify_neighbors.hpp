@@ -1,6 +1,7 @@
 // Checks the result of a search against the plain definition, one pair at a time.
 #pragma once
 
+#include <kith/index.hpp>
 #include <kith/metric.hpp>
 #include <kith/neighbors.hpp>
 #include <kith/point_view.hpp>
@@ -44,14 +45,11 @@ struct Verdict {
 };
 
 /// Checks k nearest neighbours. `queries` may be the points themselves. Throws UsageError if the sizes do not match.
-Verdict verify_neighbors(const Neighbors& found, PointView points, PointView queries,
-                         const VerifyOptions& options = {});
+KITH_EXPORT Verdict verify_neighbors(const Neighbors& found, PointView points, PointView queries,
+                                     const VerifyOptions& options = {});
 
 /// Checks a radius search.
-Verdict verify_neighbors(const NeighborLists& found, double radius, PointView points, PointView queries,
-                         const VerifyOptions& options = {});
-/// The same where each query had a radius of its own.
-Verdict verify_neighbors(const NeighborLists& found, std::span<const double> radii, PointView points, PointView queries,
-                         const VerifyOptions& options = {});
+KITH_EXPORT Verdict verify_neighbors(const NeighborLists& found, const Radii& radii, PointView points,
+                                     PointView queries, const VerifyOptions& options = {});
 
 }  // namespace kith::apps::inline v0

@@ -26,7 +26,7 @@ struct TreeVerdict {
 /// the split dimensions by the rule, every point on the right side. The numbers of the nodes themselves are free. Safe
 /// whatever the table holds. Throws UsageError if the table was made from other points (their count, dims or type
 /// differ). O(n log n dims).
-TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options = {});
-TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options = {});
+KITH_EXPORT TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options = {});
+KITH_EXPORT TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options = {});
 
 }  // namespace kith::apps::inline v0

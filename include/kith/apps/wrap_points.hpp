@@ -20,6 +20,6 @@ struct PeriodicAxis {
 /// queries, so that BuildOptions::period takes the points; NaN and infinity stay. Returns how many rows had a
 /// coordinate outside of [lower, upper). Throws UsageError unless there is an axis for each dimension, with finite ends
 /// that are in order.
-std::uint64_t wrap_points(PointSet& points, std::span<const PeriodicAxis> axes);
+KITH_EXPORT std::uint64_t wrap_points(PointSet& points, std::span<const PeriodicAxis> axes);
 
 }  // namespace kith::apps::inline v0

@@ -27,7 +27,8 @@ struct AppendedColumn {
 ///
 /// Throws UsageError if `in` is standard input, a pipe or no text, or a field holds a line break; IoError, also if the
 /// number of rows is another; BadData, CorruptFile as read_points; Interrupted.
-void append_columns(const std::string& in, const ReadOptions& options, const std::string& out,
-                    std::span<const AppendedColumn> columns, std::uint64_t rows, const ProgressCallback& progress = {});
+KITH_EXPORT void append_columns(const std::string& in, const ReadOptions& options, const std::string& out,
+                                std::span<const AppendedColumn> columns, std::uint64_t rows,
+                                const ProgressCallback& progress = {});
 
 }  // namespace kith::io::inline v0

@@ -27,22 +27,22 @@ struct ClassFile {
 
 /// Reads all of it. `dtype` as in ReadOptions: f64 if unset. Throws IoError, BadData with line and column on counts
 /// that do not match, a class that is none, ragged rows, text or nothing where a number should be, NaN and infinity.
-ClassFile read_class_file(const std::string& path, std::optional<DType> dtype = {}, int threads = 0,
-                          const ProgressCallback& progress = {});
+KITH_EXPORT ClassFile read_class_file(const std::string& path, std::optional<DType> dtype = {}, int threads = 0,
+                                      const ProgressCallback& progress = {});
 
 /// Whether the file starts as one of these do: four whole numbers, and the next row has as many fields as they say.
 /// False also if it cannot be read.
-bool looks_like_class_file(const std::string& path);
+KITH_EXPORT bool looks_like_class_file(const std::string& path);
 
 /// Writes the same header line and every row with its coordinates exactly as they stood and its class, for the fresh
 /// rows that of `labels`. With `shares` (rows of `classes`, of the fresh rows) each fresh row gets the shares behind
 /// its class. Whole or not at all; "-" is standard output. Throws IoError, Interrupted.
-void write_classified(const std::string& path, const ClassFile& file, std::span<const std::uint32_t> labels,
-                      std::span<const double> shares = {}, const ProgressCallback& progress = {});
+KITH_EXPORT void write_classified(const std::string& path, const ClassFile& file, std::span<const std::uint32_t> labels,
+                                  std::span<const double> shares = {}, const ProgressCallback& progress = {});
 
 /// Writes such a file: coordinates with `decimals` digits after the point; rows from `train` on get class -1.
-void write_class_file(const std::string& path, PointView points, std::span<const std::uint32_t> labels,
-                      std::uint64_t train, std::uint32_t classes, int decimals = 6,
-                      const ProgressCallback& progress = {});
+KITH_EXPORT void write_class_file(const std::string& path, PointView points, std::span<const std::uint32_t> labels,
+                                  std::uint64_t train, std::uint32_t classes, int decimals = 6,
+                                  const ProgressCallback& progress = {});
 
 }  // namespace kith::io::inline v0

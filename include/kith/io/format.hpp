@@ -1,6 +1,8 @@
 // The file formats that kith knows, and how they are recognised.
 #pragma once
 
+#include <kith/export.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,12 +33,12 @@ enum class Format : std::uint8_t {
 };
 
 /// All names that `parse_format` takes, "auto" first.
-std::span<const std::string_view> format_names();
+KITH_EXPORT std::span<const std::string_view> format_names();
 /// The name of a format: "text", "npy", "ply", …
-std::string_view name_of(Format format);
+KITH_EXPORT std::string_view name_of(Format format);
 /// The reverse of `name_of`; also takes "csv", "tsv" and "xyz" for text. Throws UsageError on anything else.
-Format parse_format(std::string_view text);
+KITH_EXPORT Format parse_format(std::string_view text);
 /// What the extension of a path says (".gz" and ".zst" are looked through); `automatic` if it says nothing.
-Format format_of_extension(std::string_view path);
+KITH_EXPORT Format format_of_extension(std::string_view path);
 
 }  // namespace kith::io::inline v0

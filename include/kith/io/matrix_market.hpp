@@ -11,7 +11,9 @@ namespace kith::io::inline v0 {
 /// A row for each query, a column for each point, and an entry for each neighbour: its distance. Counted from 1, as the
 /// format wants it; missing neighbours have no entry. A name that ends with ".gz" is compressed. Whole or not at all.
 /// Throws IoError, Interrupted.
-void write_matrix_market(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress = {});
-void write_matrix_market(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress = {});
+KITH_EXPORT void write_matrix_market(const std::string& path, const Neighbors& neighbors,
+                                     const ProgressCallback& progress = {});
+KITH_EXPORT void write_matrix_market(const std::string& path, const NeighborLists& lists,
+                                     const ProgressCallback& progress = {});
 
 }  // namespace kith::io::inline v0

@@ -11,7 +11,7 @@
 namespace kith::io::inline v0 {
 
 /// What a file held, packed as BitView wants it.
-struct BitFile {
+struct KITH_EXPORT BitFile {
   std::vector<std::uint8_t> bytes;
   std::uint64_t rows = 0;
   std::uint32_t bits = 0;
@@ -22,6 +22,6 @@ struct BitFile {
 /// Reads a two-dimensional array; "-" is standard input. Of uint8, each value holds 8 bits, as numpy.packbits writes
 /// them; of bool, each value is a bit. Throws IoError if the file cannot be opened or read, CorruptFile if it is
 /// damaged or no .npy, BadData if the array has another type or shape, OutOfMemory, Interrupted.
-BitFile read_bits(const std::string& path, const ProgressCallback& progress = {});
+KITH_EXPORT BitFile read_bits(const std::string& path, const ProgressCallback& progress = {});
 
 }  // namespace kith::io::inline v0

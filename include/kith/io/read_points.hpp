@@ -67,7 +67,7 @@ struct TextReading {
 };
 
 /// What a file held.
-struct PointFile {
+struct KITH_EXPORT PointFile {
   PointSet points;
   std::vector<std::string> columns;        ///< one name per dimension; empty if the file names none
   std::optional<Labels> labels;            ///< if a label column was asked for
@@ -83,6 +83,6 @@ struct PointFile {
 /// Reads the whole file; "-" is standard input. Throws IoError if it cannot be opened or read, CorruptFile if it is
 /// damaged or of a kind that kith does not read, BadData if a value is missing or no number, UsageError if a column
 /// that was asked for is not there. NaN and infinity that the file itself holds are kept.
-PointFile read_points(const std::string& path, const ReadOptions& options = {});
+KITH_EXPORT PointFile read_points(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace kith::io::inline v0

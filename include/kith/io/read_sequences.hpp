@@ -18,11 +18,11 @@ namespace kith::io::inline v0 {
 enum class SequenceFormat : std::uint8_t { automatic, lines, fasta, phylip, sets };
 
 /// "auto", "lines", "fasta", "phylip" or "sets".
-std::string_view name_of(SequenceFormat format);
+KITH_EXPORT std::string_view name_of(SequenceFormat format);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-SequenceFormat parse_sequence_format(std::string_view text);
+KITH_EXPORT SequenceFormat parse_sequence_format(std::string_view text);
 /// What the extension of a path says (".gz" is looked through); `automatic` if it says nothing.
-SequenceFormat sequence_format_of_extension(std::string_view path);
+KITH_EXPORT SequenceFormat sequence_format_of_extension(std::string_view path);
 
 /// How a file is read.
 struct SequenceReadOptions {
@@ -44,7 +44,7 @@ struct SequenceReadOptions {
 };
 
 /// What a file held.
-struct SequenceFile {
+struct KITH_EXPORT SequenceFile {
   SequenceSet sequences;
   std::optional<SequenceSet> strings;  ///< those that sets of shingles or words were made of
   std::vector<std::string> names;      ///< one for each sequence of FASTA and PHYLIP; empty for the others
@@ -59,14 +59,14 @@ struct SequenceFile {
 /// line end. Throws IoError if the file cannot be opened or read, CorruptFile if it is no text or of a kind that kith
 /// does not read, BadData that names the line if it is not as its format wants it or no UTF-8, OutOfMemory,
 /// Interrupted.
-SequenceFile read_sequences(const std::string& path, const SequenceReadOptions& options = {});
+KITH_EXPORT SequenceFile read_sequences(const std::string& path, const SequenceReadOptions& options = {});
 
 /// For the Jaccard distance of strings: the set of all `length` letters in a row of each string. A shorter string is
 /// one shingle. A number of 32 bits stands for each shingle, the same on every machine; two different shingles have the
 /// same number once in 4 billion pairs. Throws UsageError unless these are strings and `length` is at least 1.
-SequenceSet shingles_of(SequenceView strings, std::uint32_t length);
+KITH_EXPORT SequenceSet shingles_of(SequenceView strings, std::uint32_t length);
 
 /// The same for words: what stands between blanks, tabs and line breaks.
-SequenceSet words_of(SequenceView strings);
+KITH_EXPORT SequenceSet words_of(SequenceView strings);
 
 }  // namespace kith::io::inline v0

@@ -35,7 +35,7 @@ constexpr std::string_view name_of(ColumnType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 /// The reverse of `name_of`; nothing for anything else.
-std::optional<ColumnType> parse_column_type(std::string_view text);
+KITH_EXPORT std::optional<ColumnType> parse_column_type(std::string_view text);
 constexpr bool is_float(ColumnType type) { return type == ColumnType::f32 || type == ColumnType::f64; }
 
 /// The ColumnType of a C++ type.
@@ -53,7 +53,7 @@ constexpr ColumnType column_type_of() {
 }
 
 /// Texts, one per row, in one block of memory.
-class TextValues {
+class KITH_EXPORT TextValues {
  public:
   std::uint64_t size() const { return ends_.size(); }
   bool empty() const { return ends_.empty(); }
@@ -73,7 +73,7 @@ class TextValues {
 };
 
 /// One column. Numbers that were read from text also keep the text, so that 35.50 stays 35.50.
-class Column {
+class KITH_EXPORT Column {
  public:
   Column() = default;
   /// Numbers, all 0. Throws std::bad_alloc.
@@ -134,7 +134,7 @@ struct LasHeader {
 };
 
 /// What a file holds: its columns, and what some formats have beside them.
-struct Table {
+struct KITH_EXPORT Table {
   std::vector<Column> columns;
   /// The columns that are coordinates: x, y, z of PLY, PCD and LAS; all numbers of the others.
   std::vector<std::uint32_t> coordinates;
@@ -158,27 +158,28 @@ struct Table {
 /// Reads every column of a file of any format; "-" is standard input. Of the options `columns` chooses columns and
 /// their order, and `dtype` converts those of floating-point numbers; `label` and `extras` mean nothing here. A value
 /// that is missing in a text file is NaN. Throws as `read_points`.
-Table read_table(const std::string& path, const ReadOptions& options = {});
+KITH_EXPORT Table read_table(const std::string& path, const ReadOptions& options = {});
 
 /// Writes text (.csv, .tsv, .txt, .xyz), .npy, .npz, .ply, .pcd or .las, each also as .gz; "-" is standard output, as
 /// CSV. The columns keep their types; a type that the format lacks becomes one that holds every value. .npy holds the
 /// coordinates only, PLY, PCD and LAS hold no text. Returns notes that say what was left out or rounded. Throws
 /// UsageError if a column cannot be written, IoError, Interrupted.
-std::vector<std::string> write_table(const std::string& path, const Table& table, const WriteOptions& options = {});
+KITH_EXPORT std::vector<std::string> write_table(const std::string& path, const Table& table,
+                                                 const WriteOptions& options = {});
 
 /// The rows of these numbers, in this order. Throws UsageError if a number is out of range.
-Table take_rows(const Table& table, std::span<const std::uint32_t> rows);
+KITH_EXPORT Table take_rows(const Table& table, std::span<const std::uint32_t> rows);
 
 /// Puts the rows of `more` behind those of `table`; its columns are found by name if both files name theirs. Types that
 /// differ become one that holds every value. Throws UsageError, which names `file`, if a column is missing.
-void append_rows(Table& table, const Table& more, std::string_view file);
+KITH_EXPORT void append_rows(Table& table, const Table& more, std::string_view file);
 
 /// The column with its values as another type; nothing if some value would change. NaN stays NaN.
-std::optional<Column> converted(const Column& column, ColumnType type);
+KITH_EXPORT std::optional<Column> converted(const Column& column, ColumnType type);
 /// The same with floating-point values rounded to `type`, which is f32 or f64. Not for text.
-Column rounded(const Column& column, ColumnType type);
+KITH_EXPORT Column rounded(const Column& column, ColumnType type);
 
 /// A table of points. Without names the columns are called x, y, z or c0, c1, …
-Table table_of(PointView points, const std::vector<std::string>& names = {});
+KITH_EXPORT Table table_of(PointView points, const std::vector<std::string>& names = {});
 
 }  // namespace kith::io::inline v0

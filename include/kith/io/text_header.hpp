@@ -17,11 +17,11 @@ struct TextHeader {
 };
 
 /// Nothing if the file is no text file. Throws as `read_points` for files that cannot be read or hold no rows.
-std::optional<TextHeader> read_text_header(const std::string& path, const ReadOptions& options = {});
+KITH_EXPORT std::optional<TextHeader> read_text_header(const std::string& path, const ReadOptions& options = {});
 
 /// Where a value that `read_points` gave stands in a text file: "line 7, column 2 (y)", or "line 7" without a
 /// dimension. Nothing for other files, and for those that can be read only once. Reads the file up to that line.
-std::optional<std::string> place_in_text(const std::string& path, const ReadOptions& options, std::uint64_t row,
-                                         std::optional<std::uint32_t> dimension);
+KITH_EXPORT std::optional<std::string> place_in_text(const std::string& path, const ReadOptions& options,
+                                                     std::uint64_t row, std::optional<std::uint32_t> dimension);
 
 }  // namespace kith::io::inline v0

@@ -29,6 +29,6 @@ struct WriteOptions {
 
 /// Writes to a temporary file beside `path`, then renames it. "-" is standard output. Throws IoError, UsageError if the
 /// format cannot be written, Interrupted.
-void write_points(const std::string& path, PointView points, const WriteOptions& options = {});
+KITH_EXPORT void write_points(const std::string& path, PointView points, const WriteOptions& options = {});
 
 }  // namespace kith::io::inline v0

@@ -28,8 +28,8 @@ struct Both {
 };
 
 void expect_equal(const Both& both, const BitView* queries, std::uint32_t k, double radius,
-                  const BitSearchOptions& options) {
-  BitSearchOptions within = options;
+                  const SearchOptions& options) {
+  SearchOptions within = options;
   within.max_distance = std::numeric_limits<double>::infinity();
   if (queries == nullptr) {
     expect_same(both.cpu.knn_self(k, options), both.gpu.knn_self(k, options));
