@@ -79,7 +79,7 @@ void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgr
   stop_if_interrupted();
   flags.output.explanation(found.work.explanation);
   if (flags.is_sequential()) {
-    flags.output.explanation(fmt::format("longest reduced of new points that vote on each other: {}; labels took {}",
+    flags.output.explanation(fmt::format("longest chain of new points that vote on each other: {}; labels took {}",
                                          readable_count(found.depth), counted(found.rounds, "round")));
   }
   check_again(flags, input, progress, work,

@@ -82,10 +82,10 @@ struct Weights {
 template <typename Norm, typename Sum, std::uint32_t kDims, bool kPeriodic>
 class PairWalk {
  public:
-  PairWalk(const PairRequest& request, Norm reduced, const Weights* first, const Weights* second)
+  PairWalk(const PairRequest& request, Norm norm, const Weights* first, const Weights* second)
       : first_(request.first),
         second_(request.second),
-        norm_(reduced),
+        norm_(norm),
         first_weights_(first),
         second_weights_(second),
         is_mirrored_(&request.first == &request.second && first == second),
@@ -293,15 +293,15 @@ class PairWalk {
 };
 
 template <typename Sum, typename Norm>
-std::vector<Sum> walk_pairs(const PairRequest& request, Norm reduced, const Weights* first, const Weights* second) {
-  if (!request.period.empty()) return PairWalk<Norm, Sum, 0, true>(request, reduced, first, second).run(request);
+std::vector<Sum> walk_pairs(const PairRequest& request, Norm norm, const Weights* first, const Weights* second) {
+  if (!request.period.empty()) return PairWalk<Norm, Sum, 0, true>(request, norm, first, second).run(request);
   switch (request.first.dims()) {
     case 2:
-      return PairWalk<Norm, Sum, 2, false>(request, reduced, first, second).run(request);
+      return PairWalk<Norm, Sum, 2, false>(request, norm, first, second).run(request);
     case 3:
-      return PairWalk<Norm, Sum, 3, false>(request, reduced, first, second).run(request);
+      return PairWalk<Norm, Sum, 3, false>(request, norm, first, second).run(request);
     default:
-      return PairWalk<Norm, Sum, 0, false>(request, reduced, first, second).run(request);
+      return PairWalk<Norm, Sum, 0, false>(request, norm, first, second).run(request);
   }
 }
 

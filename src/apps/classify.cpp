@@ -3,7 +3,7 @@
 
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/reserve.hpp"
+#include "apps/allocate.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
@@ -44,8 +44,8 @@ Classified classify(PointView points, LabelView labels, PointView queries, const
   require_weights(options);
   require_neighbors(options.k, points.rows(), points.rows(), queries.rows());
   Classified result;
-  reserve(result.labels, queries.rows(), 1, "labels");
-  if (options.want_shares) reserve(result.shares, queries.rows(), labels.classes, "shares");
+  allocate(result.labels, queries.rows(), 1, "labels");
+  if (options.want_shares) allocate(result.shares, queries.rows(), labels.classes, "shares");
   const Index index = build_index(points, queries.rows(), options, result.work);
   std::vector<ListVotes> votes = make_votes(runtime::resolve_threads(options.threads), labels.classes, options);
   search_in_order(index, queries, {}, options, "classifying", result.work,

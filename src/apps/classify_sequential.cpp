@@ -4,7 +4,7 @@
 #include "apps/joined_points.hpp"
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/reserve.hpp"
+#include "apps/allocate.hpp"
 #include "core/metric/metric_params.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -89,8 +89,8 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
   require_neighbors(options.k, points.rows() + (queries.empty() ? 0 : queries.rows() - 1), points.rows(),
                     queries.rows());
   Classified result;
-  reserve(result.labels, queries.rows(), 1, "labels");
-  if (options.want_shares) reserve(result.shares, queries.rows(), labels.classes, "shares");
+  allocate(result.labels, queries.rows(), 1, "labels");
+  if (options.want_shares) allocate(result.shares, queries.rows(), labels.classes, "shares");
   NeighborWork& work = result.work;
   PointSet joined;
   {
@@ -104,8 +104,8 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
 
   std::vector<Known> known;
   std::vector<std::uint32_t> index_below;
-  reserve(known, joined.rows() + 1, 1, "labels");
-  reserve(index_below, queries.rows(), 1, "bounds");
+  allocate(known, joined.rows() + 1, 1, "labels");
+  allocate(index_below, queries.rows(), 1, "bounds");
   for (std::uint64_t i = 0; i < train; ++i) known[i].label = labels.codes[i];
   std::iota(index_below.begin(), index_below.end(), static_cast<std::uint32_t>(train));
 

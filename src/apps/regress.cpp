@@ -2,7 +2,7 @@
 #include <kith/apps/regress.hpp>
 
 #include "apps/neighbor_search.hpp"
-#include "apps/reserve.hpp"
+#include "apps/allocate.hpp"
 #include "core/vote.hpp"
 #include "runtime/parallel.hpp"
 
@@ -54,7 +54,7 @@ Regressed regress(PointView points, std::span<const double> values, PointView qu
   require_neighbors(options.k, points.rows(), points.rows(), queries.rows());
   Regressed result;
   const Index index = build_index(points, queries.rows(), options, result.work);
-  reserve(result.values, queries.rows(), 1, "values");
+  allocate(result.values, queries.rows(), 1, "values");
   search_in_order(index, queries, {}, options, "averaging", result.work,
                   [&](std::uint64_t first, const Neighbors& lists) {
                     double* const means = result.values.data() + first;

@@ -125,7 +125,7 @@ TEST_F(ClassifyCommand, ClassFilesMayBePipedOrComplete) {
   ASSERT_EQ(told.code, 0) << told;
   EXPECT_EQ(content(filled), expected);
   EXPECT_PRED2(has, told.err, "5 points labelled by 2 neighbours each among 10 training points (one after the other");
-  EXPECT_PRED2(has, told.err, "explain: longest reduced of new points that vote on each other: ");
+  EXPECT_PRED2(has, told.err, "explain: longest chain of new points that vote on each other: ");
   EXPECT_PRED2(has, told.err, "rows in " + filled);
   EXPECT_EQ(files(), (Words{"c.csv", "filled.csv"}));
   const PlainClasses nothing_new(4, 0, 2, 1, 5);

@@ -28,7 +28,7 @@ constexpr std::array<PdbField, 14> kPdbFields = {{{"record", PdbKind::text, 0, 6
                                                   {"serial", PdbKind::number, 6, 5},
                                                   {"name", PdbKind::text, 12, 4},
                                                   {"resname", PdbKind::text, 17, 3},
-                                                  {"reduced", PdbKind::text, 21, 1},
+                                                  {"chain", PdbKind::text, 21, 1},
                                                   {"resseq", PdbKind::number, 22, 4},
                                                   {"x", PdbKind::coordinate, 30, 8},
                                                   {"y", PdbKind::coordinate, 38, 8},

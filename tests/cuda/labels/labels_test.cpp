@@ -22,7 +22,7 @@ namespace {
 using cuda::emulation::Residence;
 
 /// Which new points are neighbours of a new point.
-enum class Reduced { none, before, of_warp, last_of_warp_before, any, mostly_new, count_of_kinds };
+enum class Chains { none, before, of_warp, last_of_warp_before, any, mostly_new, count_of_kinds };
 
 template <typename T>
 struct MadeUp {
@@ -44,19 +44,19 @@ struct MadeUp {
 std::uint32_t below(std::mt19937_64& random, std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); }
 
 template <typename T>
-std::uint32_t neighbor_of(const MadeUp<T>& made, Reduced reduced, std::uint32_t row, std::mt19937_64& random) {
+std::uint32_t neighbor_of(const MadeUp<T>& made, Chains chains, std::uint32_t row, std::mt19937_64& random) {
   const std::uint32_t trained = below(random, made.trained);
   if (!made.is_sequential || row == 0) return trained;
-  switch (reduced) {
-    case Reduced::before:
+  switch (chains) {
+    case Chains::before:
       return made.trained + row - 1;
-    case Reduced::of_warp:
+    case Chains::of_warp:
       return row % 32 == 0 ? trained : made.trained + row - 1 - below(random, row % 32);
-    case Reduced::last_of_warp_before:
+    case Chains::last_of_warp_before:
       return row < 32 ? trained : made.trained + row / 32 * 32 - 1;
-    case Reduced::any:
+    case Chains::any:
       return below(random, made.trained + row);
-    case Reduced::mostly_new:
+    case Chains::mostly_new:
       return random() % 4 == 0 ? trained : made.trained + below(random, row);
     default:
       return trained;
@@ -64,7 +64,7 @@ std::uint32_t neighbor_of(const MadeUp<T>& made, Reduced reduced, std::uint32_t 
 }
 
 template <typename T>
-MadeUp<T> make_up(MadeUp<T> made, Reduced reduced, std::mt19937_64& random) {
+MadeUp<T> make_up(MadeUp<T> made, Chains chains, std::mt19937_64& random) {
   for (std::uint32_t i = 0; i < made.trained; ++i) {
     made.labels.push_back(below(random, made.classes));
     const double mantissa = static_cast<double>(random() % 4096) - 2048;
@@ -80,7 +80,7 @@ MadeUp<T> make_up(MadeUp<T> made, Reduced reduced, std::mt19937_64& random) {
     distances.resize(made.k, std::numeric_limits<T>::infinity());
     made.distances.insert(made.distances.end(), distances.begin(), distances.end());
     for (std::uint32_t j = 0; j < made.k; ++j) {
-      made.indices.push_back(j < found ? neighbor_of(made, reduced, row, random) : made.missing());
+      made.indices.push_back(j < found ? neighbor_of(made, chains, row, random) : made.missing());
     }
   }
   return made;
@@ -193,7 +193,7 @@ TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
   using T = TypeParam;
   for (std::uint64_t seed = 0; seed < 90; ++seed) {
     std::mt19937_64 random(seed);
-    const auto reduced = static_cast<Reduced>(seed % static_cast<std::uint64_t>(Reduced::count_of_kinds));
+    const auto chains = static_cast<Chains>(seed % static_cast<std::uint64_t>(Chains::count_of_kinds));
     MadeUp<T> made;
     made.k = seed % 3 == 0 ? 1 + below(random, 100) : 1 + below(random, 9);
     made.rows = 1 + below(random, made.k > 20 ? 70 : 200);
@@ -201,14 +201,14 @@ TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
     made.classes = random() % 4 == 0 ? 1 + below(random, 1000) : 1 + below(random, 6);
     made.is_sequential = seed % 7 != 6;
     made.by_distance = random() % 2 == 0;
-    made = make_up(made, reduced, random);
+    made = make_up(made, chains, random);
     const Launch launch{.blocks = 1 + below(random, 3),
                         .threads = random() % 2 == 0 ? 32u : 96u,
                         .residence = random() % 2 == 0 ? Residence::all_together : Residence::one_by_one,
                         .parts = 1 + below(random, 3),
                         .by_warps = made.k > cuda::kMostByThreads || random() % 3 == 0};
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << made.rows << " rows, k " << made.k << ", "
-                                    << made.classes << " classes, reduced " << static_cast<int>(reduced));
+                                    << made.classes << " classes, chains " << static_cast<int>(chains));
     const Expected expected = plain_loop(made);
     const Expected got = run_kernels(made, launch, seed % 5 == 0);
     ASSERT_EQ(got.labels, expected.labels);
@@ -220,7 +220,7 @@ TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
 }
 
 /// The worst case: each depends on the one before, within warps and from warp to warp.
-TEST(EmulatedLabelReduced, AlongALine) {
+TEST(EmulatedLabelChains, AlongALine) {
   using T = float;
   for (const bool by_warps : {false, true}) {
     std::mt19937_64 random(5);
@@ -228,7 +228,7 @@ TEST(EmulatedLabelReduced, AlongALine) {
     made.rows = 2000;
     made.trained = 3;
     made.classes = 3;
-    made = make_up(made, Reduced::before, random);
+    made = make_up(made, Chains::before, random);
     const Expected got = run_kernels(made, {.blocks = 2, .by_warps = by_warps}, false);
     EXPECT_EQ(got.labels, plain_loop(made).labels);
     EXPECT_EQ(got.depth, made.rows);
@@ -246,7 +246,7 @@ TYPED_TEST(EmulatedLabels, MeansEqualThePlainLoop) {
     made.trained = 1 + below(random, 100);
     made.is_sequential = false;
     made.by_distance = seed % 2 == 0;
-    made = make_up(made, Reduced::none, random);
+    made = make_up(made, Chains::none, random);
     std::vector<double> means(made.rows);
     cuda::LabelReport report{~std::uint64_t{0}, ~std::uint64_t{0}, 0};
     const std::uint32_t half = made.rows / 2;
@@ -273,7 +273,7 @@ TYPED_TEST(EmulatedLabels, TheFirstEmptyListIsNamed) {
     made.k = 3;
     made.rows = 100;
     made.is_sequential = is_sequential;
-    made = make_up(made, Reduced::before, random);
+    made = make_up(made, Chains::before, random);
     for (const std::uint32_t row : {90u, 37u, 64u}) std::fill_n(made.indices.data() + 3 * row, 3, made.missing());
     for (const bool by_warps : {false, true}) {
       std::vector<std::uint64_t> found(made.rows, cuda::FoundLabel::kNotYet);

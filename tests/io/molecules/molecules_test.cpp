@@ -51,7 +51,7 @@ TEST(Pdb, CoordinatesAndColumns) {
   expect_note(file, "1 atoms are alternate locations");
   EXPECT_EQ(labels_of(kPdb, "name"), (Names{"N", "CA", "CA", "O"}));
   EXPECT_EQ(labels_of(kPdb, "resname"), (Names{"MET", "MET", "MET", "HOH"}));
-  EXPECT_EQ(labels_of(kPdb, "reduced"), (Names{"A", "A", "A", "B"}));
+  EXPECT_EQ(labels_of(kPdb, "chain"), (Names{"A", "A", "A", "B"}));
   EXPECT_EQ(labels_of(kPdb, "record"), (Names{"ATOM", "ATOM", "ATOM", "HETATM"}));
   const PointFile others = read_bytes(read_any, kPdb, {.columns = {"serial", "occupancy"}, .extras = {"bfactor"}});
   EXPECT_EQ(others.view().at(1, 0), 2);

@@ -64,7 +64,7 @@ inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
   const std::uint64_t placed = rounds.ends.front() * kTilePoints;
   if (placed <= kMostCandidates) return;
   throw OutOfMemory("k = " + std::to_string(k) + " takes lists of " + std::to_string(placed) +
-                    " candidates, and brute force on a GPU has storage for " + std::to_string(kMostCandidates) +
+                    " candidates, and brute force on a GPU has room for " + std::to_string(kMostCandidates) +
                     "; ask for a smaller k, or use `device=cpu`");
 }
 

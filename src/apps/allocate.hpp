@@ -17,7 +17,7 @@ namespace kith::apps::inline v0 {
 /// rows x columns zeros. Throws OutOfMemory that says what they are for; before all memory of the machine is in use, if
 /// there is not enough.
 template <typename T>
-void reserve(std::vector<T>& values, std::uint64_t rows, std::uint64_t columns, std::string_view what) {
+void allocate(std::vector<T>& values, std::uint64_t rows, std::uint64_t columns, std::string_view what) {
   try {
     if (columns != 0 && rows > runtime::physical_memory() / sizeof(T) / columns) throw std::bad_alloc();
     values.assign(rows * columns, T{});
