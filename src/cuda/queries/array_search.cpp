@@ -43,7 +43,7 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
   prepared.rows = DeviceBuffer<T>(queries.count * engine_.dims(), stream);
   prepared.bounds = DeviceBuffer<T>(queries.count, stream);
   core::RowMap map = run.map;
-  const DeviceBuffer<double> values(map.size(), stream);
+  DeviceBuffer<double> values(map.size(), stream);
   if (map.size() != 0) {
     check(cudaMemcpyAsync(values.data(), map.values, map.size() * sizeof(double), cudaMemcpyHostToDevice, stream.get()),
           "copying the parameters of the metric");
