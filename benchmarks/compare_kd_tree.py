@@ -112,7 +112,8 @@ def make_cloud(kith, cloud, points, dims, folder):
     np.random.default_rng(1).shuffle(values)
     np.save(path, values)
     np.save(folder / "some.npy", values[:2000])
-    command = [kith, "knn", path, folder / "some.npy", "-k", 30, "--device", "cpu", "--quiet", "--out", folder / "some.npz"]
+    command = [kith, "knn", path, folder / "some.npy", "-k", 30, "--device", "cpu", "--quiet"]
+    command += ["--out", folder / "some.npz"]
     subprocess.run([str(part) for part in command], check=True)
     return path, float(np.median(np.load(folder / "some.npz")["distances"][:, -1]))
 
