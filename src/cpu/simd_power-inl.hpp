@@ -112,11 +112,19 @@ HWY_INLINE void plain_powers(D lanes, double p, hn::Vec<D> (&x)[kVectors]) {
   }
 }
 
-/// Doubles as floats. A single one by the compiler: there Highway makes of infinity the largest number.
+/// Doubles as floats. Where Highway has no vectors, it makes of infinity the largest number: there the compiler does
+/// it.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> rounded(D lanes, V x) {
-  if constexpr (hn::MaxLanes(D()) == 1) return hn::Set(lanes, static_cast<float>(hn::GetLane(x)));
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  HWY_ALIGN double from[HWY_MAX_BYTES / sizeof(double)];
+  HWY_ALIGN float to[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x, hn::DFromV<V>(), from);
+  for (std::size_t i = 0; i < hn::Lanes(lanes); ++i) to[i] = static_cast<float>(from[i]);
+  return hn::Load(lanes, to);
+#else
   return hn::DemoteTo(lanes, x);
+#endif
 }
 
 /// Replaces kVectors vectors of numbers, f32 or f64, by their powers, which f64 computes and which are rounded once.

@@ -1,6 +1,7 @@
 // Queries and answers on the GPU, the kernels run on the host: the bytes that the host's own preparation gives.
 #include "cuda/queries/array_queries.cuh"
 
+#include "core/metric/metric_params.hpp"
 #include "cuda/queries/answer_storage.hpp"
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"

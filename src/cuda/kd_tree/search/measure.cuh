@@ -83,14 +83,14 @@ class Measure<T, 0> : public QueryInStorage<T> {
   __device__ Measure(const SearchMetric<T>& metric, std::uint32_t dims) : QueryInStorage<T>(dims), metric_(metric) {}
 
   __device__ T to_point(const T* point, std::uint64_t stride) const {
-    return reduced_to_point<core::KdTreeReductions>(metric_, query_, point, dims_, stride);
+    return reduced_to_point<core::KdTreeReductions>(metric_, this->query_, point, this->dims_, stride);
   }
   __device__ T to_box(const T* lower) const {
     return core::visit_kind<core::KdTreeReductions>(metric_.kind, metric_.p, [&](const auto& each) {
       if constexpr (std::remove_cvref_t<decltype(each)>::kIsCostly) {
-        return called_reduced_to_box(each, metric_.lengths, query_, lower, dims_);
+        return called_reduced_to_box(each, metric_.lengths, this->query_, lower, this->dims_);
       } else {
-        return reduced_to_box(each, metric_.lengths, query_, lower, dims_);
+        return reduced_to_box(each, metric_.lengths, this->query_, lower, this->dims_);
       }
     });
   }
@@ -110,7 +110,6 @@ class Measure<T, 0> : public QueryInStorage<T> {
     return reduced_to_box(metric, lengths, query, lower, dims);
   }
 
-  using QueryInStorage<T>::dims_, QueryInStorage<T>::query_;
   SearchMetric<T> metric_;
 };
 
