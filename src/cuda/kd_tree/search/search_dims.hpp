@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/kd_tree/tuning.hpp"
 
 #include <cstdint>
 #include <type_traits>
@@ -23,10 +24,12 @@ void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric,
   }
 }
 
-/// The same, with kManyDims for more dims under L2: without the other metrics a kernel takes fewer registers.
+/// The same, with kManyDims for a few more dims under L2: without other metrics a kernel takes fewer registers.
 template <typename T, typename F>
 void visit_knn_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
-  if (metric.is_plain_l2() && tree.dims > 4) return f(std::integral_constant<std::uint32_t, kManyDims>{});
+  if (metric.is_plain_l2() && tree.dims >= kFewestManyDims && tree.dims <= kMostManyDims) {
+    return f(std::integral_constant<std::uint32_t, kManyDims>{});
+  }
   visit_search_dims(tree, metric, f);
 }
 
