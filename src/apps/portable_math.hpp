@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/random_draws.hpp"
+#include "core/metric/sine.hpp"
 
 #include <bit>
 #include <cmath>
@@ -9,10 +10,7 @@
 
 namespace kith::apps::inline v0 {
 
-struct SineCosine {
-  double sine;
-  double cosine;
-};
+using SineCosine = core::SineAndCosine;
 
 /// Of an angle in turns (1 is a full circle), |turns| < 2^52. The error is below 1e-15.
 inline SineCosine sine_cosine_of_turns(double turns) {
@@ -38,16 +36,7 @@ inline SineCosine sine_cosine_of_turns(double turns) {
   sine *= x;
   double cosine = 0;
   for (const double coefficient : kCosine) cosine = cosine * y + coefficient;
-  switch (quarter & 3) {
-    case 0:
-      return {sine, cosine};
-    case 1:
-      return {cosine, -sine};
-    case 2:
-      return {-sine, -cosine};
-    default:
-      return {-cosine, sine};
-  }
+  return core::turned({sine, cosine}, quarter);
 }
 
 /// The natural logarithm of a positive normal number; the relative error is below 1e-15 away from 1.

@@ -337,7 +337,7 @@ TEST_F(KnnCommand, DegreesInAPlaneGetANote) {
     more.insert(more.begin(), words.begin(), words.end());
     return run_kith(more).err;
   };
-  EXPECT_PRED2(has, with({"--metric", "l1"}), "unit vectors");
+  EXPECT_PRED2(has, with({"--metric", "l1"}), "--metric haversine:metres --columns Latitude,Lon");
   EXPECT_FALSE(has(with({"--metric", "cosine"}), "as in a plane"));
   EXPECT_FALSE(has(with({"--quiet"}), "as in a plane"));
   EXPECT_FALSE(has(run_kith({"knn", write("xy.csv", "x,lat\n1,2\n3,4\n"), "-k", "1"}).err, "as in a plane"));

@@ -5,6 +5,7 @@
 #include "core/host_device.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace kith::core {
@@ -29,6 +30,20 @@ struct SineAndCosine {
   double sine = 0, cosine = 1;
 };
 
+/// Those of an angle that is so many quarter turns larger.
+KITH_HOST_DEVICE inline SineAndCosine turned(SineAndCosine angle, std::int64_t quarters) {
+  switch (quarters & 3) {
+    case 0:
+      return angle;
+    case 1:
+      return {angle.cosine, -angle.sine};
+    case 2:
+      return {-angle.sine, -angle.cosine};
+    default:
+      return {-angle.cosine, angle.sine};
+  }
+}
+
 /// Of an angle in radians or degrees, up to a full turn in either direction, each off by less than 2^-52.
 ///
 /// The angle is a number of quarter turns and a rest of at most half a quarter: in degrees the rest is exact, in
@@ -49,16 +64,7 @@ KITH_HOST_DEVICE inline SineAndCosine sine_and_cosine(double angle, bool is_degr
   const double square = rest * rest;
   const double sine = rest * sine_sum<1>(square, std::make_index_sequence<kSineTerms - 1>{});
   const double cosine = sine_sum<0>(square, std::make_index_sequence<kSineTerms - 1>{});
-  switch (turns & 3) {
-    case 0:
-      return {sine, cosine};
-    case 1:
-      return {cosine, -sine};
-    case 2:
-      return {-sine, -cosine};
-    default:
-      return {-cosine, sine};
-  }
+  return turned({sine, cosine}, turns);
 }
 
 }  // namespace kith::core
