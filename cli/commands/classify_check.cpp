@@ -31,12 +31,15 @@ PointSet one_after_the_other(PointView first, PointView second) {
   return all;
 }
 
-Index scan_of(const ClassifyFlags& flags, PointView points) {
+/// What the metric computes from points it computes from those that are known.
+Index scan_of(const ClassifyFlags& flags, PointView known, PointView points) {
   BuildOptions build;
   build.engine = Engine::brute_force;
   build.device = Device::cpu();
   build.metric = flags.neighbors.metric;
+  build.metric_params = flags.neighbors.metric_params;
   build.threads = 1;
+  build.metric_params = Index::build(known, build).metric_params();
   return Index::build(points, build);
 }
 
@@ -44,8 +47,8 @@ Index scan_of(const ClassifyFlags& flags, PointView points) {
 template <typename T>
 class Asker {
  public:
-  Asker(const ClassifyFlags& flags, PointView points, PointView queries, std::uint32_t k)
-      : index_(scan_of(flags, points)),
+  Asker(const ClassifyFlags& flags, PointView known, PointView points, PointView queries, std::uint32_t k)
+      : index_(scan_of(flags, known, points)),
         queries_(queries),
         by_distance_(flags.neighbors.weights == apps::Weights::distance),
         indices_(k),
@@ -112,7 +115,7 @@ void check_labels_as(const ClassifyFlags& flags, const ClassifyInput& input, std
                      std::uint32_t k, const ProgressCallback& progress) {
   const bool grows = flags.is_sequential();
   const PointSet all = grows ? one_after_the_other<T>(input.points, input.queries) : PointSet();
-  Asker<T> asker(flags, grows ? all.view() : input.points, input.queries, k);
+  Asker<T> asker(flags, input.points, grows ? all.view() : input.points, input.queries, k);
   std::vector<std::uint32_t> labels = input.codes;
   const auto name = [&](std::uint32_t label) {
     return label < input.names.size() ? input.names[label] : std::to_string(label);
@@ -131,7 +134,7 @@ void check_labels_as(const ClassifyFlags& flags, const ClassifyInput& input, std
 template <typename T>
 void check_values_as(const ClassifyFlags& flags, const ClassifyInput& input, std::span<const double> found,
                      std::uint32_t k, const ProgressCallback& progress) {
-  Asker<T> asker(flags, input.points, input.queries, k);
+  Asker<T> asker(flags, input.points, input.points, input.queries, k);
   for (std::uint64_t row = 0; row < found.size(); ++row) {
     report(progress, row, found.size());
     const double value = mean(asker.voters(row, static_cast<std::uint32_t>(input.points.rows())), input.values);

@@ -2,6 +2,7 @@
 // into them, and calls the backend.
 #include "engine/device_labels.hpp"
 
+#include "core/metric/metric_params.hpp"
 #include "engine/backend.hpp"
 #include "engine/validate.hpp"
 
@@ -28,7 +29,7 @@ void require_on_gpu(PointView view, std::string_view what) {
   }
 }
 
-void require_capacity(const void* memory, std::string_view what) {
+void require_memory(const void* memory, std::string_view what) {
   if (memory == nullptr) throw UsageError(fmt::format("{}: the pointer is null", what));
 }
 
@@ -42,6 +43,10 @@ void require_neighbors(const LabelRequest& request, std::uint64_t most) {
   }
   if (options.k > most) {
     throw UsageError(fmt::format("k is {}, but there are at most {} neighbours; choose a lower k", options.k, most));
+  }
+  if (!options.metric.info().params.empty() && !core::has_plain_rows(options.metric)) {
+    throw UsageError(fmt::format("metric {}: its parameters are not computed from arrays on a GPU; classify on the host",
+                                 options.metric.name()));
   }
   if (options.weights == Weights::distance && !options.metric.info().has_distances) {
     throw UsageError(fmt::format(
@@ -74,8 +79,8 @@ ClassifiedOnDevice answer(const LabelRequest& request) {
 
 ClassifiedOnDevice classified(PointView points, DeviceLabelView codes, PointView queries, std::uint32_t* labels,
                               const DeviceClassifyOptions& options, bool is_sequential) {
-  if (!points.empty()) require_capacity(codes.codes, "codes");
-  if (!queries.empty()) require_capacity(labels, "labels");
+  if (!points.empty()) require_memory(codes.codes, "codes");
+  if (!queries.empty()) require_memory(labels, "labels");
   ClassifiedOnDevice found = answer({.points = points,
                                      .queries = queries,
                                      .options = options,
@@ -101,8 +106,8 @@ ClassifiedOnDevice classify_sequential_on_device(PointView points, DeviceLabelVi
 
 NeighborWork regress_on_device(PointView points, const double* values, PointView queries, double* means,
                                const DeviceNeighborOptions& options) {
-  if (!points.empty()) require_capacity(values, "values");
-  if (!queries.empty()) require_capacity(means, "means");
+  if (!points.empty()) require_memory(values, "values");
+  if (!queries.empty()) require_memory(means, "means");
   return answer({.points = points, .queries = queries, .options = options, .values = values, .means = means}).work;
 }
 
