@@ -28,8 +28,6 @@ MAY_INCLUDE = {
 ENGINES = {"brute_force", "kd_tree", "cover_tree"}
 # Cover trees have no boxes: they answer box searches as brute force does, and take their rows as it does.
 SCANS_FOR_COVER_TREES = {
-    "cpu/brute_force/box_scan.hpp",
-    "cpu/brute_force/packed_points.hpp",
     "cuda/brute_force/rows_of_request.hpp",
     "cuda/brute_force/scan/knn_rounds.hpp",
     "cuda/brute_force/scan/scan_search.hpp",

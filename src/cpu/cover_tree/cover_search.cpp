@@ -2,8 +2,6 @@
 // their tree, and what is not a walk through it.
 #include "cpu/engines.hpp"
 
-#include "cpu/brute_force/box_scan.hpp"
-#include "cpu/brute_force/packed_points.hpp"
 #include "cpu/cover_tree/build.hpp"
 #include "cpu/cover_tree/build_by_lists.hpp"
 #include "cpu/cover_tree/check_distances.hpp"
@@ -21,6 +19,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,10 +99,10 @@ class CoverSearch final : public engine::Searcher<T> {
   }
 
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const RunOptions& run) const override {
-    return scan_boxes(packed(run.threads), boxes, run);
+    return scan(run)->box(boxes, run);
   }
   void box_count(const engine::BoxBatch<T>& boxes, const RunOptions& run, std::uint32_t* counts) const override {
-    count_in_boxes(packed(run.threads), boxes, run, counts);
+    scan(run)->box_count(boxes, run, counts);
   }
   void copy_rows(T* rows, int) const override { std::copy_n(rows_.rows, rows_.count * rows_.dims, rows); }
   void save(engine::IndexFileWriter& writer, const RunOptions&) const override {
@@ -162,9 +161,14 @@ class CoverSearch final : public engine::Searcher<T> {
     return asked;
   }
 
-  /// Boxes are looked for in all points, which the scan wants in an order of its own: a copy costs no more than a box.
-  PackedPoints<T> packed(int threads) const {
-    return PackedPoints<T>(rows_.rows, rows_.count, rows_.dims, Metric::linf(), false, threads);
+  /// Boxes are looked for in all points, by brute force: its copy of the points costs no more than a box.
+  std::unique_ptr<engine::Searcher<T>> scan(const RunOptions& run) const {
+    return brute_force<T>().build({.metric = Metric::linf(),
+                                   .rows = rows_.rows,
+                                   .row_stride = rows_.dims,
+                                   .count = rows_.count,
+                                   .dims = rows_.dims,
+                                   .run = {.threads = run.threads}});
   }
 
   OwnedRows<T> rows_;
