@@ -20,12 +20,13 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "device": [str],
 }
 
-# Those of the library's metrics that scikit-learn has, by all their names there.
+# Those of the library's metrics that scikit-learn has, by all their names there; its Bray-Curtis is
+# another one where numbers are negative.
 _METRICS = {
     name: pattern
     for pattern, aliases in metric_names()
     for name in (pattern, *aliases)
-    if any(name in names for names in VALID_METRICS.values())
+    if name != "braycurtis" and any(name in names for names in VALID_METRICS.values())
 }
 _ENGINES: dict[str, Engine] = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
 

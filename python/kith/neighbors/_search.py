@@ -63,7 +63,9 @@ class SearchedByKith:
         if isinstance(X, SearchTree):
             return self._fit_tree(X, y)
         trees = (originals.KDTree, originals.BallTree)
-        if metric is None or issparse(X) or isinstance(X, trees):
+        params = library_params(self.metric_params)
+        has_none = metric is None or (params is not None and self.algorithm == "kd_tree")
+        if has_none or issparse(X) or isinstance(X, trees):
             return self._leave_to_sklearn(X, y)
         how = {"accept_sparse": "csr", "order": "C"}
         if get_tags(self).target_tags.required:
@@ -81,7 +83,7 @@ class SearchedByKith:
             engine=engine_for(self.engine, self.algorithm),
             device=self.device,
             metric=metric,
-            metric_params=library_params(self.metric_params),
+            metric_params=params,
             threads=threads_for(self.n_jobs),
         )
         return self

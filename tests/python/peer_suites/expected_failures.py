@@ -18,6 +18,7 @@ EXPECTED_FAILURES = {
     "test_neighbors.py::test_k_and_radius_neighbors_duplicates[[]*": _ORDER
     + "; and of three equal points it expects the third to find the second, kith's ties go to the lowest number",
     "test_neighbors.py::test_auto_algorithm[[]X[123]-euclidean-*": _ENGINE,
+    "test_neighbors.py::test_auto_algorithm[[]X4-seuclidean-*": _ENGINE,
     "test_lof.py::test_lof_dtype_equivalence[[]*-True-*": _FLOAT32,
 }
 if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18):
