@@ -132,10 +132,8 @@ class KNeighborsSearch(SearchedByKith):
         ----------
         X : array-like of shape (n_queries, n_features), optional
             The queries. None takes the fitted points; then a point is not its own neighbour.
-        n_neighbors : int, optional
-            How many; by default the number given to the constructor.
-        return_distance : bool, default=True
-            Whether to return the distances.
+        n_neighbors, return_distance
+            As in scikit-learn.
 
         Returns
         -------
@@ -215,13 +213,11 @@ class RadiusNeighborsSearch(SearchedByKith):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features), optional
-            The queries. None takes the fitted points; then a point is not its own neighbour.
+        X, return_distance
+            As in `kneighbors`.
         radius : float or array-like of shape (n_queries,), optional
             By default the radius given to the constructor. Nothing lies within a negative one or
             NaN.
-        return_distance : bool, default=True
-            Whether to return the distances.
         sort_results : bool, default=False
             The lists are sorted by distance, then by number, in either case.
 

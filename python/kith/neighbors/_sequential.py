@@ -35,8 +35,10 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours vote.
+    n_neighbors, n_jobs, device
+        As in `KNeighborsClassifier`.
+    engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
+        Which engine searches. The answer does not depend on it.
     weights : {"uniform", "distance"}, default="uniform"
         Whether each vote counts the same or by the inverse of the distance.
     p : float, default=2
@@ -44,23 +46,13 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     metric : str, default="minkowski"
         "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity" or
         "cosine".
-    n_jobs : int, optional
-        Threads; None takes one, or what a context of joblib says, -1 all cores.
-    engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
-        Which engine searches. The answer does not depend on it.
-    device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
-        Where to search.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    n_features_in_ : int
-        Columns of the points.
-    feature_names_in_ : ndarray of str
-        Their names, if they have any.
-    n_samples_fit_ : int
-        How many points were fitted.
+    n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
     depth_ : int
         Of the last `predict`: the longest chain of queries of which each had a vote on the next.
     rounds_ : int

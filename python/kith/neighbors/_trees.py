@@ -82,12 +82,8 @@ class SearchTree:
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        k : int, default=1
-            How many neighbours, at most as many as there are points.
-        return_distance : bool, default=True
-            Whether to return the distances.
+        X, k, return_distance
+            As in scikit-learn.
         dualtree, breadth_first, sort_results : bool
             Accepted and not used: the answer is the same, and always sorted.
 
@@ -119,14 +115,8 @@ class SearchTree:
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        r : float or array-like of shape (n_queries,)
-            The radius, or one for each query.
-        return_distance : bool, default=False
-            Whether to return the distances.
-        count_only : bool, default=False
-            Only how many there are.
+        X, r, return_distance, count_only
+            As in scikit-learn.
         sort_results : bool, default=False
             The lists are sorted by distance, then by number, in either case.
 
@@ -164,18 +154,7 @@ class SearchTree:
     def two_point_correlation(self, X: Any, r: Any, dualtree: bool = False) -> np.ndarray:
         """How many pairs of a query and a point lie within each of the radii.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        r : array-like of shape (n_radii,)
-            The radii.
-        dualtree : bool, default=False
-            Accepted and not used.
-
-        Returns
-        -------
-        ndarray of int of shape (n_radii,)
+        Arguments are those of scikit-learn; `dualtree` is not used.
         """
         if self.index is None:
             return self.original.two_point_correlation(X, r, dualtree)

@@ -61,16 +61,8 @@ class KDTree(cKDTree):
 
     Attributes
     ----------
-    data : ndarray of shape (n, m)
-        The points.
-    n, m : int
-        How many points, of how many dimensions.
-    maxes, mins : ndarray of shape (m,)
-        The largest and least value in each dimension.
-    leafsize : int
-        As given.
-    boxsize : ndarray of shape (m,) or None
-        As given, for each axis.
+    data, n, m, maxes, mins, leafsize, boxsize
+        As in SciPy.
     tree : KDTree.innernode or KDTree.leafnode
         A tree to look at; made on first use, as are `indices` and `size`.
     indices : ndarray of intp
