@@ -17,8 +17,6 @@ from ._objects import content_for
 from ._progress import Progress
 from ._types import Engine, EngineInUse
 
-__all__ = ["CoverTree"]
-
 
 class CoverTree(CoverTreeSearches, CoverTreeFiles):
     """Neighbours of vectors, bits, strings, sets, or of anything that a function measures.

@@ -16,8 +16,6 @@ import numpy as np
 from . import _kith
 from ._arrays import float_type, library_name, note
 
-__all__ = ["Framework", "framework_of", "shared_array"]
-
 _DLPACK_CUDA = (2, 13)  # device types of DLPack: memory of a GPU, memory managed by CUDA
 
 

@@ -12,8 +12,6 @@ from . import _kith
 from ._device_arrays import DeviceRows, Framework
 from ._lists import NeighborLists, PointLists
 
-__all__ = ["DeviceSearch", "SharedSearch"]
-
 
 class SharedSearch:
     """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""

@@ -16,8 +16,6 @@ from ._progress import Progress, reporting
 from ._table_rows import column_names
 from ._tables import table_of
 
-__all__ = ["PointFile", "generate", "read_points", "write_points"]
-
 
 @dataclass(frozen=True, eq=False)
 class PointFile:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ._types import Distances, Indices, KnnKeywords
 
-__all__ = ["IndexKnn"]
-
 
 class IndexKnn(IndexFacts):
     """`knn`."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _kith
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import constraints_of, threads_for
+from ._parameters import threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 _NO_WEIGHT = (
@@ -77,8 +77,6 @@ n_samples_fit_, outputs_2d_
     >>> model.predict_proba([[0.9]]).round(2)
     array([[0.67, 0.33]])
     """
-
-    _parameter_constraints = constraints_of(originals.KNeighborsClassifier)
 
     def __init__(
         self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
@@ -177,8 +175,6 @@ class RadiusNeighborsClassifier(RadiusNeighborsSearch, originals.RadiusNeighbors
     >>> model.predict([[1.5]])
     array([0])
     """
-
-    _parameter_constraints = constraints_of(originals.RadiusNeighborsClassifier)
 
     def __init__(
         self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,

@@ -16,6 +16,7 @@ from .._index import Index
 from .._lists import NeighborLists
 from . import _originals as originals
 from ._parameters import (
+    CONSTRAINTS,
     engine_for,
     is_refused,
     library_metric,
@@ -47,6 +48,11 @@ class SearchedByKith:
     """
 
     index_: Index | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if issubclass(cls, NeighborsBase):  # scikit-learn's checks of parameters, and those of ours
+            cls._parameter_constraints = {**CONSTRAINTS, **cls._parameter_constraints}
 
     def _keep(self: Any, parameters: dict[str, Any]) -> None:
         """Stores the parameters of a constructor, its ``locals()``; all but ours by scikit-learn's."""

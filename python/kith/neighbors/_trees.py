@@ -13,8 +13,6 @@ from . import _originals as originals
 from ._parameters import library_metric
 from ._radius_lists import as_objects, emptied, radii_of
 
-__all__ = ["BallTree", "KDTree", "SearchTree"]
-
 
 class SearchTree:
     """What `KDTree` and `BallTree` share. Other metrics and densities are left to scikit-learn's tree."""

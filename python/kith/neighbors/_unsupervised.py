@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from . import _originals as originals
-from ._parameters import constraints_of
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
@@ -26,8 +25,6 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
     >>> model.kneighbors([[0, 0, 1.3]], return_distance=False)
     array([[2, 0]])
     """
-
-    _parameter_constraints = constraints_of(originals.NearestNeighbors)
 
     def __init__(
         self, *, n_neighbors=5, radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
@@ -57,8 +54,6 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
            [0., 2., 0.]])
     """
 
-    _parameter_constraints = constraints_of(originals.KNeighborsTransformer)
-
     def __init__(
         self, *, mode="distance", n_neighbors=5, algorithm="auto", leaf_size=30, metric="minkowski",
         p=2, metric_params=None, n_jobs=None, engine="auto", device="auto",
@@ -86,8 +81,6 @@ class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighbor
            [1., 0., 0.],
            [0., 0., 0.]])
     """
-
-    _parameter_constraints = constraints_of(originals.RadiusNeighborsTransformer)
 
     def __init__(
         self, *, mode="distance", radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski",
@@ -121,8 +114,6 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
     >>> LocalOutlierFactor(n_neighbors=2).fit_predict([[-1.1], [0.2], [101.1], [0.3]])
     array([ 1,  1, -1,  1])
     """
-
-    _parameter_constraints = constraints_of(originals.LocalOutlierFactor)
 
     def __init__(
         self, n_neighbors=20, *, algorithm="auto", leaf_size=30, metric="minkowski", p=2,

@@ -9,8 +9,6 @@ from . import _nodes
 from ._pair_queries import PairQueries
 from ._point_queries import PointQueries
 
-__all__ = ["KDTree", "cKDTree"]
-
 
 class cKDTree(PointQueries, PairQueries):
     """The same as `KDTree`, by the name and with the default `leafsize` of SciPy's older class.

@@ -12,8 +12,6 @@ from ._count import count_neighbors
 from ._sparse import sparse_distances
 from ._tree import Tree
 
-__all__ = ["PairQueries"]
-
 
 class PairQueries(Tree):
     """`query_ball_tree`, `query_pairs`, `count_neighbors` and `sparse_distance_matrix`."""

@@ -22,10 +22,7 @@ from ._arguments import (
     is_far_from_overflow,
     require_no_overflow,
 )
-from ._searches import IndexSearches
 from ._tree import Tree
-
-__all__ = ["PointQueries"]
 
 _PLAIN_NORMS = (2.0, 1.0, math.inf)  # under which nothing overflows
 _FEW_NUMBERS = 32  # NumPy takes longer to begin than they take
@@ -161,7 +158,7 @@ class PointQueries(Tree):
             and isinstance(r, (float, int))
             and r >= 0
             and p in _PLAIN_NORMS
-            and type(searches := self._by_norm.get(p)) is IndexSearches
+            and (searches := self._by_norm.get(p)) is not None
             and eps == 0
             and (workers == 1 or workers is None)
         ):
