@@ -106,10 +106,8 @@ def read_points(
         NPZ only: which array.
     layout : str, optional
         Plain numbers and Fortran records only: what lies in the file, e.g. "f32 x,y,z,i".
-    threads : int
-        At most this many; 0 means all cores. Small files use fewer.
-    progress : bool or callable
-        True shows a bar.
+    threads, progress
+        As in `Index`.
 
     Returns
     -------
@@ -231,10 +229,8 @@ def generate(
         Their type.
     classes : int
         "classes" only: how many.
-    threads : int
-        0 means all cores; the points do not depend on it.
-    progress : bool or callable
-        True shows a bar.
+    threads, progress
+        As in `Index`; the points do not depend on them.
 
     Returns
     -------

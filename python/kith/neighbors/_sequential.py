@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,12 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import _kith
 from .._arguments import as_count
 from ._parameters import CONSTRAINTS, library_metric, searchable, threads_for
-
-
-@dataclass
-class _LastRun:
-    depth: int | None = None
-    rounds: int | None = None
 
 
 class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
@@ -118,7 +111,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         self._codes = codes.astype(np.uint32)
         self._points = searchable(X)
         self.n_samples_fit_ = len(X)
-        self._last = _LastRun()
+        self._last: dict[str, int] = {}
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -147,7 +140,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
             device=self.device,
             threads=threads_for(self.n_jobs),
         )
-        self._last.depth, self._last.rounds = found["depth"], found["rounds"]
+        self._last.update(depth=found["depth"], rounds=found["rounds"])
         return self.classes_[found["codes"]]
 
     def _library_metric(self) -> str:
@@ -168,7 +161,6 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return self._of_last_run("rounds")
 
     def _of_last_run(self, name: str) -> int:
-        value = getattr(getattr(self, "_last", None), name, None)
-        if value is None:
+        if name not in getattr(self, "_last", {}):
             raise AttributeError(f"{name}_ is there after predict")
-        return value
+        return self._last[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,8 @@ class SearchTree:
         self.data = check_array(X, dtype=np.float64, order="C")
         if leaf_size < 1:
             raise ValueError("leaf_size must be greater than or equal to 1")
-        self._leaf_size = leaf_size
         self._metric = metric
-        self._metric_params = kwargs
-        self._sample_weight = sample_weight
-        self._theirs: Any = None
+        self._arguments = {"leaf_size": leaf_size, "sample_weight": sample_weight, **kwargs}
         self.index: Index | None = None
         name = None
         if isinstance(metric, str) and metric in self.valid_metrics:
@@ -48,18 +46,10 @@ class SearchTree:
         else:
             self.index = Index(self.data, engine=self._engine, metric=name)
 
-    @property
+    @cached_property
     def original(self) -> Any:
         """scikit-learn's tree of the same points, built on first use."""
-        if self._theirs is None:
-            self._theirs = self._original(
-                self.data,
-                leaf_size=self._leaf_size,
-                metric=self._metric,
-                sample_weight=self._sample_weight,
-                **self._metric_params,
-            )
-        return self._theirs
+        return self._original(self.data, metric=self._metric, **self._arguments)
 
     def _queries(self, X: Any) -> np.ndarray:
         queries = check_array(X, dtype=np.float64, order="C")
@@ -186,12 +176,8 @@ class KDTree(SearchTree):
         The points, searched as float64.
     leaf_size : int, default=40
         Accepted and used only by scikit-learn's own tree.
-    metric : str, default="minkowski"
-        One of `valid_metrics`.
-    sample_weight : array-like of shape (n_samples,), optional
-        For `kernel_density`.
-    kwargs
-        Parameters of the metric by name, such as ``p=3``.
+    metric, sample_weight, kwargs
+        As in scikit-learn.
 
     Attributes
     ----------

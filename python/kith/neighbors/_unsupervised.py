@@ -11,10 +11,8 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds.
-    radius : float, default=1.0
-        The radius of `radius_neighbors`.
+    n_neighbors, radius
+        As in scikit-learn.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
@@ -38,10 +36,8 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
 
     Parameters
     ----------
-    mode : {"distance", "connectivity"}, default="distance"
-        What the entries are: distances, or ones.
-    n_neighbors : int, default=5
-        How many neighbours; "distance" takes one more, because a point is its own.
+    mode, n_neighbors
+        As in scikit-learn; "distance" takes one neighbour more, because a point is its own.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
@@ -94,12 +90,8 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
 
     Parameters
     ----------
-    n_neighbors : int, default=20
-        How many neighbours tell the density around a point.
-    contamination : "auto" or float, default="auto"
-        The share of outliers among the points.
-    novelty : bool, default=False
-        Whether `predict`, `decision_function` and `score_samples` are for new points.
+    n_neighbors, contamination, novelty
+        As in scikit-learn.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 

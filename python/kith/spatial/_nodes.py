@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, total_ordering
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,7 @@ class cKDTreeNode:
         return self._arrays.data[self.indices, :]
 
 
+@total_ordering
 class node:
     """A node of a `KDTree`: an `innernode` or a `leafnode`."""
 
@@ -90,15 +91,6 @@ class node:
 
     def __lt__(self, other: Any) -> bool:
         return id(self) < id(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return id(self) > id(other)
-
-    def __le__(self, other: Any) -> bool:
-        return id(self) <= id(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return id(self) >= id(other)
 
     @property
     def children(self) -> int:
