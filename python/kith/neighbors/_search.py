@@ -48,6 +48,7 @@ class SearchedByKith:
     """
 
     index_: Index | None
+    _parameter_constraints: dict[str, Any]  # of scikit-learn
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
