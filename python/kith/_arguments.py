@@ -8,19 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "as_allowed",
-    "as_count",
-    "as_index_below",
-    "as_number",
-    "as_period",
-    "as_radii",
-    "as_text",
-    "as_threads",
-    "as_whole",
-    "flat_bytes",
-]
-
 
 def as_text(value: Any, name: str) -> str:
     if not isinstance(value, str):

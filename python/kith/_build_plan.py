@@ -11,8 +11,6 @@ from ._arguments import as_count, as_metric_params, as_period, as_text, as_threa
 from ._float_types import as_library_name
 from ._types import Builder, Engine, EngineInUse, Metric, Split
 
-__all__ = ["BuildPlan", "build_options", "plan"]
-
 
 class BuildPlan(NamedTuple):
     """What a build will take."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from . import _kith
 
-__all__ = ["DeviceInfo", "devices", "show_config"]
-
 
 class DeviceInfo(NamedTuple):
     """A device that can be searched on."""

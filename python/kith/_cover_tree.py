@@ -17,8 +17,6 @@ from ._objects import content_for
 from ._progress import Progress
 from ._types import Engine, EngineInUse
 
-__all__ = ["CoverTree"]
-
 
 class CoverTree(CoverTreeSearches, CoverTreeFiles):
     """Neighbours of vectors, bits, strings, sets, or of anything that a function measures.
@@ -57,10 +55,8 @@ class CoverTree(CoverTreeSearches, CoverTreeFiles):
         For a function: how far a computed distance d may be from the true one, as
         ``(relative, absolute)``: at most ``relative * d + absolute``. By default ``(2**-40,
         2**-511)``, which is right for float64; take ``(2**-11, 2**-63)`` for float32.
-    threads : int
-        At most this many CPU threads; 0 means all cores. Small jobs use fewer. A function is called by one.
-    progress : bool or callable
-        True shows a bar; a function is called with (stage, done, total).
+    threads, progress
+        As in `Index`; a function is called by one thread.
 
     Examples
     --------

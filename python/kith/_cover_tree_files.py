@@ -14,8 +14,6 @@ from ._progress import Progress
 if TYPE_CHECKING:
     from ._cover_tree import CoverTree
 
-__all__ = ["CoverTreeFiles"]
-
 
 class CoverTreeFiles:
     """`save`, `load`, and what pickle and copy ask for."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ._types import CoverTreeKnnKeywords, CoverTreeRadiusKeywords, Distances, Indices
 
-__all__ = ["CoverTreeSearches", "Searcher"]
-
 #: Which searches depends on the objects.
 Searcher = Union[Index, MetricSearcher]
 

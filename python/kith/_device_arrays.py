@@ -16,8 +16,6 @@ import numpy as np
 from . import _kith
 from ._arrays import float_type, library_name, note
 
-__all__ = ["Framework", "framework_of", "shared_array"]
-
 _DLPACK_CUDA = (2, 13)  # device types of DLPack: memory of a GPU, memory managed by CUDA
 
 
@@ -29,7 +27,6 @@ class Framework(Protocol):
 
     def astype(self, array: Any, dtype: np.dtype) -> Any: ...
     def contiguous(self, array: Any) -> Any: ...
-    def reshape(self, array: Any, shape: tuple[int, ...]) -> Any: ...
     def address(self, array: Any) -> int: ...
     def empty(self, shape: tuple[int, ...], dtype: Any, ordinal: int) -> Any: ...
     def from_numpy(self, array: np.ndarray, ordinal: int) -> Any: ...
@@ -61,9 +58,6 @@ class CupyFramework:
 
     def contiguous(self, array: Any) -> Any:
         return self._cupy.ascontiguousarray(array)
-
-    def reshape(self, array: Any, shape: tuple[int, ...]) -> Any:
-        return array.reshape(shape)
 
     def address(self, array: Any) -> int:
         return array.data.ptr
@@ -122,9 +116,6 @@ class TorchFramework:
 
     def contiguous(self, array: Any) -> Any:
         return array.contiguous()
-
-    def reshape(self, array: Any, shape: tuple[int, ...]) -> Any:
-        return array.reshape(shape)
 
     def address(self, array: Any) -> int:
         return array.data_ptr()
@@ -251,7 +242,7 @@ class DeviceRows:
         self.ndim = len(shape)
         if len(shape) != 2:
             with framework.on(ordinal):
-                array = framework.reshape(array, (math.prod(self.lead), shape[-1]))
+                array = array.reshape((math.prod(self.lead), shape[-1]))
             address, _, shape, strides, _ = framework.describe(array)
         if (shape[1] > 1 and strides[1] != 1) or (shape[0] > 1 and strides[0] < shape[1]):
             with framework.on(ordinal):

@@ -12,8 +12,6 @@ from . import _kith
 from ._device_arrays import DeviceRows, Framework
 from ._lists import NeighborLists, PointLists
 
-__all__ = ["DeviceSearch", "SharedSearch"]
-
 
 class SharedSearch:
     """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""
@@ -116,7 +114,7 @@ class DeviceSearch:
         with self._framework.on(self.ordinal):
             options, _kept = self._prepared()
             counts = self._widened(self._counts(radius, options), options["stream"])
-            return self._framework.reshape(counts, self.lead)
+            return counts.reshape(self.lead)
 
     def _offsets(self, counts: Any, stream: int) -> tuple[Any, int]:
         """Sums of the counts, and the last of them, for which the host waits."""
@@ -162,7 +160,7 @@ class DeviceSearch:
         with self._framework.on(self.ordinal):
             options, _kept = self._prepared()
             counts = self._widened(self._boxes_counted(options), options["stream"])
-            return self._framework.reshape(counts, self.lead)
+            return counts.reshape(self.lead)
 
     def box(self) -> PointLists:
         framework = self._framework

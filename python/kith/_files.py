@@ -16,8 +16,6 @@ from ._progress import Progress, reporting
 from ._table_rows import column_names
 from ._tables import table_of
 
-__all__ = ["PointFile", "generate", "read_points", "write_points"]
-
 
 @dataclass(frozen=True, eq=False)
 class PointFile:
@@ -108,10 +106,8 @@ def read_points(
         NPZ only: which array.
     layout : str, optional
         Plain numbers and Fortran records only: what lies in the file, e.g. "f32 x,y,z,i".
-    threads : int
-        At most this many; 0 means all cores. Small files use fewer.
-    progress : bool or callable
-        True shows a bar.
+    threads, progress
+        As in `Index`.
 
     Returns
     -------
@@ -233,10 +229,8 @@ def generate(
         Their type.
     classes : int
         "classes" only: how many.
-    threads : int
-        0 means all cores; the points do not depend on it.
-    progress : bool or callable
-        True shows a bar.
+    threads, progress
+        As in `Index`; the points do not depend on them.
 
     Returns
     -------

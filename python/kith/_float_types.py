@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["F32", "F64", "as_library_name", "float_type", "library_name", "numpy_dtype"]
-
 F32 = np.dtype(np.float32)
 F64 = np.dtype(np.float64)
 

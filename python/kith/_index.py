@@ -24,8 +24,6 @@ from ._table_rows import column_names
 from ._tables import table_of
 from ._types import Builder, Engine, Metric, Split
 
-__all__ = ["Index"]
-
 
 class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     """Points, bits, strings or sets prepared for search. It never changes; threads may share it.

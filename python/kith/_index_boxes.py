@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ._types import BoxKeywords, Indices, Point, Points
 
-__all__ = ["IndexBoxes"]
-
 
 class IndexBoxes(IndexFacts):
     """`box` and `box_count`."""

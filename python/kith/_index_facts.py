@@ -9,8 +9,6 @@ import numpy as np
 from ._objects import Bits, Sequences
 from ._types import EngineInUse
 
-__all__ = ["IndexFacts"]
-
 
 class IndexFacts:
     """Its size, properties and text."""

@@ -14,9 +14,6 @@ from ._progress import Progress, reporting
 if TYPE_CHECKING:
     from ._index import Index
 
-__all__ = ["IndexFiles"]
-
-
 _CONTENTS: dict[str, tuple[Any, Any]] = {
     "points": (_kith.Index, None),
     "bits": (_kith.BitIndex, Bits),

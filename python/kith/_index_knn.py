@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ._types import Distances, Indices, KnnKeywords
 
-__all__ = ["IndexKnn"]
-
 
 class IndexKnn(IndexFacts):
     """`knn`."""
@@ -87,10 +85,8 @@ class IndexKnn(IndexFacts):
             GPU, which are not looked at, always do so.
         return_exact : bool
             Also return for each query whether its answer is certainly exact.
-        threads : int
-            At most this many CPU threads; 0 means all cores. Small jobs use fewer.
-        progress : bool or callable
-            True shows a bar; a function is called with (stage, done, total).
+        threads, progress
+            As in `Index`.
 
         Returns
         -------

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ._types import CountKeywords, Distances, Indices, Point, Points, RadiusKeywords
 
-__all__ = ["IndexRadius"]
-
 
 class IndexRadius(IndexFacts):
     """`radius` and `count`."""

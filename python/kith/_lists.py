@@ -12,8 +12,6 @@ from typing import Any
 
 from ._arrays import unchanged
 
-__all__ = ["NeighborLists", "PointLists"]
-
 _UNPACK_SEQUENCE = dis.opmap["UNPACK_SEQUENCE"]
 
 

@@ -15,8 +15,6 @@ from ._objects import as_list
 from ._progress import Progress, reporting
 from ._types import EngineInUse
 
-__all__ = ["MetricSearcher"]
-
 
 class MetricSearcher:
     """Objects of any type, measured by a function of Python."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from . import _kith
 
-__all__ = ["Bits", "Sequences", "as_list", "content_for"]
-
 
 class Bits:
     """Rows of bits by the Hamming distance."""

@@ -6,8 +6,6 @@ import errno
 import os
 from typing import Any
 
-__all__ = ["existing_path", "new_path"]
-
 
 def existing_path(path: Any) -> str:
     """The path as str; FileNotFoundError if there is nothing."""

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO, Union
 
-__all__ = ["Progress", "reporting"]
-
 #: False for none, True for a bar, or a function that is called with (stage, done, total).
 Progress = Union[bool, Callable[[str, int, int], Any]]
 

@@ -10,8 +10,6 @@ from ._arguments import as_count, as_text
 from ._paths import existing_path
 from ._progress import Progress, reporting
 
-__all__ = ["SequenceFile", "read_sequences"]
-
 
 @dataclass(frozen=True, eq=False)
 class SequenceFile:

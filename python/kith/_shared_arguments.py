@@ -8,8 +8,6 @@ from ._arguments import as_allowed, as_index_below, as_threads
 from ._device_arrays import framework_of, shared_array
 from ._progress import Progress
 
-__all__ = ["SharedArguments"]
-
 
 class SharedArguments:
     """Arguments that all searches share."""

@@ -9,8 +9,6 @@ import numpy as np
 from ._float_types import F64, float_type
 from ._tables import Column, Table
 
-__all__ = ["column_names", "rows_of_table"]
-
 
 def column_names(table: Table, columns: Sequence[str] | None = None) -> list[str] | None:
     """The names of its columns, or those that are chosen; None if they are only numbered."""

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = ["Column", "Table", "table_of"]
-
 
 class Column(NamedTuple):
     """A column; `dtype` is NumPy's type of its numbers, None if it holds none."""

@@ -10,25 +10,6 @@ import numpy.typing as npt
 
 from ._progress import Progress
 
-__all__ = [
-    "BoxKeywords",
-    "Builder",
-    "CountKeywords",
-    "CoverTreeCountKeywords",
-    "CoverTreeKnnKeywords",
-    "CoverTreeRadiusKeywords",
-    "Distances",
-    "Engine",
-    "EngineInUse",
-    "Indices",
-    "KnnKeywords",
-    "Metric",
-    "Point",
-    "Points",
-    "RadiusKeywords",
-    "Split",
-]
-
 Engine = Literal["auto", "brute", "kdtree", "covertree"]
 EngineInUse = Literal["brute", "kdtree", "covertree"]
 #: "lp:P" is one for every P; `_kith.metric_names` has all of them.

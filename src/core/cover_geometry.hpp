@@ -85,8 +85,4 @@ KITH_HOST_DEVICE inline bool cover_split_pays(std::uint32_t objects, std::uint32
   return static_cast<double>(close) * (objects - 1.0) >= kFewestWithinRadius * pairs;
 }
 
-/// Cells are neighbours if their centres are at most this many radii of the level above apart. Children's neighbours
-/// are children of neighbours: with r the radius of their level, 4 r + 2 * 2 r = 4 * 2 r.
-inline constexpr double kNeighborRadii = 4;
-
 }  // namespace kith::core

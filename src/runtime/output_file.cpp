@@ -98,19 +98,6 @@ void OutputFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-  flush();
-  const auto* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t put = pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail(path_, "written");
-    from += put;
-    offset += static_cast<std::uint64_t>(put);
-    bytes -= static_cast<std::size_t>(put);
-  }
-}
-
 void OutputFile::put(const char* data, std::size_t bytes) {
   if (gzip_ == nullptr) return write_all(data, bytes);
   gzip_->write(data, bytes, [this](const char* packed, std::size_t size) { write_all(packed, size); });

@@ -31,8 +31,6 @@ class OutputFile {
   /// Throws IoError.
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Overwrites bytes written before; only for files that are written by rename and not compressed. Throws IoError.
-  void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
   /// Bytes written so far, before compression.
   std::uint64_t position() const { return flushed_ + buffer_.size(); }
   /// Flushes, syncs, renames, syncs the directory. Throws IoError; then nothing has changed on the disk.

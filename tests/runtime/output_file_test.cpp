@@ -110,15 +110,6 @@ TEST_F(OutputFileTest, KeepsASymbolicLink) {
   EXPECT_EQ(content(path("elsewhere/target")), "new");
 }
 
-TEST_F(OutputFileTest, PatchesWhatWasWritten) {
-  OutputFile file(path("a"));
-  file.write("....-tail");
-  file.write_at(0, "head", 4);
-  file.write("-more");
-  file.commit();
-  EXPECT_EQ(content(path("a")), "head-tail-more");
-}
-
 TEST_F(OutputFileTest, DirectoriesAreNoFiles) {
   EXPECT_THROW(OutputFile{directory_.string()}, IoError);
   EXPECT_THROW(OutputFile{directory_.string() + "/"}, IoError);

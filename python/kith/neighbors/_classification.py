@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _kith
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import constraints_of, threads_for
+from ._parameters import threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 _NO_WEIGHT = (
@@ -44,24 +44,15 @@ class KNeighborsClassifier(KNeighborsSearch, originals.KNeighborsClassifier):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours vote.
-    weights : {"uniform", "distance"}, callable or None, default="uniform"
-        What a vote counts: each the same, the inverse of the distance, or what a function makes of
-        an array of distances.
+    n_neighbors, weights, p, metric_params, n_jobs
+        As in scikit-learn.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Which engine searches, by its name in scikit-learn. The answer does not depend on it.
     leaf_size : int, default=30
         Accepted and not used: kith takes a good size itself.
-    p : float, default=2
-        The exponent of "minkowski".
     metric : str or callable, default="minkowski"
         kith searches by "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1",
         "chebyshev", "infinity" and "cosine"; all others are left to scikit-learn's own code.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    n_jobs : int, optional
-        Threads; None takes one, or what a context of joblib says, -1 all cores.
     engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
         Which engine of kith searches; "auto" does what `algorithm` says.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
@@ -86,8 +77,6 @@ n_samples_fit_, outputs_2d_
     >>> model.predict_proba([[0.9]]).round(2)
     array([[0.67, 0.33]])
     """
-
-    _parameter_constraints = constraints_of(originals.KNeighborsClassifier)
 
     def __init__(
         self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
@@ -186,8 +175,6 @@ class RadiusNeighborsClassifier(RadiusNeighborsSearch, originals.RadiusNeighbors
     >>> model.predict([[1.5]])
     array([0])
     """
-
-    _parameter_constraints = constraints_of(originals.RadiusNeighborsClassifier)
 
     def __init__(
         self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,

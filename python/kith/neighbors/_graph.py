@@ -22,14 +22,8 @@ def kneighbors_graph(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features), or a fitted estimator
-        The points.
-    n_neighbors : int
-        How many neighbours.
-    mode : {"connectivity", "distance"}, default="connectivity"
-        What the entries are: ones, or distances.
-    include_self : bool or "auto", default=False
-        Whether a point is its own neighbour; "auto": only with ones.
+    X, n_neighbors, mode, include_self
+        As in scikit-learn.
     metric, p, metric_params, n_jobs
         As in `KNeighborsClassifier`.
 

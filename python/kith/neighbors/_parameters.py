@@ -31,11 +31,6 @@ _METRICS = {
 _ENGINES: dict[str, Engine] = {"auto": "auto", "ball_tree": "auto", "brute": "brute", "kd_tree": "kdtree"}
 
 
-def constraints_of(original: Any) -> dict[str, list[Any]]:
-    """scikit-learn's checks of the parameters of one of its classes, and those of ours."""
-    return {**original._parameter_constraints, **CONSTRAINTS}
-
-
 def library_metric(metric: Any, p: Any, metric_params: dict[str, Any] | None) -> str | None:
     """The library's name of a metric of scikit-learn; None if it does not have it."""
     if not isinstance(metric, str):

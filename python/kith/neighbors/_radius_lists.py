@@ -8,8 +8,6 @@ import numpy as np
 
 from .._lists import NeighborLists
 
-__all__ = ["as_lists", "as_objects", "emptied", "radii_of"]
-
 
 def radii_of(radius: Any) -> tuple[Any, np.ndarray]:
     """Radii for the library, and which of them are none: negative or NaN."""

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import constraints_of
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
@@ -31,8 +30,6 @@ class KNeighborsRegressor(KNeighborsSearch, originals.KNeighborsRegressor):
     >>> model.predict([[1.5]])
     array([0.5])
     """
-
-    _parameter_constraints = constraints_of(originals.KNeighborsRegressor)
 
     def __init__(
         self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
@@ -58,8 +55,6 @@ class RadiusNeighborsRegressor(RadiusNeighborsSearch, originals.RadiusNeighborsR
     >>> model.predict([[1.5]])
     array([0.5])
     """
-
-    _parameter_constraints = constraints_of(originals.RadiusNeighborsRegressor)
 
     def __init__(
         self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,

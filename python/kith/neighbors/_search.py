@@ -16,6 +16,7 @@ from .._index import Index
 from .._lists import NeighborLists
 from . import _originals as originals
 from ._parameters import (
+    CONSTRAINTS,
     engine_for,
     is_refused,
     library_metric,
@@ -47,6 +48,12 @@ class SearchedByKith:
     """
 
     index_: Index | None
+    _parameter_constraints: dict[str, Any]  # of scikit-learn
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if issubclass(cls, NeighborsBase):  # scikit-learn's checks of parameters, and those of ours
+            cls._parameter_constraints = {**CONSTRAINTS, **cls._parameter_constraints}
 
     def _keep(self: Any, parameters: dict[str, Any]) -> None:
         """Stores the parameters of a constructor, its ``locals()``; all but ours by scikit-learn's."""
@@ -134,10 +141,8 @@ class KNeighborsSearch(SearchedByKith):
         ----------
         X : array-like of shape (n_queries, n_features), optional
             The queries. None takes the fitted points; then a point is not its own neighbour.
-        n_neighbors : int, optional
-            How many; by default the number given to the constructor.
-        return_distance : bool, default=True
-            Whether to return the distances.
+        n_neighbors, return_distance
+            As in scikit-learn.
 
         Returns
         -------
@@ -217,13 +222,11 @@ class RadiusNeighborsSearch(SearchedByKith):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features), optional
-            The queries. None takes the fitted points; then a point is not its own neighbour.
+        X, return_distance
+            As in `kneighbors`.
         radius : float or array-like of shape (n_queries,), optional
             By default the radius given to the constructor. Nothing lies within a negative one or
             NaN.
-        return_distance : bool, default=True
-            Whether to return the distances.
         sort_results : bool, default=False
             The lists are sorted by distance, then by number, in either case.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,12 +16,6 @@ from .._arguments import as_count
 from ._parameters import CONSTRAINTS, library_metric, searchable, threads_for
 
 
-@dataclass
-class _LastRun:
-    depth: int | None = None
-    rounds: int | None = None
-
-
 class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     """Labels one query after the other; each, once labelled, is a point for those after it.
 
@@ -35,8 +28,10 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours vote.
+    n_neighbors, n_jobs, device
+        As in `KNeighborsClassifier`.
+    engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
+        Which engine searches. The answer does not depend on it.
     weights : {"uniform", "distance"}, default="uniform"
         Whether each vote counts the same or by the inverse of the distance.
     p : float, default=2
@@ -44,23 +39,13 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     metric : str, default="minkowski"
         "minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity" or
         "cosine".
-    n_jobs : int, optional
-        Threads; None takes one, or what a context of joblib says, -1 all cores.
-    engine : {"auto", "brute", "kdtree", "covertree"}, default="auto"
-        Which engine searches. The answer does not depend on it.
-    device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
-        Where to search.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    n_features_in_ : int
-        Columns of the points.
-    feature_names_in_ : ndarray of str
-        Their names, if they have any.
-    n_samples_fit_ : int
-        How many points were fitted.
+    n_features_in_, feature_names_in_, n_samples_fit_
+        As in scikit-learn.
     depth_ : int
         Of the last `predict`: the longest chain of queries of which each had a vote on the next.
     rounds_ : int
@@ -126,7 +111,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         self._codes = codes.astype(np.uint32)
         self._points = searchable(X)
         self.n_samples_fit_ = len(X)
-        self._last = _LastRun()
+        self._last: dict[str, int] = {}
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -155,7 +140,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
             device=self.device,
             threads=threads_for(self.n_jobs),
         )
-        self._last.depth, self._last.rounds = found["depth"], found["rounds"]
+        self._last.update(depth=found["depth"], rounds=found["rounds"])
         return self.classes_[found["codes"]]
 
     def _library_metric(self) -> str:
@@ -176,7 +161,6 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return self._of_last_run("rounds")
 
     def _of_last_run(self, name: str) -> int:
-        value = getattr(getattr(self, "_last", None), name, None)
-        if value is None:
+        if name not in getattr(self, "_last", {}):
             raise AttributeError(f"{name}_ is there after predict")
-        return value
+        return self._last[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from .._types import Engine
 from . import _originals as originals
 from ._parameters import library_metric
 from ._radius_lists import as_objects, emptied, radii_of
-
-__all__ = ["BallTree", "KDTree", "SearchTree"]
 
 
 class SearchTree:
@@ -34,11 +33,8 @@ class SearchTree:
         self.data = check_array(X, dtype=np.float64, order="C")
         if leaf_size < 1:
             raise ValueError("leaf_size must be greater than or equal to 1")
-        self._leaf_size = leaf_size
         self._metric = metric
-        self._metric_params = kwargs
-        self._sample_weight = sample_weight
-        self._theirs: Any = None
+        self._arguments = {"leaf_size": leaf_size, "sample_weight": sample_weight, **kwargs}
         self.index: Index | None = None
         name = None
         if isinstance(metric, str) and metric in self.valid_metrics:
@@ -50,18 +46,10 @@ class SearchTree:
         else:
             self.index = Index(self.data, engine=self._engine, metric=name)
 
-    @property
+    @cached_property
     def original(self) -> Any:
         """scikit-learn's tree of the same points, built on first use."""
-        if self._theirs is None:
-            self._theirs = self._original(
-                self.data,
-                leaf_size=self._leaf_size,
-                metric=self._metric,
-                sample_weight=self._sample_weight,
-                **self._metric_params,
-            )
-        return self._theirs
+        return self._original(self.data, metric=self._metric, **self._arguments)
 
     def _queries(self, X: Any) -> np.ndarray:
         queries = check_array(X, dtype=np.float64, order="C")
@@ -82,12 +70,8 @@ class SearchTree:
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        k : int, default=1
-            How many neighbours, at most as many as there are points.
-        return_distance : bool, default=True
-            Whether to return the distances.
+        X, k, return_distance
+            As in scikit-learn.
         dualtree, breadth_first, sort_results : bool
             Accepted and not used: the answer is the same, and always sorted.
 
@@ -119,14 +103,8 @@ class SearchTree:
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        r : float or array-like of shape (n_queries,)
-            The radius, or one for each query.
-        return_distance : bool, default=False
-            Whether to return the distances.
-        count_only : bool, default=False
-            Only how many there are.
+        X, r, return_distance, count_only
+            As in scikit-learn.
         sort_results : bool, default=False
             The lists are sorted by distance, then by number, in either case.
 
@@ -164,18 +142,7 @@ class SearchTree:
     def two_point_correlation(self, X: Any, r: Any, dualtree: bool = False) -> np.ndarray:
         """How many pairs of a query and a point lie within each of the radii.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-            The queries.
-        r : array-like of shape (n_radii,)
-            The radii.
-        dualtree : bool, default=False
-            Accepted and not used.
-
-        Returns
-        -------
-        ndarray of int of shape (n_radii,)
+        Arguments are those of scikit-learn; `dualtree` is not used.
         """
         if self.index is None:
             return self.original.two_point_correlation(X, r, dualtree)
@@ -209,12 +176,8 @@ class KDTree(SearchTree):
         The points, searched as float64.
     leaf_size : int, default=40
         Accepted and used only by scikit-learn's own tree.
-    metric : str, default="minkowski"
-        One of `valid_metrics`.
-    sample_weight : array-like of shape (n_samples,), optional
-        For `kernel_density`.
-    kwargs
-        Parameters of the metric by name, such as ``p=3``.
+    metric, sample_weight, kwargs
+        As in scikit-learn.
 
     Attributes
     ----------

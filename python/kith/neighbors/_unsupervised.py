@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from . import _originals as originals
-from ._parameters import constraints_of
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 
@@ -12,10 +11,8 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds.
-    radius : float, default=1.0
-        The radius of `radius_neighbors`.
+    n_neighbors, radius
+        As in scikit-learn.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
@@ -26,8 +23,6 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch, originals.Neares
     >>> model.kneighbors([[0, 0, 1.3]], return_distance=False)
     array([[2, 0]])
     """
-
-    _parameter_constraints = constraints_of(originals.NearestNeighbors)
 
     def __init__(
         self, *, n_neighbors=5, radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
@@ -41,10 +36,8 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
 
     Parameters
     ----------
-    mode : {"distance", "connectivity"}, default="distance"
-        What the entries are: distances, or ones.
-    n_neighbors : int, default=5
-        How many neighbours; "distance" takes one more, because a point is its own.
+    mode, n_neighbors
+        As in scikit-learn; "distance" takes one neighbour more, because a point is its own.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
@@ -56,8 +49,6 @@ class KNeighborsTransformer(KNeighborsSearch, originals.KNeighborsTransformer):
            [1., 0., 0.],
            [0., 2., 0.]])
     """
-
-    _parameter_constraints = constraints_of(originals.KNeighborsTransformer)
 
     def __init__(
         self, *, mode="distance", n_neighbors=5, algorithm="auto", leaf_size=30, metric="minkowski",
@@ -87,8 +78,6 @@ class RadiusNeighborsTransformer(RadiusNeighborsSearch, originals.RadiusNeighbor
            [0., 0., 0.]])
     """
 
-    _parameter_constraints = constraints_of(originals.RadiusNeighborsTransformer)
-
     def __init__(
         self, *, mode="distance", radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski",
         p=2, metric_params=None, n_jobs=None, engine="auto", device="auto",
@@ -101,12 +90,8 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
 
     Parameters
     ----------
-    n_neighbors : int, default=20
-        How many neighbours tell the density around a point.
-    contamination : "auto" or float, default="auto"
-        The share of outliers among the points.
-    novelty : bool, default=False
-        Whether `predict`, `decision_function` and `score_samples` are for new points.
+    n_neighbors, contamination, novelty
+        As in scikit-learn.
     algorithm, leaf_size, metric, p, metric_params, n_jobs, engine, device
         As in `KNeighborsClassifier`; so are the attributes, except `classes_` and `outputs_2d_`.
 
@@ -121,8 +106,6 @@ class LocalOutlierFactor(KNeighborsSearch, originals.LocalOutlierFactor):
     >>> LocalOutlierFactor(n_neighbors=2).fit_predict([[-1.1], [0.2], [101.1], [0.3]])
     array([ 1,  1, -1,  1])
     """
-
-    _parameter_constraints = constraints_of(originals.LocalOutlierFactor)
 
     def __init__(
         self, n_neighbors=20, *, algorithm="auto", leaf_size=30, metric="minkowski", p=2,

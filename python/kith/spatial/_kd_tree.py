@@ -9,8 +9,6 @@ from . import _nodes
 from ._pair_queries import PairQueries
 from ._point_queries import PointQueries
 
-__all__ = ["KDTree", "cKDTree"]
-
 
 class cKDTree(PointQueries, PairQueries):
     """The same as `KDTree`, by the name and with the default `leafsize` of SciPy's older class.
@@ -61,16 +59,8 @@ class KDTree(cKDTree):
 
     Attributes
     ----------
-    data : ndarray of shape (n, m)
-        The points.
-    n, m : int
-        How many points, of how many dimensions.
-    maxes, mins : ndarray of shape (m,)
-        The largest and least value in each dimension.
-    leafsize : int
-        As given.
-    boxsize : ndarray of shape (m,) or None
-        As given, for each axis.
+    data, n, m, maxes, mins, leafsize, boxsize
+        As in SciPy.
     tree : KDTree.innernode or KDTree.leafnode
         A tree to look at; made on first use, as are `indices` and `size`.
     indices : ndarray of intp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, total_ordering
 from typing import Any
 
 import numpy as np
@@ -25,26 +25,9 @@ class TreeArrays:
 
 
 class cKDTreeNode:
-    """A node of a `cKDTree`. All attributes are for reading.
+    """A node of a `cKDTree`: SciPy's class of that name tells its attributes, all for reading.
 
-    Attributes
-    ----------
-    level : int
-        Its depth; that of the root is 0.
-    split_dim : int
-        The dimension in which it is split; -1: it is a leaf.
-    split : float
-        Points with a value below this are in `lesser`, the others in `greater`.
-    children : int
-        How many points it holds.
-    start_idx, end_idx : int
-        Where they are in the tree's `indices`.
-    indices : ndarray of intp
-        Their numbers.
-    data_points : ndarray
-        Their coordinates.
-    lesser, greater : cKDTreeNode or None
-        The two halves; None for leaves.
+    Points with a value below `split` are in `lesser`, the others in `greater`.
     """
 
     __slots__ = ("_arrays", "_number", "_halves", "level")
@@ -93,6 +76,7 @@ class cKDTreeNode:
         return self._arrays.data[self.indices, :]
 
 
+@total_ordering
 class node:
     """A node of a `KDTree`: an `innernode` or a `leafnode`."""
 
@@ -107,15 +91,6 @@ class node:
 
     def __lt__(self, other: Any) -> bool:
         return id(self) < id(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return id(self) > id(other)
-
-    def __le__(self, other: Any) -> bool:
-        return id(self) <= id(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return id(self) >= id(other)
 
     @property
     def children(self) -> int:

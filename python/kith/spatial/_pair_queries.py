@@ -12,8 +12,6 @@ from ._count import count_neighbors
 from ._sparse import sparse_distances
 from ._tree import Tree
 
-__all__ = ["PairQueries"]
-
 
 class PairQueries(Tree):
     """`query_ball_tree`, `query_pairs`, `count_neighbors` and `sparse_distance_matrix`."""
@@ -27,10 +25,8 @@ class PairQueries(Tree):
         ----------
         other : KDTree, of kith.spatial or of SciPy
             The tree whose points are found; the periodic axes of this tree count.
-        r : float
-            The distance.
-        p : float
-            The norm: 1 <= p <= inf.
+        r, p : float
+            The distance and the norm: 1 <= p <= inf.
         eps : float
             Allows SciPy to be less exact; the answer here is exact in any case.
 
@@ -111,16 +107,9 @@ class PairQueries(Tree):
         ----------
         other : KDTree, of kith.spatial or of SciPy
             The other tree, or this one; the periodic axes of this tree count.
-        r : float or array_like of shape (radii,)
-            The distances. Nothing lies within a negative one or NaN.
-        p : float
-            The norm: 1 <= p <= inf.
-        weights : array_like of shape (n,) or tuple of two, optional
-            A pair counts as the product of the weights of its points. A tuple has the weights here
-            and there, None for 1; one array is for both, if `other` is this tree.
-        cumulative : bool
-            False counts for each radius those pairs that are not within the one before it; radii
-            must not decrease.
+        r, p, weights, cumulative
+            As in ``scipy.spatial.KDTree.count_neighbors``. Nothing lies within a negative distance
+            or NaN.
 
         Returns
         -------
@@ -147,14 +136,10 @@ class PairQueries(Tree):
 
         Parameters
         ----------
-        other : KDTree, of kith.spatial or of SciPy
-            The other tree, or this one; the periodic axes of this tree count.
-        max_distance : float
-            Larger distances are left out.
-        p : float
-            The norm: 1 <= p <= inf.
-        output_type : {"dok_matrix", "coo_matrix", "dok_array", "coo_array", "dict", "ndarray"}
-            What to return. The first four need SciPy.
+        other
+            As in `count_neighbors`.
+        max_distance, p, output_type
+            As in SciPy. All types of output but "dict" and "ndarray" need it.
 
         Returns
         -------

@@ -22,10 +22,7 @@ from ._arguments import (
     is_far_from_overflow,
     require_no_overflow,
 )
-from ._searches import IndexSearches
 from ._tree import Tree
-
-__all__ = ["PointQueries"]
 
 _PLAIN_NORMS = (2.0, 1.0, math.inf)  # under which nothing overflows
 _FEW_NUMBERS = 32  # NumPy takes longer to begin than they take
@@ -53,26 +50,14 @@ class PointQueries(Tree):
 
         Parameters
         ----------
-        x : array_like of shape (..., m)
-            The queries.
-        k : int or sequence of int
-            How many neighbours, or which: 1 is the nearest one.
-        eps : float
-            Each distance may be up to (1 + eps) times the true one.
-        p : float
-            The norm: 1 <= p <= inf. An index is built on the first use of each p but 2.
-        distance_upper_bound : float
-            Only neighbours nearer than this (not as far) are returned.
-        workers : int
-            The number of threads; -1 means all cores.
+        x, k, eps, p, distance_upper_bound, workers
+            As in ``scipy.spatial.KDTree.query``. An index is built on the first use of each p but 2.
 
         Returns
         -------
-        d : float or ndarray
-            Distances, of shape (..., k); the last axis is missing for the integer ``k=1``, not for
-            ``k=[1]``. Where there is no such neighbour, inf.
-        i : int or ndarray of intp
-            The numbers of the points, of the same shape; n where there is none.
+        d, i : float and int, or ndarrays of shape (..., k)
+            Distances and numbers of points; inf and n where there is no such neighbour. The last
+            axis is missing for the integer ``k=1``, not for ``k=[1]``.
 
         Examples
         --------
@@ -141,22 +126,14 @@ class PointQueries(Tree):
 
         Parameters
         ----------
-        x : array_like of shape (..., m)
-            The queries.
-        r : array_like
-            The distance, one or for each query: it is broadcast to the shape of x without the last
-            axis. Nothing lies within a negative one or NaN.
-        p : float
-            The norm: 1 <= p <= inf.
+        x, r, p, workers, return_length
+            As in ``scipy.spatial.KDTree.query_ball_point``. Nothing lies within a negative distance
+            or NaN.
         eps : float
             Allows SciPy to be less exact; the answer here is exact in any case.
-        workers : int
-            The number of threads; -1 means all cores.
         return_sorted : bool, optional
             True: by number. False: by distance, then by number (SciPy: in any order). None: True
             for several queries, False for one.
-        return_length : bool
-            How many there are, instead of which.
 
         Returns
         -------
@@ -181,7 +158,7 @@ class PointQueries(Tree):
             and isinstance(r, (float, int))
             and r >= 0
             and p in _PLAIN_NORMS
-            and type(searches := self._by_norm.get(p)) is IndexSearches
+            and (searches := self._by_norm.get(p)) is not None
             and eps == 0
             and (workers == 1 or workers is None)
         ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,30 +17,12 @@ Radii = Any  # a float or an array with one for each query
 _MOST_AT_ONCE = 1 << 24
 
 
-class Searches(Protocol):
-    """Distances and numbers of points; a missing neighbour is (inf, number of points)."""
-
-    def nearest(
-        self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
-    ) -> tuple[Floats, Ints]:
-        """So many neighbours, or those of these ranks (from 1), that are not farther than `most`."""
-
-    def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
-        """Distances, numbers and offsets of lists, each by (distance, number)."""
-
-    def balls(
-        self, rows: Floats, radii: Radii, ascending: bool, threads: int
-    ) -> list[list[int]]: ...
-    def counts(self, rows: Floats, radii: Radii, threads: int) -> Ints: ...
-    def pairs(self, radius: float, as_set: bool) -> Any: ...
-
-
 def metric_of(p: float) -> str:
     return {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(p) or f"lp:{p!r}"
 
 
 class IndexSearches:
-    """By an index of the library."""
+    """By an index of the library; a missing neighbour is (inf, number of points)."""
 
     def __init__(self, data: Floats, p: float, period: list[float]) -> None:
         self.data = data
@@ -53,6 +35,7 @@ class IndexSearches:
     def nearest(
         self, rows: Floats, ranks: int | Ints, eps: float, most: float, threads: int
     ) -> tuple[Floats, Ints]:
+        """So many neighbours, or those of these ranks (from 1), that are not farther than `most`."""
         if isinstance(ranks, int):
             return self._first(rows, ranks, eps, most, threads)
         ranks = np.minimum(ranks, len(self.data) + 1)  # the first of those that are missing
@@ -79,6 +62,7 @@ class IndexSearches:
         return self.low.knn(queries, k, threads=threads, **options)[:2]
 
     def within(self, rows: Floats, radii: Radii, threads: int) -> tuple[Floats, Ints, Ints]:
+        """Distances, numbers and offsets of lists, each by (distance, number)."""
         return self.low.radius(rows, radii, threads=threads)
 
     def balls(self, rows: Floats, radii: Radii, ascending: bool, threads: int) -> list[list[int]]:

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from .. import _kith
 from . import _nodes
 from ._arguments import Floats, as_leafsize, broadcast, real_floats
-from ._searches import IndexSearches, Searches
-
-__all__ = ["Tree"]
+from ._searches import IndexSearches
 
 
 class Tree:
@@ -58,7 +56,7 @@ class Tree:
             self._period = _period(self._boxsize, self._data)
         self._arrays: _nodes.TreeArrays | None = None
         self._low_tree: _kith.SpatialTree | None = None
-        self._by_norm: dict[float, Searches] = {}
+        self._by_norm: dict[float, IndexSearches] = {}
         self._searches(2.0)
 
     n = property(lambda self: self._data.shape[0], doc="The number of points.")
@@ -105,7 +103,7 @@ class Tree:
             self._arrays.indices.flags.writeable = False
         return self._arrays
 
-    def _searches(self, p: float) -> Searches:
+    def _searches(self, p: float) -> IndexSearches:
         """The searches under one norm; what is built stays."""
         if p not in self._by_norm:
             period = [] if self._period is None else self._period.tolist()

@@ -79,38 +79,35 @@ void require_params(Metric metric, const std::vector<double>& params, std::uint3
   }
 }
 
-/// The mean of each column over the finite rows, and how many these are.
-std::pair<std::vector<double>, std::uint64_t> means_of(PointView points) {
-  std::vector<double> sums(points.dims(), 0.0);
-  std::uint64_t count = 0;
+/// visit(row - origin) for each row where that is finite.
+template <typename Visit>
+void for_each_offset(PointView points, const std::vector<double>& origin, const Visit& visit) {
   std::vector<double> row(points.dims());
   for (std::uint64_t i = 0; i < points.rows(); ++i) {
-    for (std::uint32_t d = 0; d < points.dims(); ++d) row[d] = points.at(i, d);
-    if (!all_finite(row.data(), points.dims())) continue;
-    ++count;
-    for (std::uint32_t d = 0; d < points.dims(); ++d) sums[d] += row[d];
+    for (std::uint32_t d = 0; d < points.dims(); ++d) row[d] = points.at(i, d) - origin[d];
+    if (all_finite(row.data(), points.dims())) visit(row);
   }
-  for (double& sum : sums) sum /= static_cast<double>(count);
-  return {std::move(sums), count};
 }
 
-/// The variances of the columns, or with `is_matrix` all covariances.
+/// The variances of the columns, or with `is_matrix` all covariances, in the upper triangle.
 std::vector<double> covariances_of(PointView points, bool is_matrix) {
   const std::uint32_t dims = points.dims();
-  const auto [means, count] = means_of(points);
+  std::vector<double> means(dims, 0.0), sums(is_matrix ? std::size_t{dims} * dims : dims, 0.0);
+  std::uint64_t count = 0;
+  for_each_offset(points, std::vector<double>(dims, 0.0), [&](const std::vector<double>& row) {
+    ++count;
+    for (std::uint32_t d = 0; d < dims; ++d) means[d] += row[d];
+  });
   if (count < 2) throw UsageError("metric_params: fewer than two points have no variance; give the parameters");
-  std::vector<double> sums(is_matrix ? std::size_t{dims} * dims : dims, 0.0), row(dims);
-  for (std::uint64_t i = 0; i < points.rows(); ++i) {
-    for (std::uint32_t d = 0; d < dims; ++d) row[d] = points.at(i, d) - means[d];
-    if (!all_finite(row.data(), dims)) continue;
+  for (double& mean : means) mean /= static_cast<double>(count);
+  for_each_offset(points, means, [&](const std::vector<double>& row) {
     for (std::uint32_t d = 0; d < dims; ++d) {
-      if (!is_matrix) sums[d] = std::fma(row[d], row[d], sums[d]);
-      for (std::uint32_t e = d; is_matrix && e < dims; ++e) {
-        double& sum = sums[std::size_t{d} * dims + e];
+      for (std::uint32_t e = d; e < (is_matrix ? dims : d + 1); ++e) {
+        double& sum = sums[is_matrix ? std::size_t{d} * dims + e : d];
         sum = std::fma(row[d], row[e], sum);
       }
     }
-  }
+  });
   for (double& sum : sums) sum /= static_cast<double>(count - 1);
   return sums;
 }

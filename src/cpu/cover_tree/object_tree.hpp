@@ -49,7 +49,6 @@ class ObjectTree {
   ObjectTree& operator=(const ObjectTree&) = delete;
 
   const PreparedTree<S>& prepared() const { return tree_; }
-  bool is_tree() const { return tree_.has_distances() || tree_.size() == 0; }
 
   void save(engine::IndexFileWriter& writer, Engine engine) const {
     if (engine == Engine::cover_tree) engine::save_cover_tree(tree_.tree(), writer);
