@@ -22,7 +22,7 @@ What differs:
 - ``kneighbors()`` without queries leaves each point out of its own list. Where a point has more
   duplicates than neighbours are wanted, scikit-learn leaves out one of those instead.
 
-Metrics that kith does not have (callables, "precomputed", "haversine", weighted Minkowski, …),
+Metrics that kith does not have (callables, "precomputed", "hamming", …),
 sparse matrices and, under "cosine", vectors of zeros are left to scikit-learn's own code; `index_`
 is then None. Sparse queries of points that were dense are made dense, with a note; with the
 algorithms "kd_tree" and "ball_tree" they are a ValueError, as in scikit-learn.

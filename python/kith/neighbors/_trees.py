@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 from .._index import Index
 from .._types import Engine
 from . import _originals as originals
-from ._parameters import library_metric
+from ._parameters import library_metric, library_params
 from ._radius_lists import as_objects, emptied, radii_of
 
 
@@ -41,10 +41,11 @@ class SearchTree:
             name = library_metric(
                 metric, kwargs.get("p", 2), kwargs if metric == "minkowski" else kwargs or None
             )
-        if name is None:
+        params = library_params(kwargs)
+        if name in (None, "haversine") or (params is not None and self._engine == "kdtree"):
             self.original  # raises if there is no such metric
         else:
-            self.index = Index(self.data, engine=self._engine, metric=name)
+            self.index = Index(self.data, engine=self._engine, metric=name, metric_params=params)
 
     @cached_property
     def original(self) -> Any:
@@ -208,7 +209,7 @@ class KDTree(SearchTree):
 class BallTree(SearchTree):
     """The interface of ``sklearn.neighbors.BallTree``, searched by the engine that is fastest for the points.
 
-    Metrics that kith does not have, "haversine" among them, are left to scikit-learn's own tree.
+    Metrics that kith does not have, and "haversine", which takes latitudes beyond the poles here, are left to scikit-learn's own tree.
 
     Parameters
     ----------
