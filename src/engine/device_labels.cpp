@@ -45,8 +45,9 @@ void require_neighbors(const LabelRequest& request, std::uint64_t most) {
     throw UsageError(fmt::format("k is {}, but there are at most {} neighbours; choose a lower k", options.k, most));
   }
   if (!options.metric.info().params.empty() && !core::has_plain_rows(options.metric)) {
-    throw UsageError(fmt::format("metric {}: its parameters are not computed from arrays on a GPU; classify on the host",
-                                 options.metric.name()));
+    throw UsageError(
+        fmt::format("metric {}: its parameters are not computed from arrays on a GPU; classify on the host",
+                    options.metric.name()));
   }
   if (options.weights == Weights::distance && !options.metric.info().has_distances) {
     throw UsageError(fmt::format(
