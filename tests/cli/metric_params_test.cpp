@@ -56,7 +56,7 @@ TEST_F(MetricParamsCommand, AnIndexHoldsThem) {
 
 TEST_F(MetricParamsCommand, ClassifyAndDedupeTakeThem) {
   const std::string fresh = write("new.csv", "x,y\n1,95\n3,390\n2,210\n5,20\n");
-  for (const char* mode : {"static", "sequential"}) {
+  for (const char* mode : {"independent", "sequential"}) {
     for (const char* metric : {"seuclidean", "mahalanobis"}) {
       const Outcome found = run_kith({"classify", "--train", points_, "--test", fresh, "--label", "kind", "-k", "3",
                                       "--mode", mode, "--metric", metric, "--check", "-q"});
