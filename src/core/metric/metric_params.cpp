@@ -22,17 +22,16 @@ RowForm form_of(Metric metric, bool has_params) {
 /// The upper triangular U with U^T U = `matrix`, dims x dims. False if there is none: the matrix must be positive
 /// definite.
 bool take_root(std::vector<double>& matrix, std::uint32_t dims) {
-  for (std::uint32_t i = 0; i < dims; ++i) {
-    double* row = &matrix[std::size_t{i} * dims];
-    for (std::uint32_t j = i; j < dims; ++j) {
-      double sum = row[j];
-      for (std::uint32_t k = 0; k < i; ++k) {
-        sum = std::fma(-matrix[std::size_t{k} * dims + i], matrix[std::size_t{k} * dims + j], sum);
-      }
-      if (j == i && !(sum > 0 && std::isfinite(sum))) return false;
-      row[j] = j == i ? std::sqrt(sum) : sum / row[i];
+  for (std::uint32_t k = 0; k < dims; ++k) {
+    double* row = &matrix[std::size_t{k} * dims];
+    if (!(row[k] > 0 && std::isfinite(row[k]))) return false;
+    row[k] = std::sqrt(row[k]);
+    for (std::uint32_t j = k + 1; j < dims; ++j) row[j] /= row[k];
+    for (std::uint32_t i = k + 1; i < dims; ++i) {
+      double* below = &matrix[std::size_t{i} * dims];
+      for (std::uint32_t j = i; j < dims; ++j) below[j] = std::fma(-row[i], row[j], below[j]);
     }
-    std::fill(row, row + i, 0.0);
+    std::fill(row, row + k, 0.0);
   }
   return true;
 }

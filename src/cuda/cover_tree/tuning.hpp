@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kThreads = 128;    ///< of a block, in all kernel
 inline constexpr std::uint32_t kBlocks = 6;       ///< of kernels that measure, side by side on a processor
 inline constexpr std::uint32_t kTile = kThreads;  ///< objects of a cell that a block works on at a time
 inline constexpr std::uint64_t kNeighbors = 64;   ///< per object, in lists of a level
-inline constexpr std::uint64_t kFewestNeighbors = 1 << 16;  ///< that lists have storage for, of all objects
+inline constexpr std::uint64_t kFewestNeighbors = 1 << 16;  ///< that lists hold, of all objects
 }  // namespace cover
 
 }  // namespace kith::cuda

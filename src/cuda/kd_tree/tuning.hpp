@@ -61,7 +61,7 @@ constexpr std::uint32_t leaves_of_collecting(std::uint32_t dims) { return dims =
 /// The most neighbours that are found by lists of keys in registers. Beyond, points are collected.
 template <typename T>
 inline constexpr std::uint32_t kMostByKeys = sizeof(T) == 4 ? 32 : 16;
-/// The most that are found by collecting points, and the most points that a query may have storage for.
+/// The most that are found by collecting points, and the most points that a query may collect.
 inline constexpr std::uint32_t kMostByCollecting = 208, kMostCollected = 256;
 static_assert(kMostByCollecting < kMostCollected, "a guessed radius holds more than are wanted");
 /// The most neighbours for which lanes sort, which may find a dozen more.

@@ -25,7 +25,7 @@ struct PrepareTask {
   T* bounds = nullptr;    ///< per row
 };
 
-/// Reduced distances become distances, where they are.
+/// Reduced distances become reported ones, in place.
 template <typename T>
 struct ReportTask {
   Metric metric = {};

@@ -92,7 +92,7 @@ __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p,
 template <typename T>
 __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
   const CandidateList list(p, task);
-  CandidateSlots<T> storages(p, task, step_node<T>().needed);
+  CandidateSlots<T> slots(p, task, step_node<T>().needed);
   constexpr std::uint32_t kTogether = 4;
   const std::uint32_t step = threads_per_block();
   for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const Ste
     sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      to[k] = static_cast<std::uint32_t>(storages.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+      to[k] = static_cast<std::uint32_t>(slots.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
     }
     for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
       T values[kTogether];
