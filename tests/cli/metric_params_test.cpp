@@ -11,8 +11,12 @@ using Words = std::vector<std::string>;
 
 class MetricParamsCommand : public CommandTest {
  protected:
-  std::string points_ = write("points.csv", "x,y,kind\n1,100,a\n2,90,b\n4,105,a\n3,400,b\n2,395,b\n1,220,a\n5,10,b\n");
-  std::string matrix_ = write("matrix.csv", "2,0.001\n0.001,0.0001\n");
+  void SetUp() override {
+    CommandTest::SetUp();
+    points_ = write("points.csv", "x,y,kind\n1,100,a\n2,90,b\n4,105,a\n3,400,b\n2,395,b\n1,220,a\n5,10,b\n");
+    matrix_ = write("matrix.csv", "2,0.001\n0.001,0.0001\n");
+  }
+  std::string points_, matrix_;
 
   Outcome knn(Words more) const {
     const Words words = {"knn", points_, "-k", "2", "--columns", "x,y", "--quiet"};
