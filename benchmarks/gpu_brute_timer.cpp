@@ -74,10 +74,10 @@ class Bench {
         asked_again_(1, stream_),
         timer_(stream_.get()) {}
 
-  double time(const cuda::AskedEngine<T>& engine) {
+  double time(const cuda::SearchEngine<T>& engine) {
     return timer_.median_ms([&] { ask(engine); });
   }
-  std::uint64_t asked_again(const cuda::AskedEngine<T>& engine) {
+  std::uint64_t asked_again(const cuda::SearchEngine<T>& engine) {
     cuda::check(cudaMemsetAsync(asked_again_.data(), 0, sizeof(std::uint32_t), stream_.get()), "writing zeros");
     ask(engine);
     stream_.synchronize();
@@ -106,7 +106,7 @@ class Bench {
   cuda::Stream& stream() { return stream_; }
 
  private:
-  void ask(const cuda::AskedEngine<T>& engine) {
+  void ask(const cuda::SearchEngine<T>& engine) {
     cuda::KnnRequest<T> request{
         .metric = cuda::SearchMetric<T>::of(what_.metric),
         .queries = {.rows = what_.queries == 0 ? nullptr : rows_.data(), .row_stride = what_.dims, .count = count_},

@@ -22,7 +22,7 @@ class VoteTally {
       return;
     }
     sums_.resize(places);
-    names_.resize(places, kNobody);
+    names_.resize(places, kNoLabel);
     slots_.resize(k);
     shift_ = 64 - std::countr_zero(places);
   }
@@ -51,20 +51,20 @@ class VoteTally {
     }
     for (std::uint32_t j = 0; j < count; ++j) sums_[slots[j]] = 0;
     if (!names_.empty()) {
-      for (std::uint32_t j = 0; j < count; ++j) names_[slots[j]] = kNobody;
+      for (std::uint32_t j = 0; j < count; ++j) names_[slots[j]] = kNoLabel;
     }
     return winner;
   }
 
  private:
-  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();  // labels are below `classes`
+  static constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max();  // labels are below `classes`
   static constexpr std::size_t kFewClasses = 4096;
 
   const std::uint32_t* find_slots(const std::uint32_t* labels, std::uint32_t count) {
     const auto last = static_cast<std::uint32_t>(names_.size() - 1);
     for (std::uint32_t j = 0; j < count; ++j) {
       auto slot = static_cast<std::uint32_t>(labels[j] * 0x9E3779B97F4A7C15ULL >> shift_);
-      while (names_[slot] != labels[j] && names_[slot] != kNobody) slot = (slot + 1) & last;
+      while (names_[slot] != labels[j] && names_[slot] != kNoLabel) slot = (slot + 1) & last;
       names_[slot] = labels[j];
       slots_[j] = slot;
     }

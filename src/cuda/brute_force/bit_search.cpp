@@ -22,7 +22,7 @@ namespace kith::cuda {
 namespace {
 
 /// Owns the rows; every request becomes one about bits.
-class BitEngine final : public AskedEngine<float> {
+class BitEngine final : public SearchEngine<float> {
  public:
   BitEngine(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words) : rows_(std::move(rows)) {
     scanned_.points = {rows_.data(), count, words};

@@ -3,7 +3,7 @@
 
 #include "cuda/brute_force/scan/scan_search.hpp"
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 
 #include <kith/metric.hpp>
 
@@ -17,7 +17,7 @@ std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_
 
 /// Owns rows of points in the order of their numbers and, where the product filter pays, what it needs.
 template <typename T>
-class ScanEngine final : public AskedEngine<T> {
+class ScanEngine final : public SearchEngine<T> {
  public:
   /// What the points take: their rows and what the filter needs.
   static std::uint64_t bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic);

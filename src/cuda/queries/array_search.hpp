@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "engine/device_searcher.hpp"
 
@@ -20,7 +20,7 @@ namespace kith::cuda {
 template <typename T>
 class ArraySearch final : public engine::DeviceSearcher<T> {
  public:
-  ArraySearch(const AskedEngine<T>& engine, Metric metric, const SearchMetric<T>& search_metric, int device)
+  ArraySearch(const SearchEngine<T>& engine, Metric metric, const SearchMetric<T>& search_metric, int device)
       : engine_(engine), metric_(metric), search_metric_(search_metric), device_(device) {}
 
   void require_here(const void* memory, std::string_view what) const override;
@@ -57,7 +57,7 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     return Stream(static_cast<cudaStream_t>(run.stream), device_);
   }
 
-  const AskedEngine<T>& engine_;
+  const SearchEngine<T>& engine_;
   Metric metric_;
   SearchMetric<T> search_metric_;
   int device_;

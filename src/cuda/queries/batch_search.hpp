@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 #include "cuda/runtime/pinned_buffers.hpp"
 #include "cuda/runtime/stream_pool.hpp"
 #include "engine/searcher.hpp"
@@ -30,7 +30,7 @@ class BatchSearch {
   static std::uint64_t bytes_per_query(std::uint32_t dims) { return dims * sizeof(T) + 24; }
   static constexpr std::uint64_t kBytesPerNeighbor = sizeof(T) + sizeof(std::uint32_t);
 
-  BatchSearch(const AskedEngine<T>& engine, Metric metric, std::span<const T> period, const Stream& stream,
+  BatchSearch(const SearchEngine<T>& engine, Metric metric, std::span<const T> period, const Stream& stream,
               const SearchBudget& budget = {});
 
   void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
@@ -58,7 +58,7 @@ class BatchSearch {
   void nearest_chunks(const engine::QueryBatch<T>& queries, T bound, std::uint32_t most, const engine::RunOptions& run,
                       engine::ReducedLists<T>& lists) const;
 
-  const AskedEngine<T>& engine_;
+  const SearchEngine<T>& engine_;
   SearchMetric<T> metric_;
   DeviceBuffer<T> lengths_;
   int device_;

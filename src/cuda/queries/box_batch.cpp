@@ -24,7 +24,7 @@ struct BoxSlot {
   DeviceBuffer<std::uint64_t> starts;
   DeviceBuffer<std::uint32_t> indices;
 
-  BoxSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, std::uint64_t most)
+  BoxSlot(StreamPool& streams, const SearchEngine<T>& engine, const engine::BoxBatch<T>& boxes, std::uint64_t most)
       : stream(streams),
         lower(most * engine.dims(), *stream),
         upper(most * engine.dims(), *stream),
@@ -35,7 +35,7 @@ struct BoxSlot {
 
   static std::uint64_t bytes_per_box(std::uint32_t dims) { return 2 * dims * sizeof(T) + 16; }
 
-  BoxRequest<T> take(const AskedEngine<T>& engine, const engine::BoxBatch<T>& boxes, SearchFilter filter,
+  BoxRequest<T> take(const SearchEngine<T>& engine, const engine::BoxBatch<T>& boxes, SearchFilter filter,
                      std::uint64_t first, std::uint64_t end, const engine::RunOptions& run) {
     copy_rows_to_device(lower.data(), boxes.lower_of(first), boxes.lower_stride, engine.dims(), end - first, *stream,
                         run);

@@ -27,7 +27,7 @@ class PointSearch : public engine::Searcher<T> {
   using Boxes = engine::BoxBatch<T>;
   using RunOptions = engine::RunOptions;
 
-  PointSearch(std::shared_ptr<const AskedEngine<T>> engine, Metric metric, std::vector<T> period, Stream stream)
+  PointSearch(std::shared_ptr<const SearchEngine<T>> engine, Metric metric, std::vector<T> period, Stream stream)
       : stream_(std::move(stream)),
         engine_(std::move(engine)),
         metric_(metric),
@@ -81,7 +81,7 @@ class PointSearch : public engine::Searcher<T> {
   }
 
   Stream stream_;
-  std::shared_ptr<const AskedEngine<T>> engine_;
+  std::shared_ptr<const SearchEngine<T>> engine_;
   Metric metric_;
   std::vector<T> period_;
   BatchSearch<T> search_;

@@ -24,7 +24,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 }  // namespace
 
 template <typename T>
-BatchSearch<T>::BatchSearch(const AskedEngine<T>& engine, Metric metric, std::span<const T> period,
+BatchSearch<T>::BatchSearch(const SearchEngine<T>& engine, Metric metric, std::span<const T> period,
                             const Stream& stream, const SearchBudget& budget)
     : engine_(engine),
       metric_(SearchMetric<T>::of(metric)),
@@ -128,7 +128,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
     DeviceBuffer<std::uint32_t> asked_again;
     EvaluationCount evaluations;
 
-    Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
+    Slot(StreamPool& streams, const SearchEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
          std::uint32_t entries, bool has_flags)
         : stream(streams),
           queries(engine, batch, most, *stream),
@@ -179,12 +179,12 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   }
 }
 
-template BatchSearch<float>::BatchSearch(const AskedEngine<float>&, Metric, std::span<const float>, const Stream&,
+template BatchSearch<float>::BatchSearch(const SearchEngine<float>&, Metric, std::span<const float>, const Stream&,
                                          const SearchBudget&);
 template std::uint64_t BatchSearch<float>::bytes_in_flight() const;
 template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, const engine::KnnRules<float>&,
                                       const engine::RunOptions&, std::uint32_t*, float*, std::uint8_t*) const;
-template BatchSearch<double>::BatchSearch(const AskedEngine<double>&, Metric, std::span<const double>, const Stream&,
+template BatchSearch<double>::BatchSearch(const SearchEngine<double>&, Metric, std::span<const double>, const Stream&,
                                           const SearchBudget&);
 template std::uint64_t BatchSearch<double>::bytes_in_flight() const;
 template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t,

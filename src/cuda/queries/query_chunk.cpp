@@ -49,7 +49,7 @@ void copy_rows_to_device(T* to, const T* rows, std::int64_t stride, std::uint32_
 }
 
 template <typename T>
-QueryChunk<T>::QueryChunk(const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
+QueryChunk<T>::QueryChunk(const SearchEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
                           const Stream& stream)
     : engine_(engine), batch_(batch), stream_(stream) {
   const bool is_whole = most >= batch.count;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 #include "cuda/runtime/stream_pool.hpp"
 #include "engine/searcher.hpp"
 
@@ -34,7 +34,7 @@ template <typename T>
 class QueryChunk {
  public:
   /// Room for up to `most` queries. `stream` outlives this.
-  QueryChunk(const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
+  QueryChunk(const SearchEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most,
              const Stream& stream);
 
   void take(std::uint64_t first, std::uint64_t end, const engine::RunOptions& run);
@@ -44,7 +44,7 @@ class QueryChunk {
   const T* bounds() const { return bounds_.data(); }
 
  private:
-  const AskedEngine<T>& engine_;
+  const SearchEngine<T>& engine_;
   const engine::QueryBatch<T>& batch_;
   Stream stream_;
   DeviceBuffer<T> rows_;

@@ -26,7 +26,7 @@ struct ListSlot {
   DeviceBuffer<T> reduced;
   EvaluationCount evaluations;
 
-  ListSlot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
+  ListSlot(StreamPool& streams, const SearchEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
       : stream(streams),
         queries(engine, batch, most, *stream),
         starts(most + 1, *stream),
@@ -64,7 +64,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     DeviceBuffer<std::uint32_t> counts;
     EvaluationCount evaluations;
 
-    Slot(StreamPool& streams, const AskedEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
+    Slot(StreamPool& streams, const SearchEngine<T>& engine, const engine::QueryBatch<T>& batch, std::uint64_t most)
         : stream(streams),
           queries(engine, batch, most, *stream),
           counts(most, *stream),

@@ -11,7 +11,7 @@ namespace kith::engine {
 namespace {
 
 using Number = std::uint32_t;
-constexpr Number kNobody = std::numeric_limits<Number>::max();
+constexpr Number kNoNumber = std::numeric_limits<Number>::max();
 
 std::string permutation_violation(const CoverTree& tree, std::uint64_t objects) {
   std::vector<bool> seen(objects);
@@ -33,7 +33,7 @@ std::string children_violation(const CoverTree& tree, Number number, std::vector
                        node.children, node.first_child, nodes);
   }
   std::uint64_t first = node.first;
-  Number lowest = kNobody;
+  Number lowest = kNoNumber;
   for (Number i = node.first_child; i < node.first_child + node.children; ++i) {
     const CoverNode& child = tree.nodes[i];
     const bool is_first = i == node.first_child;
@@ -65,7 +65,7 @@ std::string leaf_violation(const CoverTree& tree, Number number) {
   const CoverNode& node = tree.nodes[number];
   if (node.first_child != 0) return fmt::format("node {}: a leaf that names a child", number);
   bool has_centre = false;
-  Number lowest = kNobody;
+  Number lowest = kNoNumber;
   double last = 0;
   for (Number at = node.first; at < node.first + node.count; ++at) {
     const Number object = tree.order[at];

@@ -72,12 +72,12 @@ TEST_F(BitIndexOnDevice, EqualsTheCpuForUsualLengthsAndManyRows) {
     for (const std::uint64_t count : {1, 7, 32, 33, 500, 3000}) {
       SCOPED_TRACE(testing::Message() << bits << " bits, " << count << " queries");
       const BitSet queries = random_bits(count, bits, 0, random);
-      const BitView asking = queries.view();
+      const BitView info = queries.view();
       for (const std::uint32_t k : {1u, 10u, 100u, 700u}) {
-        expect_same(both.cpu.knn(asking, k), both.gpu.knn(asking, k));
+        expect_same(both.cpu.knn(info, k), both.gpu.knn(info, k));
         if (HasFailure()) FAIL() << "k " << k;
       }
-      expect_equal(both, &asking, 3, bits / 3, {});
+      expect_equal(both, &info, 3, bits / 3, {});
     }
   }
 }

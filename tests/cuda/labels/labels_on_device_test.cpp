@@ -225,12 +225,12 @@ TEST(LabelsOnDeviceErrors, SmallMistakesAreNamed) {
   const DeviceArray<double> values(made.values), means = storage<double>(40);
   const DeviceArray<std::uint32_t> codes(made.codes), labels = storage<std::uint32_t>(40);
   std::vector<std::uint32_t> on_host(100);
-  const auto classified = [&](PointView asking, const std::uint32_t* of_points, std::uint32_t classes,
+  const auto classified = [&](PointView info, const std::uint32_t* of_points, std::uint32_t classes,
                               std::uint32_t* into, std::uint32_t k = 5) {
     apps::DeviceClassifyOptions options;
     options.k = k;
-    apps::classify_on_device(points.view(), {of_points, classes}, asking, into, options);
-    apps::classify_sequential_on_device(points.view(), {of_points, classes}, asking, into, options);
+    apps::classify_on_device(points.view(), {of_points, classes}, info, into, options);
+    apps::classify_sequential_on_device(points.view(), {of_points, classes}, info, into, options);
   };
   const auto said = [](const auto& call) { return thrown_message<UsageError>(call); };
   classified(queries.view(), codes.data(), 5, labels.data());

@@ -144,9 +144,9 @@ class SmallDeviceSearch : public testing::Test {
   void expect_all_like_host(NastyShape shape, std::uint64_t rows, std::uint64_t queries, std::uint32_t dims,
                             BuildOptions build) {
     const PointSet points = nasty_points(shape, dtype_of<T>, rows, dims, random_);
-    PointSet asking = nasty_points(shape, dtype_of<T>, queries, dims, random_);
+    PointSet info = nasty_points(shape, dtype_of<T>, queries, dims, random_);
     for (std::uint64_t i = 0; i < queries / 50; ++i) {
-      asking.template values<T>()[random_() % (queries * dims)] = std::numeric_limits<T>::quiet_NaN();
+      info.template values<T>()[random_() % (queries * dims)] = std::numeric_limits<T>::quiet_NaN();
     }
     const Index index = Index::build(points.view(), build);
     const DeviceSearch search(index);
@@ -177,16 +177,16 @@ class SmallDeviceSearch : public testing::Test {
             asked.device.index_below = below_there.data();
           }
         }
-        expect_radius_of_host<T>(search, asking.view(), 1, radius, asked);
+        expect_radius_of_host<T>(search, info.view(), 1, radius, asked);
         if (!is_self && build.metric == Metric::l2() && build.period.empty()) {
           Asked boxes = asked;
           boxes.host.squared = boxes.device.squared = false;
-          expect_boxes_of_host<T>(search, asking.view(), asking.view(), boxes);
+          expect_boxes_of_host<T>(search, info.view(), info.view(), boxes);
         }
         if (is_filtered) asked.host.max_distance = asked.device.max_distance = radius;
         for (const std::uint32_t k : {1u, 8u, 40u, 700u}) {
           if (rows > 5000 && k > 100) continue;
-          expect_knn_of_host<T>(search, asking.view(), 2, k, asked);
+          expect_knn_of_host<T>(search, info.view(), 2, k, asked);
         }
         if (this->HasFatalFailure()) return;
       }

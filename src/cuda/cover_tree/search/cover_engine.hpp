@@ -3,7 +3,7 @@
 
 #include "cuda/cover_tree/spaces/any_space.hpp"
 #include "cuda/cover_tree/search/prepared_cover.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace kith::cuda {
 
 /// The tree outlives it, and so do the rows for boxes.
 template <typename T>
-class CoverEngine final : public AskedEngine<T> {
+class CoverEngine final : public SearchEngine<T> {
  public:
   /// Queries are rows of `dims` values of type T, whatever these mean to the space. `box_rows`: vectors by number,
   /// count x dims in device memory; null: there are no boxes.

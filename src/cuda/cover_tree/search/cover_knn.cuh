@@ -43,12 +43,12 @@ __global__ void __launch_bounds__(kSearchThreads)
   const std::uint64_t queries = queries_of(request.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const CoverQuery<T> query(task.tree, request.queries, request.filter, i);
-    const std::uint64_t row = query.asking.row;
+    const std::uint64_t row = query.info.row;
     const T bound = request.bound_of(row);
     list.reset(bound);
     if (bound >= 0) {
       task.space.prepare(shared + storage.context_at, query.row);
-      walk.ask(query.asking, list, task.shrink);
+      walk.ask(query.info, list, task.shrink);
       if (task.tree.nodes.kind[0] == CoverKind::inner) {
         if (query.is_own) {
           walk.seed_around(query.position, cover_seed(request.k));

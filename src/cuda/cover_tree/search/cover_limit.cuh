@@ -4,7 +4,7 @@
 #include "cuda/cover_tree/search/exact_rounding.cuh"
 #include "cuda/cover_tree/search/query_head.cuh"
 #include "cuda/cover_tree/search/search_types.hpp"
-#include "cuda/queries/asking.hpp"
+#include "cuda/queries/query_info.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 
 #include <concepts>
@@ -38,8 +38,8 @@ class CoverLimit {
   /// Of a query and a centre.
   using Distance = std::conditional_t<kHasHeads, std::int32_t, double>;
 
-  __device__ void begin(const Asking& asking, Collector& collector, T shrink) {
-    asking_ = asking;
+  __device__ void begin(const QueryInfo& info, Collector& collector, T shrink) {
+    info_ = info;
     collector_ = &collector;
     shrink_ = shrink;
     is_cut_ = false;
@@ -95,8 +95,8 @@ class CoverLimit {
       return true;
     }
     const bool is_tied = rounding_.is_exact() && bound == limit();
-    if (!is_tied && asking_.end == kNoPoint) return false;
-    return *lowest >= asking_.end || (is_tied && *lowest >= collector_->limit().index);
+    if (!is_tied && info_.end == kNoPoint) return false;
+    return *lowest >= info_.end || (is_tied && *lowest >= collector_->limit().index);
   }
 
   /// The same for whole numbers.
@@ -107,12 +107,12 @@ class CoverLimit {
       return true;
     }
     const bool is_tied = bound == whole_limit_;
-    if (!is_tied && asking_.end == kNoPoint) return false;
-    return *lowest >= asking_.end || (is_tied && *lowest >= tied_);
+    if (!is_tied && info_.end == kNoPoint) return false;
+    return *lowest >= info_.end || (is_tied && *lowest >= tied_);
   }
 
   __device__ bool is_admitted(std::uint32_t position) const {
-    return asking_.is_open || filter_.admits(asking_.number, asking_.end, tree_.order[position]);
+    return info_.is_open || filter_.admits(info_.number, info_.end, tree_.order[position]);
   }
 
   const Space& space_;
@@ -121,7 +121,7 @@ class CoverLimit {
   const std::byte* prepared_;
   decltype(rounding_of(std::declval<const Space&>())) rounding_;
 
-  Asking asking_;
+  QueryInfo info_;
   Collector* collector_ = nullptr;
   T shrink_ = 1;
   double limit_ = 0, shrunk_ = 0;

@@ -29,8 +29,8 @@ template <typename Space, typename Collector>
 class CoverObjects : public CoverLimit<Space, Collector> {
  protected:
   using Limit = CoverLimit<Space, Collector>;
-  using Limit::asking_, Limit::collector_, Limit::filter_, Limit::head_, Limit::prepared_, Limit::rounding_;
   using Limit::comes_before_limit, Limit::has_bounds, Limit::is_admitted, Limit::is_beyond, Limit::is_cut_;
+  using Limit::info_, Limit::collector_, Limit::filter_, Limit::head_, Limit::prepared_, Limit::rounding_;
   using Limit::kHasHeads, Limit::least, Limit::limit_moved, Limit::shrink_, Limit::space_, Limit::tree_;
   using Limit::takes_all, Limit::whole_shrunk;
   using typename Limit::Distance;
@@ -43,9 +43,9 @@ class CoverObjects : public CoverLimit<Space, Collector> {
       : Limit(space, tree, filter, prepared), queue_(queue) {}
 
   /// The query that was prepared last. `shrink` as in engine::KnnRules.
-  __device__ void ask(const Asking& asking, Collector& collector, T shrink) {
+  __device__ void ask(const QueryInfo& info, Collector& collector, T shrink) {
     seed_first_ = seed_end_ = queued_ = 0;
-    Limit::begin(asking, collector, shrink);
+    Limit::begin(info, collector, shrink);
   }
 
   /// Measures `count` objects or so from a position on, which gives a limit to begin with.
@@ -270,7 +270,7 @@ class CoverObjects : public CoverLimit<Space, Collector> {
       const bool enters = at + lane_number() < count && candidate < collector_->limit();
       if (!any_lane(enters)) break;  // later ones have higher numbers
       const bool is_new = !was_seeded(position);
-      const bool is_allowed = asking_.is_open || filter_.admits(asking_.number, asking_.end, candidate.index);
+      const bool is_allowed = info_.is_open || filter_.admits(info_.number, info_.end, candidate.index);
       collector_->offer(candidate, enters && is_new && is_allowed);
     }
     limit_moved();

@@ -38,7 +38,7 @@ struct CoverFrames {
 template <typename T>
 struct CoverQuery {
   RowView row;
-  Asking asking;
+  QueryInfo info;
   bool is_own = false;  ///< an object of the tree
   std::uint32_t position = 0;
 
@@ -48,17 +48,17 @@ struct CoverQuery {
     const std::uint64_t chosen = source.chosen == nullptr ? i : source.chosen[i];
     if (source.rows != nullptr) {
       row = {reinterpret_cast<const std::uint32_t*>(source.rows) + chosen * source.row_stride * kWords, 1};
-      asking.row = chosen;
-      asking.number = static_cast<std::uint32_t>(chosen);
+      info.row = chosen;
+      info.number = static_cast<std::uint32_t>(chosen);
     } else {
       is_own = true;
       position = static_cast<std::uint32_t>(chosen);
       row = tree.objects.at(chosen);
-      asking.number = tree.order[chosen];
-      asking.row = asking.number - source.first;
+      info.number = tree.order[chosen];
+      info.row = info.number - source.first;
     }
-    asking.is_open = filter.is_open();
-    asking.end = asking.is_open ? kNoPoint : filter.end(asking.number, asking.row);
+    info.is_open = filter.is_open();
+    info.end = info.is_open ? kNoPoint : filter.end(info.number, info.row);
   }
 };
 

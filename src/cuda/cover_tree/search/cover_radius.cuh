@@ -49,12 +49,12 @@ __device__ __forceinline__ void cover_radius_queries(const CoverRadiusTask<Space
   const std::uint64_t queries = queries_of(request.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const CoverQuery<T> query(task.tree, request.queries, request.filter, i);
-    const std::uint64_t row = query.asking.row;
+    const std::uint64_t row = query.info.row;
     const T bound = request.bound_of(row);
     answer(row, bound, [&](Collector& collector) {
       if (!(bound >= 0)) return;
       task.space.prepare(shared + storage.context_at, query.row);
-      walk.ask(query.asking, collector, T(1));
+      walk.ask(query.info, collector, T(1));
       walk.run();
     });
     sync_warp();  // the next query is not prepared while this one is still read

@@ -37,8 +37,8 @@ struct CoverFrame {
 template <typename Space, typename Collector>
 class CoverWalk : public CoverObjects<Space, Collector> {
   using Objects = CoverObjects<Space, Collector>;
-  using Objects::asking_, Objects::collector_, Objects::evaluations_, Objects::prepared_;
   using Objects::finish, Objects::has_bounds, Objects::is_beyond, Objects::least, Objects::limit;
+  using Objects::info_, Objects::collector_, Objects::evaluations_, Objects::prepared_;
   using Objects::kNotMeasured, Objects::queue_, Objects::rounding_, Objects::space_, Objects::tree_;
   using Objects::look_at_leaves;
   using typename Objects::Distance;
@@ -238,7 +238,7 @@ class CoverWalk : public CoverObjects<Space, Collector> {
   /// Nodes of which every object is within the bound are counted and need no look.
   __device__ bool count_whole(bool is_open, std::uint32_t node, T value) {
     bool is_whole = false;
-    if (is_open && asking_.is_open && value != kNotMeasured) {
+    if (is_open && info_.is_open && value != kNotMeasured) {
       // Values are told apart by their distances only if these are not rounded: otherwise less is needed.
       const double farthest = rounding_.farthest(space_.metric(value), tree_.nodes.reach[node]);
       is_whole = farthest < limit() || (rounding_.is_exact() && farthest == limit());

@@ -132,12 +132,12 @@ __global__ void __launch_bounds__(kCheckThreads) check_ties_of_leaves(TreeCheck<
     for (std::uint32_t above = 0; above < levels; ++above) {
       const bool asks = lane_number() < width && reaches_tie(check, first + lane_number() % width, above);
       LeafPlace mine = kNoPlace;
-      for (std::uint32_t asking = ballot(asks); asking != 0; asking &= asking - 1) {
-        const std::uint64_t leaf = first + lowest_bit(asking);
+      for (std::uint32_t owners = ballot(asks); owners != 0; owners &= owners - 1) {
+        const std::uint64_t leaf = first + lowest_bit(owners);
         const std::uint64_t ancestor = core::KdGeometry::node(above, leaf >> (levels - above));
         const LeafPlace found = extreme_of_leaf(check, leaf, check.tree.split_dims[ancestor],
                                                 check.tree.split_values[ancestor], is_left_of(levels, leaf, above));
-        if (lane_number() == lowest_bit(asking)) mine = found;
+        if (lane_number() == lowest_bit(owners)) mine = found;
       }
       join_candidates(check, levels, to, common, above, mine, out);
     }

@@ -3,7 +3,7 @@
 
 #include "cuda/kd_tree/device_tree.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
-#include "cuda/queries/asked_engine.hpp"
+#include "cuda/queries/search_engine.hpp"
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace kith::cuda {
 
 /// The arrays of the tree outlive it.
 template <typename T>
-class TreeEngine final : public AskedEngine<T> {
+class TreeEngine final : public SearchEngine<T> {
  public:
   explicit TreeEngine(const DeviceTree<T>& tree);
 

@@ -33,7 +33,7 @@ class ThreadScout {
 /// A few points at a time, so that they are on their way together.
 template <typename T, std::uint32_t kDims, typename List>
 __device__ __forceinline__ void offer_leaf_by_thread(const SearchLeaf<T>& leaf, const SearchFilter& filter,
-                                                     const Measure<T, kDims>& measure, const Asking& asking,
+                                                     const Measure<T, kDims>& measure, const QueryInfo& info,
                                                      List& list) {
   constexpr std::uint32_t kAtOnce = 4;
   for (std::uint32_t first = 0; first < leaf.count; first += kAtOnce) {
@@ -47,7 +47,7 @@ __device__ __forceinline__ void offer_leaf_by_thread(const SearchLeaf<T>& leaf, 
     for (std::uint32_t j = 0; j < kAtOnce; ++j) {
       if (first + j >= leaf.count || reduced[j] > list.limit().distance) continue;
       const std::uint32_t number = leaf.numbers[first + j];
-      if (asking.is_open || filter.admits(asking.number, asking.end, number)) list.offer({reduced[j], number});
+      if (info.is_open || filter.admits(info.number, info.end, number)) list.offer({reduced[j], number});
     }
   }
 }
@@ -67,11 +67,11 @@ __global__ void __launch_bounds__(kSearchThreads)
     ThreadScout<T, kDims> scout(knn.tree, measure);
     ThreadNode<T> put_aside[kMostPutAside];
     Frontier<T> frontier(put_aside);
-    ApproximateWalk walk(task, query.asking.end, scout, frontier, list);
+    ApproximateWalk walk(task, query.info.end, scout, frontier, list);
     while (walk.find_leaf()) {
-      offer_leaf_by_thread(knn.tree.leaf(walk.leaf()), knn.filter, measure, query.asking, list);
+      offer_leaf_by_thread(knn.tree.leaf(walk.leaf()), knn.filter, measure, query.info, list);
     }
-    const std::uint64_t row = query.asking.row;
+    const std::uint64_t row = query.info.row;
     list.write(knn.answer, row * knn.k, static_cast<std::uint32_t>(knn.tree.geometry.points));
     if (task.exact != nullptr) task.exact[row] = walk.is_certain() ? 1 : 0;
   }

@@ -81,13 +81,13 @@ __global__ void __launch_bounds__(kSearchThreads)
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared));
     list.reset(knn.bound);
     WarpScout<T, kDims> scout(knn.tree, measure);
-    ApproximateWalk walk(task, query.asking.end, scout, frontier, list);
+    ApproximateWalk walk(task, query.info.end, scout, frontier, list);
     while (walk.find_leaf()) {
       const SearchLeaf<T> leaf = knn.tree.leaf(walk.leaf());
-      offer_leaf(leaf, true, kWarp, leaf.count, knn.filter, measure, query.asking, list);
+      offer_leaf(leaf, true, kWarp, leaf.count, knn.filter, measure, query.info, list);
       list.resolve();  // the walk depends on the limit
     }
-    const std::uint64_t row = query.asking.row;
+    const std::uint64_t row = query.info.row;
     list.write(knn.answer, row * knn.k, knn.k, points);
     if (task.exact != nullptr && lane_number() == 0) task.exact[row] = walk.is_certain() ? 1 : 0;
   }

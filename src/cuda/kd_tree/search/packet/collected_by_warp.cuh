@@ -34,7 +34,7 @@ class CollectedByWarp
                reinterpret_cast<std::uint32_t*>(memory + layout.numbers_at)},
         order_(reinterpret_cast<std::uint8_t*>(memory + layout.order_at)) {}
 
-  __device__ std::uint16_t* names_of(std::uint32_t asking) const { return names_ + asking * names_stride_; }
+  __device__ std::uint16_t* names_of(std::uint32_t owner) const { return names_ + owner * names_stride_; }
 
   /// The number of a neighbour that is not there.
   __device__ std::uint32_t missing() const { return static_cast<std::uint32_t>(tree_.geometry.points); }
@@ -43,17 +43,17 @@ class CollectedByWarp
   static constexpr std::uint32_t kMostRows = kLists == CollectedLists::by_warp ? kLong : kMiddle;
 
   /// Of the query of a lane, by the whole warp.
-  __device__ __forceinline__ void answer(std::uint32_t asking) {
-    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, asking) : kNoPoint;
-    const std::uint32_t found = storage_.counts[asking];
+  __device__ __forceinline__ void answer(std::uint32_t owner) {
+    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, owner) : kNoPoint;
+    const std::uint32_t found = storage_.counts[owner];
     std::uint32_t entries = self == kNoPoint ? found : found - 1;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
     std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
     bool is_short = rows <= kShort;
     if (is_short) {
-      look_up_list(asking, found, self, few);
+      look_up_list(owner, found, self, few);
     } else {
-      look_up_list(asking, found, self, keys);
+      look_up_list(owner, found, self, keys);
       is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
     }
     bool is_coarse = false;
@@ -70,7 +70,7 @@ class CollectedByWarp
     }
     if (is_coarse) resolve_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, task_.knn.k);
     sync_warp();
-    write_row(asking, entries, is_coarse ? order_ + kMostCollected : order_);
+    write_row(owner, entries, is_coarse ? order_ + kMostCollected : order_);
     sync_warp();  // before the next list takes the stage
   }
   __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
@@ -155,9 +155,9 @@ class CollectedByWarp
   }
 
   /// The first k of a list.
-  __device__ __forceinline__ void write_row(std::uint32_t asking, std::uint32_t entries, const std::uint8_t* order) {
+  __device__ __forceinline__ void write_row(std::uint32_t owner, std::uint32_t entries, const std::uint8_t* order) {
     const std::uint32_t k = task_.knn.k;
-    with_rows(task_.knn.answer, shuffle(row_, asking) * k, [&](const auto& row) {
+    with_rows(task_.knn.answer, shuffle(row_, owner) * k, [&](const auto& row) {
 #pragma unroll 2
       for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
         const Candidate<T> entry = stage_.at(order[place]);  // behind the entries: something in the warp's memory
@@ -194,15 +194,15 @@ class CollectedByWarp
 
   /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
   template <std::uint32_t kRows>
-  __device__ __forceinline__ void look_up_list(std::uint32_t asking, std::uint32_t found, std::uint32_t self,
+  __device__ __forceinline__ void look_up_list(std::uint32_t owner, std::uint32_t found, std::uint32_t self,
                                                std::uint32_t (&keys)[kRows]) {
     List list;
-    list.names = names_of(asking);
+    list.names = names_of(owner);
     list.found = found;
     list.self = self;
-    list.scale = steps_within(storage_.queries[kDims][asking]);
+    list.scale = steps_within(storage_.queries[kDims][owner]);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = storage_.queries[d][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = storage_.queries[d][owner];
     // As many as there are in most lists: of k = 50 three rows, of k = 100 five.
     look_up_rows<0, kRows == kShort ? 2 : 3>(list, keys);
     if constexpr (kRows == kMiddle) look_up_rows<3, 1>(list, keys);

@@ -160,9 +160,9 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
         for (std::uint32_t i = 0; i < kKept; ++i) stage[(lane_number() - first) * kStride + i] = entry(i);
       }
       sync_warp();
-      std::uint32_t asking = ballot(has_answer && lane_number() - first < kRows);
-      for (; asking != 0; asking &= asking - 1) {
-        const std::uint32_t lane = lowest_bit(asking);
+      std::uint32_t owners = ballot(has_answer && lane_number() - first < kRows);
+      for (; owners != 0; owners &= owners - 1) {
+        const std::uint32_t lane = lowest_bit(owners);
         const std::uint64_t row = shuffle(row_, lane);
         if (lane_number() < k) put(row * k + lane_number(), stage[(lane - first) * kStride + lane_number()]);
       }
@@ -177,17 +177,17 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
     for (std::uint32_t i = 0; i < kKept; ++i) staged_key(lane_number(), i) = keys_[i];
     sync_warp();
     // First the lists in which an entry that has no lane may be a neighbour.
-    std::uint32_t asking =
+    std::uint32_t owners =
         ballot(has_answer && !differ(key_at(task_.wanted - 1), keys_[kWarp]) && keys_[kWarp] < kNoKey);
-    for (; asking != 0; asking &= asking - 1) resolve_end(lowest_bit(asking));
-    for (asking = ballot(has_answer); asking != 0;) {
+    for (; owners != 0; owners &= owners - 1) resolve_end(lowest_bit(owners));
+    for (owners = ballot(has_answer); owners != 0;) {
       constexpr std::uint32_t kPair = 2;  // what they read is on its way at the same time
       std::uint32_t lanes[kPair];
       Entry entries[kPair];
 #pragma unroll
       for (std::uint32_t i = 0; i < kPair; ++i) {  // the last one twice, if their number is odd
-        lanes[i] = asking != 0 ? lowest_bit(asking) : lanes[0];
-        asking &= asking - 1;
+        lanes[i] = owners != 0 ? lowest_bit(owners) : lanes[0];
+        owners &= owners - 1;
         entries[i] = look_up_entry(lanes[i], lane_number());
       }
 #pragma unroll
@@ -204,16 +204,16 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
   };
 
   /// In the buffers, which are empty now: the lanes of a list, and the lists of a lane, lie in different banks.
-  __device__ std::uint32_t& staged_key(std::uint32_t asking, std::uint32_t place) {
+  __device__ std::uint32_t& staged_key(std::uint32_t owner, std::uint32_t place) {
     constexpr std::uint32_t kStride = kPacketQueries + 1;
     static_assert(kKept * kStride <= sizeof(storage_.buffers) / sizeof(std::uint32_t));
-    return (&storage_.buffers[0][0])[place * kStride + asking];
+    return (&storage_.buffers[0][0])[place * kStride + owner];
   }
-  __device__ __forceinline__ Entry look_up_entry(std::uint32_t asking, std::uint32_t place) {
+  __device__ __forceinline__ Entry look_up_entry(std::uint32_t owner, std::uint32_t place) {
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
-    const std::uint32_t key = staged_key(asking, place);
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][owner];
+    const std::uint32_t key = staged_key(owner, place);
     return {key, candidate_of(key, query)};
   }
 
@@ -236,27 +236,27 @@ class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows
 
   /// The keys of a list that has more than the warp has lanes, so that none of the first ones comes after the last
   /// ones: these sink, then the first ones rise, and what they have pushed out sinks again.
-  __device__ void resolve_end(std::uint32_t asking) {
+  __device__ void resolve_end(std::uint32_t owner) {
 #pragma unroll 1
     for (std::uint32_t round = 0; round < 3; ++round) {
       const std::uint32_t place = (round == 1 ? 0 : kKept - kWarp) + lane_number();
-      Entry entry = look_up_entry(asking, place);
+      Entry entry = look_up_entry(owner, place);
       sort_entries(entry);
-      staged_key(asking, place) = entry.key;
+      staged_key(owner, place) = entry.key;
       sync_warp();
     }
   }
 
-  __device__ __forceinline__ void write_entry(std::uint32_t asking, const Candidate<T>& candidate) const {
+  __device__ __forceinline__ void write_entry(std::uint32_t owner, const Candidate<T>& candidate) const {
     const std::uint32_t k = task_.knn.k;
     std::uint32_t place = lane_number();
     bool is_written = place < k;
     if (task_.knn.filter.exclude_self) {
-      const std::uint32_t self = ballot(candidate.index == shuffle(number_, asking));
+      const std::uint32_t self = ballot(candidate.index == shuffle(number_, owner));
       place -= count_bits(self & below_);  // those behind it move up
       is_written = place < k && (self >> lane_number() & 1) == 0;
     }
-    const std::uint64_t at = shuffle(row_, asking) * k + place;
+    const std::uint64_t at = shuffle(row_, owner) * k + place;
     if (is_written) Rows(task_.knn.answer, 0).put(at, candidate.index, candidate.distance);
   }
 

@@ -60,11 +60,11 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
       if (!is_searched) break;
       const std::uint32_t found = storage_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.capacity && (found >= task_.wanted || is_bounded);
-      std::uint32_t asking = ballot(has_answer);
+      std::uint32_t owners = ballot(has_answer);
       if constexpr (kLists != CollectedLists::by_warp) {
-        if (count_bits(asking) >= Lists::kWorthIt) asking &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+        if (count_bits(owners) >= Lists::kWorthIt) owners &= ~Lists::answer_in_lanes(has_answer ? found : 0);
       }
-      for (; asking != 0; asking &= asking - 1) Lists::answer(lowest_bit(asking));
+      for (; owners != 0; owners &= owners - 1) Lists::answer(lowest_bit(owners));
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
       found_before = found;
@@ -170,9 +170,9 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   /// Points without room are counted, so that the next radius is right.
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      const std::uint32_t asking = pair & 31, names = shared_address(names_of(asking));
+      const std::uint32_t owner = pair & 31, names = shared_address(names_of(owner));
       const std::uint32_t too_many = shared_address(names_of(lane_number()) + task_.capacity);
-      std::uint32_t* const counter = &storage_.counts[asking];
+      std::uint32_t* const counter = &storage_.counts[owner];
       static_assert(CollectLayout::kSpare >= Walk::kAtOnce);
       Walk::measure_points(
           pair, [&](const T(&)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {

@@ -135,12 +135,12 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
   /// The keys of the points of a pair's leaf within the radius of its query; those for which there is no room are only
   /// counted.
   __device__ __forceinline__ void put_into_buffer(std::uint32_t pair) {
-    const std::uint32_t asking = pair & 31;
-    const std::uint32_t buffer = shared_address(&storage_.buffers[0][asking]);
+    const std::uint32_t owner = pair & 31;
+    const std::uint32_t buffer = shared_address(&storage_.buffers[0][owner]);
     const std::uint32_t too_many = shared_address(&storage_.buffers[Storage::kBuffer][lane_number()]);
     static_assert(Storage::kSpare >= Walk::kAtOnce);
     constexpr std::uint32_t kRowBytes = sizeof(storage_.buffers[0]);
-    std::uint32_t* const counter = &storage_.counts[asking];
+    std::uint32_t* const counter = &storage_.counts[owner];
     // All lanes ask for room, some for none: that is faster than to part.
     Walk::measure_points(
         pair, [&](const T(&reduced)[Walk::kAtOnce], std::uint32_t name, const bool(&is_found)[Walk::kAtOnce]) {

@@ -78,8 +78,8 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
     const bool is_searched = Walk::walk();
     Walk::hand_on(is_there_ && !is_searched, task_.failed, task_.failed_count);
     if (!is_searched) return;
-    for (std::uint32_t asking = ballot(is_there_); asking != 0; asking &= asking - 1) {
-      const std::uint32_t lane = lowest_bit(asking);
+    for (std::uint32_t owners = ballot(is_there_); owners != 0; owners &= owners - 1) {
+      const std::uint32_t lane = lowest_bit(owners);
       write_list(lane, shuffle(start, lane) - task_.radius.starts_base, shuffle(number_, lane));
     }
   }
@@ -94,11 +94,11 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
 
   __device__ __forceinline__ void work_off(bool is_last) {
     Walk::take_pairs(is_last, [&](std::uint32_t pair) {
-      const std::uint32_t asking = pair & 31;
+      const std::uint32_t owner = pair & 31;
       std::uint32_t within = Walk::points_within(pair);
       if (within == 0) return;
-      std::uint32_t at = atomic_add(&storage_.counts[asking], count_bits(within));
-      for (; within != 0; within &= within - 1, ++at) storage_.names[at][asking] = Walk::first_name(pair, within);
+      std::uint32_t at = atomic_add(&storage_.counts[owner], count_bits(within));
+      for (; within != 0; within &= within - 1, ++at) storage_.names[at][owner] = Walk::first_name(pair, within);
     });
   }
   /// Names would be lost.

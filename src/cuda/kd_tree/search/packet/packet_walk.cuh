@@ -322,13 +322,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
   __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
-    const std::uint32_t asking = pair & 31;
+    const std::uint32_t owner = pair & 31;
     std::uint32_t count = 0;
     const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
-    const T radius = storage_.queries[kDims][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][owner];
+    const T radius = storage_.queries[kDims][owner];
     std::uint32_t within = 0;
 #pragma unroll 2
     for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
@@ -346,13 +346,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// first has that name: whether each is within the radius of its query.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
-    const std::uint32_t asking = pair & 31;
+    const std::uint32_t owner = pair & 31;
     std::uint32_t count = 0, name = pair >> 5 << point_bits();
     const std::byte* points = points_of(pair >> 5, count);
     T query[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][asking];
-    const T radius = storage_.queries[kDims][asking];
+    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][owner];
+    const T radius = storage_.queries[kDims][owner];
     Point batch[kAtOnce];
     const auto load = [&] {
 #pragma unroll

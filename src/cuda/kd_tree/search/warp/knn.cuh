@@ -20,10 +20,10 @@ __global__ void __launch_bounds__(kSearchThreads)
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
-    list.reset(task.bound_of(query.asking.row));
-    NearestWalk<T, kDims, List<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared), list)
+    list.reset(task.bound_of(query.info.row));
+    NearestWalk<T, kDims, List<T>>(task.tree, task.filter, measure, query.info, reinterpret_cast<T*>(shared), list)
         .run();
-    list.write(task.answer, query.asking.row * task.k, task.k, points);
+    list.write(task.answer, query.info.row * task.k, task.k, points);
   }
 }
 

@@ -5,7 +5,7 @@
 // limit of the query. The order of the walk makes it fast, not right.
 #pragma once
 
-#include "cuda/queries/asking.hpp"
+#include "cuda/queries/query_info.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/warp/offer_leaf.cuh"
@@ -28,11 +28,11 @@ class NearestWalk {
  public:
   /// `bounds` has room for WideTree::kMostDepths x 32 values of the warp's own.
   __device__ NearestWalk(const SearchTree<T>& tree, const SearchFilter& filter, const Measure<T, kDims>& measure,
-                         const Asking& asking, T* bounds, Collector& collector)
+                         const QueryInfo& info, T* bounds, Collector& collector)
       : tree_(tree),
         filter_(filter),
         measure_(measure),
-        asking_(asking),
+        info_(info),
         bounds_(bounds),
         collector_(collector),
         wide_(tree.geometry.levels) {}
@@ -65,7 +65,7 @@ class NearestWalk {
       const std::uint32_t taken = count_bits(open) < leaves_at_once ? count_bits(open) : leaves_at_once;
       const bool has_leaf = lane_number() / (kWarp / leaves_at_once) < taken;
       offer_leaf(tree_.leaf(group_ * kWarp + own), has_leaf, kWarp / leaves_at_once, static_cast<std::uint32_t>(most),
-                 filter_, measure_, asking_, collector_);
+                 filter_, measure_, info_, collector_);
     }
   }
 
@@ -103,7 +103,7 @@ class NearestWalk {
     if (is_there) {
       const std::uint64_t own = node();
       bound_ = measure_.to_box(tree_.lower(own));
-      if (asking_.end != kNoPoint) is_there = tree_.smallest[own] < asking_.end;
+      if (info_.end != kNoPoint) is_there = tree_.smallest[own] < info_.end;
     }
     left_ = ballot(is_there);
   }
@@ -124,7 +124,7 @@ class NearestWalk {
   const SearchTree<T>& tree_;
   const SearchFilter& filter_;
   const Measure<T, kDims>& measure_;
-  const Asking& asking_;
+  const QueryInfo& info_;
   T* bounds_;
   Collector& collector_;
   WideTree wide_;

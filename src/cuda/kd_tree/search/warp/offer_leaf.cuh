@@ -1,7 +1,7 @@
 // A warp offers the points of leaves to a list, a lane a point.
 #pragma once
 
-#include "cuda/queries/asking.hpp"
+#include "cuda/queries/query_info.hpp"
 #include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/measure.cuh"
 #include "cuda/kd_tree/search/search_types.hpp"
@@ -13,7 +13,7 @@ namespace kith::cuda {
 template <typename T, std::uint32_t kDims, typename Collector>
 __device__ __forceinline__ void offer_leaf(const SearchLeaf<T>& leaf, bool has_leaf, std::uint32_t lanes,
                                            std::uint32_t most, const SearchFilter& filter,
-                                           const Measure<T, kDims>& measure, const Asking& asking,
+                                           const Measure<T, kDims>& measure, const QueryInfo& info,
                                            Collector& collector) {
   const std::uint32_t count = has_leaf ? leaf.count : 0;
   for (std::uint32_t first = 0; first < most; first += lanes) {
@@ -26,7 +26,7 @@ __device__ __forceinline__ void offer_leaf(const SearchLeaf<T>& leaf, bool has_l
     }
     if (is_offered) {
       candidate.index = leaf.numbers[i];
-      if (!asking.is_open) is_offered = filter.admits(asking.number, asking.end, candidate.index);
+      if (!info.is_open) is_offered = filter.admits(info.number, info.end, candidate.index);
     }
     collector.offer(candidate, is_offered);
   }

@@ -30,7 +30,7 @@ template <typename T>
 struct FoundQuery {
   const T* values;
   std::uint64_t stride;  ///< from coordinate to coordinate
-  Asking asking;
+  QueryInfo info;
 
   __device__ FoundQuery(const SearchTree<T>& tree, const QuerySource<T>& source, const SearchFilter& filter,
                         std::uint64_t i) {
@@ -38,19 +38,19 @@ struct FoundQuery {
     if (source.rows != nullptr) {
       values = source.rows + chosen * source.row_stride;
       stride = 1;
-      asking.row = chosen;
-      asking.number = static_cast<std::uint32_t>(chosen);
+      info.row = chosen;
+      info.number = static_cast<std::uint32_t>(chosen);
     } else {
       const std::uint64_t leaf_number = tree.leaf_of_place(chosen);
       const SearchLeaf<T> leaf = tree.leaf(leaf_number);
       const auto slot = static_cast<std::uint32_t>(chosen - tree.geometry.first(tree.geometry.levels, leaf_number));
       values = leaf.values + slot;
       stride = leaf.count;
-      asking.number = leaf.numbers[slot];
-      asking.row = asking.number - source.first;
+      info.number = leaf.numbers[slot];
+      info.row = info.number - source.first;
     }
-    asking.is_open = filter.is_open();
-    asking.end = asking.is_open ? kNoPoint : filter.end(asking.number, asking.row);
+    info.is_open = filter.is_open();
+    info.end = info.is_open ? kNoPoint : filter.end(info.number, info.row);
   }
 };
 

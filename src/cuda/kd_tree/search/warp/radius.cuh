@@ -16,11 +16,11 @@ __global__ void __launch_bounds__(kSearchThreads) count_by_warps(const __grid_co
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
-    CountWithin<T> count(task.bound_of(query.asking.row));
-    NearestWalk<T, kDims, CountWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
+    CountWithin<T> count(task.bound_of(query.info.row));
+    NearestWalk<T, kDims, CountWithin<T>>(task.tree, task.filter, measure, query.info, reinterpret_cast<T*>(shared),
                                           count)
         .run();
-    if (lane_number() == 0) task.counts[query.asking.row] = count.count();
+    if (lane_number() == 0) task.counts[query.info.row] = count.count();
   }
 }
 
@@ -32,10 +32,10 @@ __global__ void __launch_bounds__(kSearchThreads) list_by_warps(const __grid_con
   const std::uint64_t queries = queries_of(task.queries);
   for (std::uint64_t i = search_warp(); i < queries; i += search_warps()) {
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
-    const std::uint64_t start = task.starts[query.asking.row] - task.starts_base;
+    const std::uint64_t start = task.starts[query.info.row] - task.starts_base;
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
-    ListWithin<T> list(task.bound_of(query.asking.row), {task.reduced + start, task.indices + start});
-    NearestWalk<T, kDims, ListWithin<T>>(task.tree, task.filter, measure, query.asking, reinterpret_cast<T*>(shared),
+    ListWithin<T> list(task.bound_of(query.info.row), {task.reduced + start, task.indices + start});
+    NearestWalk<T, kDims, ListWithin<T>>(task.tree, task.filter, measure, query.info, reinterpret_cast<T*>(shared),
                                          list)
         .run();
     list.sort();

@@ -13,9 +13,9 @@ namespace kith::cuda {
 /// Points prepared by one engine, in device memory. Thread-safe. Each call puts kernels into a stream and does not wait
 /// for them; the device is current. Throws OutOfMemory, DeviceError.
 template <typename T>
-class AskedEngine {
+class SearchEngine {
  public:
-  virtual ~AskedEngine() = default;
+  virtual ~SearchEngine() = default;
 
   virtual std::uint64_t points() const = 0;
   virtual std::uint32_t dims() const = 0;

@@ -1,4 +1,4 @@
-// Who asks: a query on its way, as walks and filters know it.
+// A query on its way, as walks and filters see it.
 #pragma once
 
 #include "cuda/queries/requests.hpp"
@@ -8,8 +8,8 @@
 namespace kith::cuda {
 
 /// One query on its way.
-struct Asking {
-  std::uint32_t number = 0;  ///< for filters: the point that asks, or anything for other queries
+struct QueryInfo {
+  std::uint32_t number = 0;  ///< for filters: the point whose neighbours are sought, or anything for other queries
   std::uint32_t end = kNoPoint;
   std::uint64_t row = 0;  ///< of the answer
   bool is_open = true;    ///< no filter
