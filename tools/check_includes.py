@@ -26,12 +26,6 @@ MAY_INCLUDE = {
 }
 # The engines of a backend know nothing of each other; what several need lies beside them.
 ENGINES = {"brute_force", "kd_tree", "cover_tree"}
-# Cover trees have no boxes: they answer box searches as brute force does, and take their rows as it does.
-SCANS_FOR_COVER_TREES = {
-    "cuda/brute_force/rows_of_request.hpp",
-    "cuda/brute_force/scan/knn_rounds.hpp",
-    "cuda/brute_force/scan/scan_search.hpp",
-}
 # What engines on a GPU share includes none of them.
 SHARED_BY_ENGINES = {"primitives", "queries", "runtime"}
 # What the Python package calls of the command.
@@ -82,7 +76,7 @@ def problem_with(folder, header, quoted, path, root):
     if target in {"cpu", "cuda"} and engine in ENGINES and parts[1] == target and len(parts) > 3:
         if parts[2] in SHARED_BY_ENGINES:
             return "what engines share includes none of them"
-        if parts[2] in ENGINES - {engine} and not (parts[2] == "cover_tree" and header in SCANS_FOR_COVER_TREES):
+        if parts[2] in ENGINES - {engine}:
             return "engines do not include each other"
     if "/" not in header and beside:
         return f'name the file from src/: "{folder.removeprefix("src/")}/..."'
@@ -165,7 +159,7 @@ def self_test():
         "src/cuda/scan.cu": '#include "core/chain.hpp"\n#include <cuda_runtime.h>\n',
         "src/cuda/queries/q.hpp": "",
         "src/cuda/kd_tree/search/knn.cuh": '#include "cuda/queries/q.hpp"\n',
-        "src/cuda/cover_tree/c.cpp": '#include "cuda/brute_force/scan/scan_search.hpp"\n',
+        "src/cuda/cover_tree/c.cpp": '#include "cuda/queries/boxes_among_rows.hpp"\n',
         "src/apps/generate.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',

@@ -1,11 +1,11 @@
 // Brute force on a GPU: the engine that compares every query with every point.
 #include "cuda/engines.hpp"
 
-#include "cuda/brute_force/rows_of_request.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "cuda/queries/rows_of_request.hpp"
 #include "cuda/queries/engine_search.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "cuda/runtime/started_device.hpp"

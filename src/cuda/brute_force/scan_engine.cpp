@@ -3,6 +3,7 @@
 
 #include "core/metric/metrics.hpp"
 #include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/queries/boxes_among_rows.hpp"
 #include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/shared_limit.hpp"
@@ -76,7 +77,18 @@ void ScanEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>&
   scan_knn(scanned_, here, rules.select, stream);
 }
 
+template <typename T>
+void find_in_rows(const T* rows, std::uint64_t count, std::uint32_t dims, const BoxRequest<T>& request, bool lists,
+                  const Stream& stream) {
+  ScannedPoints<T> scanned;
+  scanned.points = {rows, count, dims};
+  scanned.order = spread_order(tiles_of(count));
+  scan_in_boxes(scanned, request, lists, stream);
+}
+
 template class ScanEngine<float>;
 template class ScanEngine<double>;
+template void find_in_rows(const float*, std::uint64_t, std::uint32_t, const BoxRequest<float>&, bool, const Stream&);
+template void find_in_rows(const double*, std::uint64_t, std::uint32_t, const BoxRequest<double>&, bool, const Stream&);
 
 }  // namespace kith::cuda

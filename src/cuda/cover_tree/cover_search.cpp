@@ -2,7 +2,6 @@
 #include "cuda/engines.hpp"
 
 #include "core/metric/metrics.hpp"
-#include "cuda/brute_force/rows_of_request.hpp"
 #include "cuda/cover_tree/spaces/any_space.hpp"
 #include "cuda/cover_tree/build/build.hpp"
 #include "cuda/cover_tree/host_cover.hpp"
@@ -10,6 +9,7 @@
 #include "cuda/cover_tree/search/prepared_cover.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "cuda/queries/rows_of_request.hpp"
 #include "cuda/queries/engine_search.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "cuda/runtime/started_device.hpp"

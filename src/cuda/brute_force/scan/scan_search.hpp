@@ -36,12 +36,6 @@ void scan_list(const ScannedPoints<T>& points, const RadiusRequest<T>& request, 
 template <typename T>
 void scan_in_boxes(const ScannedPoints<T>& points, const BoxRequest<T>& request, bool lists, const Stream& stream);
 
-/// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
-/// begins as 0, becomes 1 if a coordinate is not finite.
-template <typename T>
-void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
-                  std::uint32_t* refused, const Stream& stream);
-
 /// What a block of the product filter needs.
 std::size_t product_filter_shared_bytes(std::uint32_t dims);
 /// Packs points for the product filter, and finds the centre of it first: room for `padded_product_rows` rows.

@@ -1,15 +1,13 @@
 // See cover_engine.hpp.
 #include "cuda/cover_tree/search/cover_engine.hpp"
 
-#include "cuda/brute_force/scan/knn_rounds.hpp"
-#include "cuda/brute_force/scan/scan_search.hpp"
 #include "cuda/cover_tree/tuning.hpp"
+#include "cuda/queries/boxes_among_rows.hpp"
 #include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 
 namespace kith::cuda {
-namespace {}  // namespace
 
 template <typename T>
 void CoverEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
@@ -30,10 +28,7 @@ void CoverEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>
 template <typename T>
 void CoverEngine<T>::look_in_boxes(const BoxRequest<T>& request, bool lists, const Stream& stream) const {
   if (box_rows_ == nullptr) return;  // boxes of other things are never requested
-  ScannedPoints<T> scanned;
-  scanned.points = {box_rows_, points(), dims_};
-  scanned.order = spread_order(tiles_of(points()));
-  scan_in_boxes(scanned, request, lists, stream);
+  find_in_rows(box_rows_, points(), dims_, request, lists, stream);
 }
 
 template <typename T>

@@ -1,7 +1,6 @@
 // The points of a request to build, in device memory.
 #pragma once
 
-#include "cuda/brute_force/scan/scan_search.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/staging.hpp"
@@ -13,6 +12,12 @@
 #include <cstdint>
 
 namespace kith::cuda {
+
+/// Copies rows, `row_stride` elements apart, to where they lie side by side, unless `to` is null. *refused, which
+/// begins as 0, becomes 1 if a coordinate is not finite: src/cuda/brute_force/scan/take_rows.cuh.
+template <typename T>
+void take_rows_to(const T* from, std::uint64_t row_stride, std::uint32_t dims, std::uint64_t rows, T* to,
+                  std::uint32_t* refused, const Stream& stream);
 
 /// The rows of a request side by side. Throws NonFinite if they are to be looked at and one is not finite.
 template <typename T>
