@@ -76,6 +76,9 @@ Flag metric_params_flag(std::vector<double>& params) {
               params.assign(rows.values<double>().begin(), rows.values<double>().end());
               return;
             }
+            if (value.find_first_not_of("0123456789+-.eE,") != std::string::npos) {
+              throw UsageError(fmt::format("--metric-params: {} is neither a file nor numbers with commas", value));
+            }
             for (const std::string& text : split(value, ',')) params.push_back(parse_number("--metric-params", text));
           }};
 }

@@ -60,18 +60,17 @@ def as_number(value: Any, name: str) -> float:
     raise TypeError(f"{name} must be a number, not {type(value).__name__}")
 
 
-def as_metric_params(params: Any) -> list[float]:
-    """The numbers of a metric, a matrix row by row; of a dict the only value."""
+def as_metric_params(params: Any, metric: Any) -> list[float]:
+    """The numbers of a metric, a matrix row by row; of a dict the only value, by SciPy's name."""
     if params is None:
         return []
     if isinstance(params, dict):
-        if len(params) != 1 or next(iter(params)) not in ("w", "V", "VI"):
-            raise ValueError(
-                "metric_params: give w (weights), V (variances) or VI (an inverse covariance matrix), "
-                f"not {', '.join(map(str, params)) or 'nothing'}"
-            )
+        named = {"seuclidean": ["V"], "mahalanobis": ["VI", "V"]}.get(metric, ["w"])
+        if len(params) != 1 or next(iter(params)) not in named:
+            given = ", ".join(map(str, params)) or "nothing"
+            raise ValueError(f"metric_params of {metric}: give {' or '.join(named)}, not {given}")
         ((name, params),) = params.items()
-        if name == "V" and np.ndim(params) == 2:
+        if name == "V" and metric == "mahalanobis":
             params = np.linalg.inv(np.asarray(params, np.float64))
             params = (params + params.T) / 2
     values = np.asarray(params)

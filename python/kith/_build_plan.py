@@ -33,7 +33,7 @@ def build_options(
         "leaf_size": as_count(leaf_size, "leaf_size"),
         "split": as_text(split, "split"),
         "builder": as_text(builder, "builder"),
-        "metric_params": as_metric_params(metric_params),
+        "metric_params": as_metric_params(metric_params, metric),
         "period": as_period(period, dims),
         "expected_queries": as_count(expected_queries, "expected_queries", bits=64),
     }

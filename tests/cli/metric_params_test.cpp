@@ -77,6 +77,7 @@ TEST_F(MetricParamsCommand, ClassifyAndDedupeTakeThem) {
 TEST_F(MetricParamsCommand, WrongOnesAreRefused) {
   expect_failure(knn({"--metric-params", "1"}), 2, "1 for 2 dimensions");
   expect_failure(knn({"--metric-params", "1,x"}), 2, "--metric-params");
+  expect_failure(knn({"--metric-params", path("lost.npy")}), 2, "neither a file nor numbers");
   expect_failure(knn({"--metric", "cosine", "--metric-params", "1,2"}), 2, "this metric has none");
   expect_failure(knn({"--metric", "haversine:degrees"}), 3, "latitude");
   expect_failure(knn({"--metric", "braycurtis", "--engine", "kdtree"}), 2, "braycurtis");

@@ -122,6 +122,9 @@ TEST(MetricParams, AreComputedFromThePoints) {
   };
   EXPECT_NE(build(4, Metric::mahalanobis()).find("no inverse"), std::string::npos);
   EXPECT_NE(build(1, Metric::seuclidean()).find("fewer than two points"), std::string::npos);
+  const double constant[] = {1, 5, 2, 5, 3, 5};
+  const auto flat = [&] { Index::build(PointView(constant, 3, 2), {.metric = Metric::seuclidean()}); };
+  EXPECT_NE(thrown_message<UsageError>(flat).find("column 1 (counted from 0)"), std::string::npos);
 }
 
 TEST(MetricParams, AreCheckedAgainstTheMetricAndTheDims) {

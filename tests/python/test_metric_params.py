@@ -118,9 +118,11 @@ def test_params_are_checked_and_told() -> None:
     assert kith.Index(POINTS).metric_params == []
     covariance = kith.Index(POINTS, metric="mahalanobis", metric_params={"V": np.cov(POINTS.T)})
     np.testing.assert_allclose(covariance.metric_params, INVERSE.ravel(), rtol=1e-9)
-    for bad in ({"q": [1]}, {}, {"w": [1], "V": [1]}):
-        with pytest.raises(ValueError, match="metric_params: give w"):
+    for bad in ({"q": [1]}, {}, {"w": [1], "V": [1]}, {"V": VARIANCES}):
+        with pytest.raises(ValueError, match="metric_params of l2: give w"):
             kith.Index(POINTS, metric_params=bad)
+    with pytest.raises(ValueError, match="metric_params of seuclidean: give V, not w"):
+        kith.Index(POINTS, metric="seuclidean", metric_params={"w": WEIGHTS})
     with pytest.raises(ValueError, match="3 for 4 dimensions"):
         kith.Index(POINTS, metric_params=[1, 2, 3])
     with pytest.raises(TypeError, match="must hold numbers"):

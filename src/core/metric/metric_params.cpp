@@ -163,6 +163,12 @@ std::vector<double> params_for(Metric metric, std::span<const double> params, Po
     return {params.begin(), params.end()};
   }
   std::vector<double> found = covariances_of(points, is_matrix);
+  if (const auto zero = std::find(found.begin(), found.end(), 0.0); !is_matrix && zero != found.end()) {
+    throw UsageError(
+        fmt::format("metric_params of {}: column {} (counted from 0) of the points has the variance 0; leave "
+                    "the column out, or give the variances",
+                    metric.name(), zero - found.begin()));
+  }
   if (!is_matrix) return found;
   if (!take_root(found, points.dims())) {
     throw UsageError(

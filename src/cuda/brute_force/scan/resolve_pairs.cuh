@@ -32,9 +32,9 @@ struct ResolveStorage {
   std::uint32_t counts[kQueries];
 };
 
-/// Which rows of a thread's pairs, each with one query, have a pair within the limit. With f32 the least reduced
-/// distance of a row tells, in as many instructions as comparisons with the limit would take; with f64 there is no such
-/// instruction, but few rows.
+/// Which rows of a thread's pairs, each with one query, have a pair within the limit. With f32 the minimum of a row is
+/// compared with it, which takes no more instructions than comparing each pair; f64 has no instruction for minima, but
+/// few rows.
 template <typename T, std::uint32_t kRows>
 class NearRows {
  public:
