@@ -52,8 +52,8 @@ class KITH_EXPORT DeviceSearch {
   void knn_self(std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
                 const DeviceSearchOptions& options = {}) const;
 
-  /// How many points lie within `radius` of each query. A radius search takes three steps: `count`, then `offsets`, of
-  /// which the last entry tells how many entries the lists need, then `radius` with the same queries and options.
+  /// How many points lie within `radius` of each query. A radius search takes three steps: `count`, then `offsets`,
+  /// whose last entry is the length of all lists, then `radius` with the same queries and options.
   void count(PointView queries, double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
   void count_self(double radius, std::uint32_t* counts, const DeviceSearchOptions& options = {}) const;
   /// lists + 1 sums: offsets[i] is that of the counts before i.

@@ -49,7 +49,7 @@ bool is_doubtful(const EngineRequest& wanted) {
 
 /// From how many points on a GPU builds a tree sooner than the CPU, copies included.
 constexpr std::uint64_t kFewestPointsForGpu = 1000000;
-/// A few cores scan so many coordinates in the 0.3 s that a process needs to use a GPU for the first time.
+/// An estimate of the coordinates that a few cores scan while a process starts to use a GPU.
 constexpr double kScannedBeforeGpuStarts = 1e9;
 
 bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }

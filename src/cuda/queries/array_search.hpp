@@ -48,7 +48,7 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
   };
   Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
                    const Stream& stream) const;
-  /// Reduced distances become what the metric reports; how many there are, or where that is told.
+  /// Reduced distances become what the metric reports; `entries` of them, or as many as the device has counted.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;
   RadiusRequest<T> radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
