@@ -133,7 +133,8 @@ struct SearchOptions {
   std::uint32_t max_neighbors = 0;
   /// kNN only: neighbours farther than this are missing. Not for inner products, which are not distances.
   double max_distance = std::numeric_limits<double>::infinity();
-  /// kNN by a tree only: each distance may be up to (1 + eps) times the true one. Brute force stays exact.
+  /// kNN by a tree only: each distance may be up to (1 + eps) times the true one. Brute force stays exact, and so does
+  /// a k-d tree where that is faster.
   double eps = 0;
   /// kNN by a k-d tree only: a query looks at no more leaves than this; 0 sets no bound. `Neighbors::is_exact` tells
   /// which answers are certain.

@@ -67,11 +67,26 @@ T shrink_of_eps(Metric metric, double eps) {
   return std::max(rounded, std::numeric_limits<T>::denorm_min());
 }
 
+/// Whether leaving something out makes a search in a k-d tree faster than an exact one, on the CPU and on a GPU. An
+/// exact search serves many queries at a time, which an approximate one, whose order is fixed, cannot: in few dims it
+/// is faster than any approximation. In more dims a budget of leaves pays if it is a good part below what an exact
+/// search visits, and eps if it is large enough to spare as much. docs/kd_tree.md has the measurements.
+inline bool approximation_pays(const SearchOptions& options, std::uint32_t dims) {
+  constexpr std::uint32_t kMostExactDims = 5;
+  if (dims <= kMostExactDims) return false;
+  const std::uint32_t paying_leaves = dims < 36 ? 1u << (dims - 4) : ~0u;
+  const double paying_eps = std::ldexp(1.0, -static_cast<int>((dims - 6) / 2));
+  return (options.max_leaves != 0 && options.max_leaves <= paying_leaves) || options.eps >= paying_eps;
+}
+
+/// `tree_dims`: the dims of the k-d tree that is searched; 0: another engine. Where an approximation does not pay, the
+/// rules are those of an exact search, which keeps every promise.
 template <typename T>
-KnnRules<T> knn_rules(Metric metric, const SearchOptions& options) {
+KnnRules<T> knn_rules(Metric metric, const SearchOptions& options, std::uint32_t tree_dims) {
+  const bool is_exact = tree_dims != 0 && !approximation_pays(options, tree_dims);
   return {.bound = core::reduced_bound_of_radius<T>(metric, options.max_distance),
-          .shrink = shrink_of_eps<T>(metric, options.eps),
-          .max_leaves = options.max_leaves,
+          .shrink = shrink_of_eps<T>(metric, is_exact ? 0 : options.eps),
+          .max_leaves = is_exact ? 0 : options.max_leaves,
           .select = forced_select.load(std::memory_order_relaxed)};
 }
 

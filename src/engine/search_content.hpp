@@ -155,7 +155,7 @@ class ContentSearch {
     std::fill(exact.begin(), exact.end(), std::uint8_t{1});
     if (k == 0) return;
     if (queries.batch.count > 0) {
-      KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_);
+      KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_, Of::tree_dims(state_));
       rules.bound = Of::template bound<T>(state_, options_.max_distance);
       const bool has_flags = wants_flags(options_) && !exact.empty();
       Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),

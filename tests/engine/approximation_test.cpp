@@ -122,8 +122,8 @@ TEST_P(Approximation, EpsBoundsTheSmallestDistances) {
 /// A promise that is never used would be kept too.
 TEST(TreeApproximation, SavesWork) {
   std::mt19937_64 random(65);
-  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 5000, 3, random);
-  const PointSet queries = nasty_points(NastyShape::uniform, DType::f32, 300, 3, random);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 5000, 9, random);
+  const PointSet queries = nasty_points(NastyShape::uniform, DType::f32, 300, 9, random);
   const Index index = Index::build(points.view(), {.engine = Engine::kd_tree});
   const auto certified = [&](const SearchOptions& options) {
     const Neighbors found = index.knn(queries.view(), 8, options);
@@ -134,6 +134,29 @@ TEST(TreeApproximation, SavesWork) {
   EXPECT_EQ(certified({.max_leaves = 100000}), 300);
   EXPECT_LT(certified({.eps = 3}), 300);
   EXPECT_LE(certified({.eps = 3}), certified({.eps = 0.001}));
+}
+
+/// In few dims an exact search is faster than any approximation, and in others than one that spares little.
+TEST(TreeApproximation, IsExactWhereThatIsFaster) {
+  const auto pays = [](const SearchOptions& options, std::uint32_t dims) {
+    return engine::approximation_pays(options, dims);
+  };
+  for (const std::uint32_t dims : {1u, 3u, 5u}) EXPECT_FALSE(pays({.eps = 100, .max_leaves = 1}, dims)) << dims;
+  EXPECT_TRUE(pays({.max_leaves = 4}, 6));
+  EXPECT_FALSE(pays({.max_leaves = 5}, 6));
+  EXPECT_TRUE(pays({.max_leaves = 64}, 10));
+  EXPECT_FALSE(pays({.eps = 0.9}, 6));
+  EXPECT_TRUE(pays({.eps = 1}, 7));
+  EXPECT_TRUE(pays({.eps = 0.5}, 8));
+  EXPECT_FALSE(pays({.eps = 0.1, .max_leaves = 17}, 8));
+  for (const std::uint32_t dims : {35u, 36u, 4096u}) EXPECT_TRUE(pays({.max_leaves = 1u << 31}, dims)) << dims;
+
+  std::mt19937_64 random(66);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f64, 3000, 3, random);
+  const Index index = Index::build(points.view(), {.engine = Engine::kd_tree});
+  const Neighbors exact = index.knn_self(5), found = index.knn_self(5, {.eps = 9, .max_leaves = 1});
+  EXPECT_EQ(std::count(found.exact().begin(), found.exact().end(), std::uint8_t{1}), 3000);
+  for (std::uint64_t q = 0; q < 3000; ++q) ASSERT_EQ(exact.index(q, 4), found.index(q, 4));
 }
 
 TEST_P(Approximation, ABudgetKeepsAnswersHonest) {

@@ -107,7 +107,10 @@ def test_options_of_knn(cloud):
     below = index.knn(cloud, 2, index_below=np.arange(500))[1]
     np.testing.assert_array_equal(below, earlier)
     *_, exact = index.knn(cloud, 4, max_leaves=1, return_exact=True)
-    assert exact.dtype == bool and exact.shape == (500,) and not exact.all()
+    assert exact.dtype == bool and exact.shape == (500,) and exact.all()  # in few dims that is faster
+    many_dims = np.random.default_rng(5).random((500, 8))
+    *_, exact = kith.Index(many_dims, engine="kdtree").knn(k=4, max_leaves=1, return_exact=True)
+    assert exact.shape == (500,) and not exact.all()
     *_, exact = index.knn(cloud[0], 4, return_exact=True)
     assert exact.shape == () and exact
     approximate, _ = index.knn(cloud, 4, eps=1.0)

@@ -80,9 +80,4 @@ constexpr bool packets_take_default_leaves() {
 }
 static_assert(packets_take_default_leaves(), "else most searches would silently take slower kernels");
 
-/// Approximate searches by threads: neighbours that a thread keeps at most, and nodes in its queue. Fewer queries than
-/// kFewestForThreads leave the GPU idle.
-inline constexpr std::uint32_t kMostKeptByThread = 16, kMostQueuedByThread = 32;
-inline constexpr std::uint64_t kFewestForThreads = 8192;
-
 }  // namespace kith::cuda

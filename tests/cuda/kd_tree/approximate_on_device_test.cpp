@@ -49,15 +49,17 @@ TYPED_TEST(SmallApproximationOnDevice, EqualsTheCpuOnRandomCases) {
   }
 }
 
-/// Enough queries for a thread each, few enough for compute-sanitizer.
-TYPED_TEST(SmallApproximationOnDevice, ThreadsEqualTheCpu) {
+/// In 3 dims answers are exact, in 8 they are not.
+TYPED_TEST(SmallApproximationOnDevice, SelfSearchesEqualTheCpu) {
   std::mt19937_64 random(3);
-  const PointSet points = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 9000, 3, random);
-  const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
-  const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
-  expect_same(cpu.knn_self(3, {.eps = 0.2}), gpu.knn_self(3, {.eps = 0.2}));
-  expect_same(cpu.knn_self(1, {.max_leaves = 3}), gpu.knn_self(1, {.max_leaves = 3}));
-  expect_same(cpu.knn_self(10, {.max_leaves = 9}), gpu.knn_self(10, {.max_leaves = 9}));
+  for (const std::uint32_t dims : {3u, 8u}) {
+    const PointSet points = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 3000, dims, random);
+    const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
+    const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
+    expect_same(cpu.knn_self(3, {.eps = 0.7}), gpu.knn_self(3, {.eps = 0.7}));
+    expect_same(cpu.knn_self(1, {.max_leaves = 3}), gpu.knn_self(1, {.max_leaves = 3}));
+    expect_same(cpu.knn_self(10, {.max_leaves = 9}), gpu.knn_self(10, {.max_leaves = 9}));
+  }
 }
 
 template <typename T>
@@ -70,18 +72,17 @@ TYPED_TEST(ApproximationOnDevice, EqualsTheCpuOnRandomCases) {
   }
 }
 
-/// Every shape of points at sizes where a thread takes a query.
 TYPED_TEST(ApproximationOnDevice, LargeSearchesEqualTheCpu) {
   std::mt19937_64 random(77);
   for (int shape = 0; shape < static_cast<int>(NastyShape::count_of_shapes); ++shape) {
-    for (const std::uint32_t dims : {2u, 3u, 5u}) {
+    for (const std::uint32_t dims : {4u, 6u, 11u}) {
       const PointSet points = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 12000, dims, random);
       const PointSet queries = nasty_points(static_cast<NastyShape>(shape), dtype_of<TypeParam>, 10000, dims, random);
       const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
       const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
       for (const std::uint32_t k : {1u, 16u, 50u}) {
         for (const SearchOptions& options :
-             {SearchOptions{.eps = 0.1}, SearchOptions{.max_leaves = 4}, SearchOptions{.eps = 1, .max_leaves = 32},
+             {SearchOptions{.eps = 1.2}, SearchOptions{.max_leaves = 4}, SearchOptions{.eps = 1, .max_leaves = 32},
               SearchOptions{.max_leaves = 300}}) {
           SCOPED_TRACE(testing::Message() << "shape " << shape << ", dims " << dims << ", k " << k << ", eps "
                                           << options.eps << ", leaves " << options.max_leaves);

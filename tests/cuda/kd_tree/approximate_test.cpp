@@ -13,8 +13,6 @@
 namespace kith::test {
 namespace {
 
-enum class By : std::uint8_t { warps, threads };
-
 template <typename T>
 cuda::ApproximateTask<T> task_of(const SearchRequest<T>& request, std::uint32_t k, const engine::KnnRules<T>& rules,
                                  ApproximateAnswer<T>& answer) {
@@ -32,31 +30,26 @@ cuda::ApproximateTask<T> task_of(const SearchRequest<T>& request, std::uint32_t 
 }
 
 template <typename T>
-void launch(const cuda::ApproximateTask<T>& task, By by, std::uint64_t scratch_bytes) {
-  if (by == By::threads) return cuda::launch_approximate_by_threads(task, kLaunch);
-  const cuda::ListsPlan plan = cuda::plan_approximate(task, {.processors = 1, .scratch_bytes = scratch_bytes});
+void launch(const cuda::ApproximateTask<T>& task) {
+  const cuda::ListsPlan plan = cuda::plan_approximate(task, {.processors = 1, .scratch_bytes = 1 << 20});
   std::vector<std::byte> scratch(plan.scratch_bytes, std::byte{0xa5});
-  cuda::launch_approximate_by_warps(task, plan, scratch.data(), kLaunch);
+  cuda::launch_approximate_steps(task, plan, scratch.data(), kLaunch);
 }
 
-/// By a warp per query, and by a thread if that is possible. Returns the CPU's answer.
+/// Returns the CPU's answer.
 template <typename T>
 ApproximateAnswer<T> expect_answer_of_cpu(const SearchRequest<T>& request, std::uint32_t k,
                                           const engine::KnnRules<T>& rules, bool is_ordered = false) {
   SCOPED_TRACE(text_of(rules, k));
   const ApproximateAnswer<T> expected = approximately_on_cpu(request, k, rules, 1);
-  for (const By by : {By::warps, By::threads}) {
-    SCOPED_TRACE(by == By::warps ? "by warps" : "by threads");
-    ApproximateAnswer<T> found(request.batch.count, k);
-    cuda::ApproximateTask<T> task = task_of(request, k, rules, found);
-    std::vector<std::uint32_t> order;
-    task.knn.queries = query_source(request, is_ordered, order);
-    if (by == By::threads && !cuda::suits_threads(task)) continue;
-    launch(task, by, 1 << 20);
-    expect_same_bytes(found.indices, expected.indices, "index");
-    expect_same_bytes(found.reduced, expected.reduced, "reduced");
-    expect_same_bytes(found.exact, expected.exact, "certificate");
-  }
+  ApproximateAnswer<T> found(request.batch.count, k);
+  cuda::ApproximateTask<T> task = task_of(request, k, rules, found);
+  std::vector<std::uint32_t> order;
+  task.knn.queries = query_source(request, is_ordered, order);
+  launch(task);
+  expect_same_bytes(found.indices, expected.indices, "index");
+  expect_same_bytes(found.reduced, expected.reduced, "reduced");
+  expect_same_bytes(found.exact, expected.exact, "certificate");
   return expected;
 }
 
@@ -95,8 +88,7 @@ TYPED_TEST(EmulatedApproximation, DeepTreesEqualTheCpuOnRandomCases) {
   this->expect_random_cases(2000, 2030, 4000, {1, 4, 8, 16, 20, 100});
 }
 
-/// What a thread takes by itself, over every shape: all of these requests suit threads.
-TYPED_TEST(EmulatedApproximation, ThreadsEqualTheCpuOnEveryShape) {
+TYPED_TEST(EmulatedApproximation, EveryShapeEqualsTheCpu) {
   for (std::uint64_t seed = 3000; seed < 3072 && !this->HasFatalFailure(); ++seed) {
     std::mt19937_64 random(seed);
     SearchRequest<TypeParam> request;
@@ -113,8 +105,6 @@ TYPED_TEST(EmulatedApproximation, ThreadsEqualTheCpuOnEveryShape) {
     const auto k = static_cast<std::uint32_t>(1 + random() % 16);
     engine::KnnRules<TypeParam> rules = random_rules(request, random);
     if (rules.max_leaves <= engine::kMostQueued) rules.max_leaves = std::min(rules.max_leaves, 32u);
-    ApproximateAnswer<TypeParam> none(0, k);
-    ASSERT_TRUE(cuda::suits_threads(task_of(request, k, rules, none)));
     expect_answer_of_cpu(request, k, rules);
   }
 }
@@ -157,18 +147,16 @@ TYPED_TEST(EmulatedApproximation, PartsOfASelfSearchEqualTheWhole) {
   std::vector<std::uint32_t> chosen(kEnd - kFirst);
   std::uint32_t count = 0;
   cuda::launch_choose_steps(search_tree(request.tree), kFirst, kEnd, chosen.data(), &count, kLaunch);
-  for (const By by : {By::warps, By::threads}) {
-    for (const bool asks : {true, false}) {
-      ApproximateAnswer<TypeParam> found(kEnd - kFirst, kNeighbours);
-      auto task = task_of(request, kNeighbours, rules, found);
-      task.knn.queries = {.count = kEnd - kFirst, .chosen = chosen.data(), .chosen_count = &count, .first = kFirst};
-      if (!asks) task.exact = nullptr;
-      launch(task, by, 1 << 20);
-      expect_same_bytes(found.indices, part(whole.indices, kNeighbours), "index");
-      expect_same_bytes(found.reduced, part(whole.reduced, kNeighbours), "reduced");
-      const std::vector<std::uint8_t> untouched(kEnd - kFirst, 0xaa);
-      expect_same_bytes(found.exact, asks ? part(whole.exact, 1) : untouched, "certificate");
-    }
+  for (const bool asks : {true, false}) {
+    ApproximateAnswer<TypeParam> found(kEnd - kFirst, kNeighbours);
+    auto task = task_of(request, kNeighbours, rules, found);
+    task.knn.queries = {.count = kEnd - kFirst, .chosen = chosen.data(), .chosen_count = &count, .first = kFirst};
+    if (!asks) task.exact = nullptr;
+    launch(task);
+    expect_same_bytes(found.indices, part(whole.indices, kNeighbours), "index");
+    expect_same_bytes(found.reduced, part(whole.reduced, kNeighbours), "reduced");
+    const std::vector<std::uint8_t> untouched(kEnd - kFirst, 0xaa);
+    expect_same_bytes(found.exact, asks ? part(whole.exact, 1) : untouched, "certificate");
   }
 }
 

@@ -24,12 +24,19 @@ void visit_search_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric,
   }
 }
 
-/// The same, with kManyDims for a few more dims under L2: without other metrics a kernel takes fewer registers.
+/// With kManyDims for some dims under L2, or 0: without other metrics a kernel takes fewer registers.
 template <typename T, typename F>
-void visit_knn_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
-  if (metric.is_plain_l2() && tree.dims >= kFewestManyDims && tree.dims <= kMostManyDims) {
+void visit_runtime_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
+  if (metric.is_plain_l2() && tree.dims <= kMostManyDims) {
     return f(std::integral_constant<std::uint32_t, kManyDims>{});
   }
+  f(std::integral_constant<std::uint32_t, 0>{});
+}
+
+/// With either.
+template <typename T, typename F>
+void visit_knn_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
+  if (tree.dims >= kFewestManyDims) return visit_runtime_dims(tree, metric, f);
   visit_search_dims(tree, metric, f);
 }
 

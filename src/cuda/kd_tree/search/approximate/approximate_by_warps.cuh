@@ -49,7 +49,7 @@ class WarpScout {
   T bound_ = 0;
 };
 
-/// What a warp has of shared memory: the query if the dims are a run-time value, the queue, and room for a list.
+/// What a warp has of shared memory: the query, the queue, and room for a list.
 template <typename T>
 struct ApproximateStorage {
   std::uint32_t queue_at = 0;
@@ -69,7 +69,7 @@ template <typename T, std::uint32_t kDims, template <typename> class List, templ
 __global__ void __launch_bounds__(kSearchThreads)
     approximate_by_warps(const __grid_constant__ ApproximateTask<T> task, ListMemory<T> lists, std::uint32_t queued) {
   const KnnTask<T>& knn = task.knn;
-  const ApproximateStorage<T> storage(kDims == 0 ? knn.tree.dims : 0, queued, lists.shared_bytes());
+  const ApproximateStorage<T> storage(knn.tree.dims, queued, lists.shared_bytes());
   std::byte* shared = shared_memory() + warp_number() * storage.bytes;
   const auto points = static_cast<std::uint32_t>(knn.tree.geometry.points);
   List<T> list(entries_of_list(knn.k, points), lists.of_warp(shared + storage.list_at), lists.capacity);

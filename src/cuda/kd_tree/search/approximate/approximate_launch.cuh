@@ -11,10 +11,9 @@ namespace kith::cuda {
 
 template <typename T>
 void search_knn_approximately(const ApproximateTask<T>& task, const Stream& stream) {
-  if (threads_pay(task)) return launch_approximate_by_threads(task, SearchLauncher(stream));
   const ListsPlan plan = plan_approximate(task, search_limits(stream.device()));
   DeviceBuffer<std::byte> scratch(plan.scratch_bytes, stream);
-  launch_approximate_by_warps(task, plan, scratch.data(), SearchLauncher(stream));
+  launch_approximate_steps(task, plan, scratch.data(), SearchLauncher(stream));
 }
 
 }  // namespace kith::cuda

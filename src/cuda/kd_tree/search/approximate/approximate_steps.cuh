@@ -1,13 +1,11 @@
-// Which kernel takes an approximate search, and how it is launched; see search_steps.cuh.
+// How an approximate search is launched; see search_steps.cuh.
 #pragma once
 
-#include "cuda/kd_tree/search/approximate/approximate_by_threads.cuh"
 #include "cuda/kd_tree/search/approximate/approximate_by_warps.cuh"
 #include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/queries/warps_plan.hpp"
 #include "cuda/kd_tree/search/approximate/warp_frontiers.cuh"
 
-#include <algorithm>
 #include <bit>
 
 namespace kith::cuda {
@@ -41,43 +39,14 @@ void launch_warps_with(const ApproximateTask<T>& task, const ListsPlan& plan, st
 
 /// `scratch` has plan.scratch_bytes.
 template <typename T, typename Launch>
-void launch_approximate_by_warps(const ApproximateTask<T>& task, const ListsPlan& plan, std::byte* scratch,
-                                 Launch&& launch) {
+void launch_approximate_steps(const ApproximateTask<T>& task, const ListsPlan& plan, std::byte* scratch,
+                              Launch&& launch) {
   if (task.knn.queries.count == 0 || task.knn.k == 0) return;
-  visit_search_dims(task.knn.tree, task.knn.metric, [&](auto dims) {
+  visit_runtime_dims(task.knn.tree, task.knn.metric, [&](auto dims) {
     if (engine::takes_queue(task.max_leaves)) {
       launch_warps_with<T, dims.value, WarpQueue>(task, plan, scratch, launch);
     } else {
       launch_warps_with<T, dims.value, WarpStack>(task, plan, scratch, launch);
-    }
-  });
-}
-
-template <typename T, std::uint32_t kDims, template <typename> class Frontier, typename Launch>
-void launch_threads_with(const ApproximateTask<T>& task, Launch&& launch) {
-  constexpr std::uint64_t kMostBlocks = 1 << 20;
-  const std::uint64_t blocks = (task.knn.queries.count + kSearchThreads - 1) / kSearchThreads;
-  const auto run = [&](auto kernel) {
-    launch(kernel, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSearchThreads, std::size_t{0}, task);
-  };
-  if (task.knn.k == 1) {
-    run(approximate_by_threads<T, kDims, 1, Frontier>);
-  } else if (task.knn.k <= 8) {
-    run(approximate_by_threads<T, kDims, 8, Frontier>);
-  } else {
-    run(approximate_by_threads<T, kDims, kMostKeptByThread, Frontier>);
-  }
-}
-
-/// Only if suits_threads(task).
-template <typename T, typename Launch>
-void launch_approximate_by_threads(const ApproximateTask<T>& task, Launch&& launch) {
-  if (task.knn.queries.count == 0 || task.knn.k == 0) return;
-  visit_packet_dims(task.knn.tree.dims, [&](auto dims) {
-    if (engine::takes_queue(task.max_leaves)) {
-      launch_threads_with<T, dims.value, ThreadQueue>(task, launch);
-    } else {
-      launch_threads_with<T, dims.value, ThreadStack>(task, launch);
     }
   });
 }
