@@ -102,7 +102,8 @@ std::uint32_t expect_packets_like_cpu(const SearchRequest<T>& request, std::uint
                                .bound = bound,
                                .answer = found.answer()},
                               packed_tree(search_tree(request.tree), packed)};
-  cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+  cuda::launch_packet_steps(task, scratch.data(), {.processors = 1}, kLaunch,
+                            [](const cuda::PacketTask<T>& general) { cuda::launch_general_packets(general, kLaunch); });
   found.expect(expected_indices, expected_reduced);
   return scratch[0];
 }

@@ -133,6 +133,20 @@ void expect_boxes_of_cpu(const BoxRequest<T>& request) {
 
 template <typename T>
 class EmulatedSearch : public testing::Test {};
+/// A box whose sides wrap, but for one of them at times; the points and queries move into it.
+template <typename T>
+void give_period(SearchRequest<T>& request, std::mt19937_64& random) {
+  const std::uint32_t dims = request.points.dims();
+  request.period.assign(dims, T(1));
+  if (random() % 3 == 0) request.period[random() % dims] = std::numeric_limits<T>::infinity();
+  const std::vector<double> lengths(request.period.begin(), request.period.end());
+  for (PointSet* set : {&request.points, &request.queries}) {
+    for (std::uint64_t i = 0; i < set->rows(); ++i) {
+      engine::wrap_row(set->template values<T>().data() + i * dims, lengths);
+    }
+  }
+}
+
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(EmulatedSearch, Types);
 
@@ -266,6 +280,103 @@ TYPED_TEST(EmulatedSearch, PacketsInFiveDimsEqualTheCpuOnRandomCases) {
       EXPECT_LT(failed * 4, request->batch.count);
     }
   }
+}
+
+/// Periodic axes, points below a number, earlier ones, and those that are allowed, in all dims that packets know.
+TYPED_TEST(EmulatedSearch, GeneralPacketsEqualTheCpuOnRandomCases) {
+  constexpr auto kShapes = static_cast<std::uint64_t>(NastyShape::count_of_shapes);
+  for (std::uint64_t seed = 3200; seed < 3200 + 3 * kShapes && !this->HasFatalFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto shape = static_cast<NastyShape>(seed % kShapes);
+    const auto dims = static_cast<std::uint32_t>(2 + seed / kShapes % 3 + (seed % 5 == 0 ? 1 : 0));
+    const std::uint64_t rows = (dims == 5 ? 1600 : 500) + random() % 700;
+    SearchRequest<TypeParam> request;
+    request.points = nasty_points(shape, dtype_of<TypeParam>, rows, dims, random);
+    request.queries = nasty_points(shape, dtype_of<TypeParam>, rows / 2, dims, random);
+    const std::uint64_t kind = seed % 6;
+    if (kind == 0 || kind >= 4) give_period(request, random);
+    request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), rows, dims,
+                                      {.leaf_size = dims == 5 ? 40u : 12u + dims, .threads = 1});
+    ASSERT_GE(request.tree.geometry.levels, 5u);
+    request.batch.count = rows;
+    request.batch.filter.exclude_self = random() % 2 == 0;
+    if (kind == 1 || kind == 4) request.batch.filter.earlier_only = true;
+    if (kind == 2 || kind == 5) {
+      request.allowed.resize(rows / 64 + 1);
+      for (std::uint64_t& word : request.allowed) word = seed % 2 == 0 ? random() : random() & random() & random();
+      request.batch.filter.allowed = request.allowed.data();
+    }
+    if (kind == 3 || random() % 4 == 0) {
+      request.batch.filter = {.allowed = request.batch.filter.allowed};
+      request.batch.rows = request.queries.template values<TypeParam>().data();
+      request.batch.row_stride = dims;
+      request.batch.count = request.queries.rows();
+      for (std::uint64_t q = 0; q < request.batch.count; ++q) {
+        request.below.push_back(static_cast<std::uint32_t>(random() % (rows + 2)));
+      }
+      request.batch.filter.below = request.below.data();
+    }
+    constexpr std::uint32_t kSizes[] = {1, 4, 8, 15, 20, 30};
+    std::uint32_t k = kSizes[random() % std::size(kSizes)];
+    if (k > 15 && sizeof(TypeParam) == 8) k = 15;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << request.text() << ", k " << k);
+    const TypeParam bound =
+        random() % 4 == 0 ? request.typical_reduced(random) : std::numeric_limits<TypeParam>::infinity();
+    expect_packets_like_cpu(request, k, bound);
+  }
+}
+
+/// Else the fast way would not be fast: in a periodic box no query is at a side, and half of the points is enough.
+TYPED_TEST(EmulatedSearch, GeneralPacketsAnswerMostUniformQueriesThemselves) {
+  std::mt19937_64 random(3300);
+  SearchRequest<TypeParam> request;
+  constexpr std::uint64_t kRows = 4000;
+  request.points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, kRows, 3, random);
+  give_period(request, random);
+  request.tree =
+      cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kRows, 3, {.leaf_size = 14, .threads = 1});
+  request.batch.count = kRows;
+  constexpr TypeParam kInfinity = std::numeric_limits<TypeParam>::infinity();
+  EXPECT_LT(expect_packets_like_cpu(request, 8, kInfinity) * 10, kRows);
+  request.period.clear();
+  request.allowed.assign(kRows / 64 + 1, 0x5a5a3c3c69696699);
+  request.batch.filter.allowed = request.allowed.data();
+  EXPECT_LT(expect_packets_like_cpu(request, 8, kInfinity) * 5, kRows);
+  request.batch.filter = {.earlier_only = true};
+  EXPECT_LT(expect_packets_like_cpu(request, 8, kInfinity) * 3, kRows);
+}
+
+/// A few places with hundreds of points each: of the leaves at a place only the first ones matter.
+TYPED_TEST(EmulatedSearch, PacketsAnswerMostCopiesThemselves) {
+  for (const std::uint64_t side : {2u, 3u, 6u}) {
+    std::mt19937_64 random(3400 + side);
+    SearchRequest<TypeParam> request;
+    constexpr std::uint64_t kRows = 3000;
+    request.points = PointSet(dtype_of<TypeParam>, kRows, 3);
+    for (TypeParam& value : request.points.template values<TypeParam>()) {
+      value = static_cast<TypeParam>(random() % side) * (random() % 2 == 0 ? 1 : -1);  // some are -0
+    }
+    request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kRows, 3,
+                                      {.leaf_size = 14, .threads = 1});
+    request.batch.count = kRows;
+    for (const std::uint32_t k : {1u, 3u, 8u, 15u, 40u}) {
+      request.batch.filter.exclude_self = k % 2 == 0;
+      SCOPED_TRACE(testing::Message() << side << " values a side, k " << k);
+      const std::uint32_t failed = expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
+      if (k <= 8 && side < 6) {
+        EXPECT_LT(failed * 5, kRows);
+      }
+    }
+    request.batch.filter = {.earlier_only = true};
+    expect_packets_like_cpu(request, 8, std::numeric_limits<TypeParam>::infinity());
+  }
+}
+
+/// So many packets in which most queries are tied that others are not tried any more.
+TEST(EmulatedTies, AreFoundOutOnALargeGrid) {
+  const auto request = grid_request<float>(22, 10);
+  const std::uint32_t failed = expect_packets_like_cpu(*request, 8, std::numeric_limits<float>::infinity());
+  EXPECT_LT(failed * 50, request->batch.count);
 }
 
 /// One neighbour of each point, itself included: of equal points the first.

@@ -216,7 +216,8 @@ class ArraysByPackets {
     cuda::launch_packet_steps(
         cuda::KnnTask<T>{{.metric = {}, .filter = {}, .queries = source_, .k = k, .bound = bound_, .answer = answer},
                          tree_},
-        scratch.data(), {.processors = 1}, kLaunch);
+        scratch.data(), {.processors = 1}, kLaunch,
+        [](const cuda::PacketTask<T>& general) { cuda::launch_general_packets(general, kLaunch); });
     run_empty(cuda::EmptyTask<T>{
         .bounds = bounds_.data(), .rows = source_.count, .k = k, .answer = answer, .missing = points});
     return Neighbors(source_.count, k, points, std::move(indices), Distances(std::move(distances)));

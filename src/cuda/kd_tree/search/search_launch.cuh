@@ -3,6 +3,7 @@
 
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
+#include "cuda/kd_tree/search/packet/general_packets.hpp"
 #include "cuda/kd_tree/search/search.hpp"
 #include "cuda/queries/search_limits.cuh"
 #include "cuda/kd_tree/search/search_steps.cuh"
@@ -48,7 +49,8 @@ void search_knn(const KnnTask<T>& task, const Stream& stream) {
     DeviceBuffer<std::uint32_t> scratch(PacketScratch::words(task.queries.count), stream);
     const std::uint64_t zeros = PacketScratch::kZeroWords * sizeof(std::uint32_t);
     check(cudaMemsetAsync(scratch.data(), 0, zeros, stream.get()), "searching");
-    launch_packet_steps(packed->task(), scratch.data(), limits, SearchLauncher(stream));
+    launch_packet_steps(packed->task(), scratch.data(), limits, SearchLauncher(stream),
+                        [&](const PacketTask<T>& general) { search_general_packets(general, stream); });
     return;
   }
   const ListsPlan plan = plan_knn(task.tree, task.queries.count, task.k, limits);

@@ -89,6 +89,36 @@ void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t
          std::size_t{warps} * layout.bytes, task, layout);
 }
 
+/// Calls f(std::integral_constant<std::uint32_t, K>{}) with the length of the lists of keys; false if there are none.
+template <typename T, typename F>
+bool visit_kept_keys(const PacketTask<T>& task, F&& f) {
+  switch (kept_keys<T>(task.wanted, task.knn.tree)) {
+    case 10:
+      f(std::integral_constant<std::uint32_t, 10>{});
+      return true;
+    case 18:
+      f(std::integral_constant<std::uint32_t, 18>{});
+      return true;
+    case 34:
+      if constexpr (kMostByKeys < T >> 16) f(std::integral_constant<std::uint32_t, 34>{});
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// General packets, which need no other kernels. In a file of their own, so that they are compiled beside the others.
+template <typename T, typename Launch>
+void launch_general_packets(const PacketTask<T>& task, Launch&& launch) {
+  const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
+  visit_key_dims(task.knn.tree.dims, [&](auto dims) {
+    visit_kept_keys<T>(task, [&](auto kept) {
+      launch(knn_by_packets<T, dims.value, kept.value, ReportedRows<T>, true>, blocks, kPacketWarps * kWarp,
+             kPacketWarps * sizeof(GeneralPacketStorage<T, dims.value, kept.value>), task);
+    });
+  });
+}
+
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limits, Launch&& launch) {
   const std::uint32_t blocks = (task.packets + kPacketWarps - 1) / kPacketWarps;
@@ -98,7 +128,7 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
                     kPacketWarps * sizeof(PacketWalkStorage<T, kDims>), task);
     }
   }
-  const auto run = [&](auto kept) {
+  const bool has_keys = visit_kept_keys<T>(task, [&](auto kept) {
     const auto run_for = [&](auto kernel) {
       launch(kernel, blocks, kPacketWarps * kWarp, kPacketWarps * sizeof(PacketStorage<T, kDims, kept.value>), task);
     };
@@ -107,33 +137,25 @@ void launch_packets_of_dims(const PacketTask<T>& task, const SearchLimits& limit
     } else {
       run_for(knn_by_packets<T, kDims, kept.value, ReducedRows<T>>);
     }
-  };
-  switch (kept_keys<T>(task.wanted, task.knn.tree)) {
-    case 10:
-      run(std::integral_constant<std::uint32_t, 10>{});
-      break;
-    case 18:
-      run(std::integral_constant<std::uint32_t, 18>{});
-      break;
-    case 34:
-      if constexpr (kMostByKeys < T >> 16) run(std::integral_constant<std::uint32_t, 34>{});
-      break;
-    default:
-      if constexpr (can_collect(kDims)) launch_collecting<T, kDims>(task, launch);
-      return;
-  }
+  });
   if constexpr (can_collect(kDims)) {
+    if (!has_keys) return launch_collecting<T, kDims>(task, launch);
     constexpr std::uint32_t kBlocksPerProcessor = 16;  // their number is not known yet
     launch_collecting<T, kDims>(task_of_tied(task), launch, limits.processors * kBlocksPerProcessor);
   }
 }
 
 /// kNN by packets; `scratch` has PacketScratch::words words, the first ones zero. Only if packets_pay, and of a
-/// tree whose points are packed.
-template <typename T, typename Launch>
-void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch) {
+/// tree whose points are packed. `launch_general` launches general packets.
+template <typename T, typename Launch, typename General>
+void launch_packet_steps(const KnnTask<T>& knn, std::uint32_t* scratch, const SearchLimits& limits, Launch&& launch,
+                         const General& launch_general) {
   const PacketTask<T> task = packet_task(knn, scratch);
-  visit_key_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
+  if (is_general(knn.metric, knn.filter)) {
+    launch_general(task);
+  } else {
+    visit_key_dims(knn.tree.dims, [&](auto dims) { launch_packets_of_dims<T, dims.value>(task, limits, launch); });
+  }
   launch_failed_steps(task, limits, launch);
 }
 

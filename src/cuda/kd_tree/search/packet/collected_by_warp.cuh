@@ -46,14 +46,14 @@ class CollectedByWarp
   __device__ __forceinline__ void answer(std::uint32_t owner) {
     const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, owner) : kNoPoint;
     const std::uint32_t found = storage_.counts[owner];
-    std::uint32_t entries = self == kNoPoint ? found : found - 1;
+    std::uint32_t entries = found;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
     std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
     bool is_short = rows <= kShort;
     if (is_short) {
-      look_up_list(owner, found, self, few);
+      if (look_up_list(owner, found, self, few)) --entries;
     } else {
-      look_up_list(owner, found, self, keys);
+      if (look_up_list(owner, found, self, keys)) --entries;
       is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
     }
     bool is_coarse = false;
@@ -193,8 +193,9 @@ class CollectedByWarp
   };
 
   /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
+  /// Returns whether it was there: of many copies of a point only some are looked at.
   template <std::uint32_t kRows>
-  __device__ __forceinline__ void look_up_list(std::uint32_t owner, std::uint32_t found, std::uint32_t self,
+  __device__ __forceinline__ bool look_up_list(std::uint32_t owner, std::uint32_t found, std::uint32_t self,
                                                std::uint32_t (&keys)[kRows]) {
     List list;
     list.names = names_of(owner);
@@ -204,22 +205,25 @@ class CollectedByWarp
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = storage_.queries[d][owner];
     // As many as there are in most lists: of k = 50 three rows, of k = 100 five.
-    look_up_rows<0, kRows == kShort ? 2 : 3>(list, keys);
-    if constexpr (kRows == kMiddle) look_up_rows<3, 1>(list, keys);
+    bool is_self = look_up_rows < 0, kRows == kShort ? 2 : 3 > (list, keys);
+    if constexpr (kRows == kMiddle) is_self = look_up_rows<3, 1>(list, keys) || is_self;
     if constexpr (kRows == kLong) {
-      look_up_rows<3, 2>(list, keys);
-      look_up_rows<5, 1>(list, keys);
-      look_up_rows<6, 2>(list, keys);
+      is_self = look_up_rows<3, 2>(list, keys) || is_self;
+      is_self = look_up_rows<5, 1>(list, keys) || is_self;
+      is_self = look_up_rows<6, 2>(list, keys) || is_self;
     }
+    return self != kNoPoint && any_lane(is_self);
   }
 
-  /// A few rows together: all that is read is on its way before the first is written.
+  /// A few rows together: all that is read is on its way before the first is written. Returns whether this lane has
+  /// seen the query itself.
   template <std::uint32_t kFirst, std::uint32_t kCount, std::uint32_t kRows>
-  __device__ __forceinline__ void look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
+  __device__ __forceinline__ bool look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
 #pragma unroll
     for (std::uint32_t i = kFirst; i < kFirst + kCount; ++i) keys[i] = key_without_point(i * kWarp + lane_number());
-    if (list.found <= kFirst * kWarp) return;
+    if (list.found <= kFirst * kWarp) return false;
     Candidate<T> entries[kCount];
+    bool is_self = false;
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
@@ -231,7 +235,9 @@ class CollectedByWarp
       const bool is_point = place < list.found && entries[i].index != list.self;
       if (is_point) keys[kFirst + i] = key_of(entries[i].distance, list.scale, place);
       if (place < list.found) stage_.put(place, is_point ? entries[i] : last_candidate<T>());
+      is_self = is_self || (place < list.found && !is_point);
     }
+    return is_self;
   }
 
   const PacketTask<T>& task_;

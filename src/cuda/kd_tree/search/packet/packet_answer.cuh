@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <limits>
+#include <type_traits>
 
 namespace kith::cuda {
 
@@ -27,16 +28,22 @@ struct PacketStorage : PacketWalkStorage<T, kDims, leaves_of_keys(kDims)> {
   std::uint32_t buffers[kBuffer + kSpare][kPacketQueries];
 };
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
+/// The same if the search is general.
+template <typename T, std::uint32_t kDims, std::uint32_t kKept>
+struct GeneralPacketStorage : PacketStorage<T, kDims, kKept> {
+  std::uint32_t ends[kPacketQueries];  ///< a query finds only points below this number
+};
+
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows, bool kGeneral>
 class Packet;  // packet_knn.cuh
 
 /// `Rows` are those of put_answer.cuh: a kernel for each form of the answer, because more code than it needs slows the
 /// whole search down.
-template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
-class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)> {
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows, bool kGeneral>
+class PacketAnswer : protected PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows, kGeneral>, leaves_of_keys(kDims)> {
  protected:
-  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows>, leaves_of_keys(kDims)>;
-  using Storage = PacketStorage<T, kDims, kKept>;
+  using Walk = PacketWalk<T, kDims, Packet<T, kDims, kKept, Rows, kGeneral>, leaves_of_keys(kDims)>;
+  using Storage = std::conditional_t<kGeneral, GeneralPacketStorage<T, kDims, kKept>, PacketStorage<T, kDims, kKept>>;
   using Walk::below_, Walk::number_, Walk::query_, Walk::row_, Walk::tree_;
 
   __device__ PacketAnswer(const PacketTask<T>& task, Storage& storage)

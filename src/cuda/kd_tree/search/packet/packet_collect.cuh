@@ -78,7 +78,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   using Lists = CollectedByLanes<T, kDims, kLists>;
   using typename Lists::Walk;
   friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = true;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false;
   using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
   using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
       Walk::reach_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
@@ -188,6 +188,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
+  __device__ std::uint32_t leaves_of_wanted() const { return task_.leaves_of_wanted(); }
 };
 
 /// As packet_blocks in packet_knn.cuh.

@@ -15,6 +15,9 @@
 // those that tie with the last wanted one, then every neighbour is in the list. A query whose list ends within such a
 // tie is searched once more by collecting points (packet_collect.cuh). It fails if its radius holds too few
 // points; a packet fails if it is too large for its radius or reaches too many leaves.
+//
+// A general search does the same on periodic axes, or finds some of the points only: those of lesser numbers, or those
+// that are allowed. The radius of a query grows with the share of the points that it may find. Ties fail.
 #pragma once
 
 #include "cuda/kd_tree/search/packet/packet_answer.cuh"
@@ -23,19 +26,26 @@
 
 #include <bit>
 #include <cfloat>
+#include <cmath>
 
 namespace kith::cuda {
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
-class Packet : PacketAnswer<T, kDims, kKept, Rows> {
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows, bool kGeneral = false>
+class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
  public:
-  using Storage = PacketStorage<T, kDims, kKept>;
+  using typename PacketAnswer<T, kDims, kKept, Rows, kGeneral>::Storage;
 
   __device__ Packet(const PacketTask<T>& task, Storage& storage) : Answer(task, storage) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
+    const bool is_probe = packet % kPerProbe == 0;
+    if constexpr (can_collect(kDims) && !kGeneral) {
+      if (!is_probe && most_are_tied(packet)) {
+        return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
+      }
+    }
     const float guess = guess_radius();
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (is_searched) {
@@ -44,8 +54,9 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
-    if constexpr (can_collect(kDims)) {
+    if constexpr (can_collect(kDims) && !kGeneral) {
       Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
+      if (is_probe && count_bits(ballot(is_tied)) > kWarp / 2 && lane_number() == 0) atomic_add(task_.tied_probes, 1u);
       Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
     } else {
       Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
@@ -54,12 +65,13 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
   }
 
  private:
-  using Answer = PacketAnswer<T, kDims, kKept, Rows>;
+  using Answer = PacketAnswer<T, kDims, kKept, Rows, kGeneral>;
   using typename Answer::Walk;
   friend Walk;
-  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5;
+  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5, kIsGeneral = kGeneral;
   using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::storage_, Answer::task_;
-  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::pairs_, Walk::query_, Walk::tree_;
+  using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_, Walk::row_,
+      Walk::tree_;
   static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
 
   // --- the radius ---
@@ -68,19 +80,68 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows> {
     T query[kDims];
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) query[d] = shuffle(query_[d], middle_);
-    return radius_of_sample<kGuessRows>(tree_, query, leaf_, task_.guess_levels, task_.expected);
+    if constexpr (kGeneral) {
+      return radius_of_sample<kGuessRows>(tree_, query, leaf_, task_.guess_levels, task_.expected,
+                                          AllowedOfSample{task_.knn.filter.allowed});
+    } else {
+      return radius_of_sample<kGuessRows>(tree_, query, leaf_, task_.guess_levels, task_.expected);
+    }
   }
+  /// Counts what a general search allows.
+  struct AllowedOfSample {
+    static constexpr bool kNeedsNumber = true;
+    const std::uint64_t* allowed;
+    __device__ bool operator()(std::uint32_t number) const {
+      return allowed == nullptr || (allowed[number / 64] >> (number % 64) & 1) != 0;
+    }
+  };
 
   __device__ void begin(T radius) {
+    if constexpr (kGeneral) radius = begin_general(radius);
     is_bounded_ = !(radius < task_.knn.bound);
     const T least = is_bounded_ ? task_.knn.bound : radius;
-    Walk::begin_with(least, least);
+    if constexpr (kGeneral) {
+      Walk::begin_with_own(least);
+    } else {
+      Walk::begin_with(least, least);
+    }
 #pragma unroll
     for (std::uint32_t i = 0; i < kKept; ++i) keys_[i] = kNoKey;
   }
 
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
+  __device__ std::uint32_t leaves_of_wanted() const { return task_.leaves_of_wanted(); }
+
+  /// Every so many packets are searched in any case, to see whether most queries end in a tie. Where they do, others
+  /// are handed on without a try: on a grid, or among copies.
+  static constexpr std::uint32_t kPerProbe = 8;
+  /// Of the packets before, as far as they are done: any value is right.
+  __device__ bool most_are_tied(std::uint32_t packet) const {
+    constexpr std::uint32_t kFewest = 32;
+    const std::uint32_t tied = load_fresh(task_.tied_probes);
+    return any_lane(tied >= kFewest && 2 * tied > packet / kPerProbe);
+  }
+
+  // --- a general search ---
+
+  /// Notes which points this lane's query may find. Returns its radius, from one that holds enough of all points.
+  __device__ T begin_general(T radius) {
+    constexpr float kMostGrowth = 16;
+    Walk::set_lengths(task_.knn.metric.lengths);
+    const auto points = static_cast<std::uint32_t>(tree_.geometry.points);
+    const std::uint32_t end = lesser_of(task_.knn.filter.end(number_, row_), points);
+    storage_.ends[lane_number()] = end;
+    const float share = static_cast<float>(points) / static_cast<float>(end > 0 ? end : 1);
+    // Those that may find but a few would make the packet walk far: they fail.
+    if (share > kMostGrowth) return T(-1);
+    return end == points ? radius : radius * static_cast<T>(std::exp2(std::log2(share) * (2.0f / kDims)));
+  }
+  __device__ static std::uint32_t lesser_of(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+
+  __device__ bool admits(std::uint32_t owner, std::uint32_t number) const {
+    return number < storage_.ends[owner] && AllowedOfSample{task_.knn.filter.allowed}(number);
+  }
 
   // --- pairs ---
 
@@ -199,14 +260,14 @@ constexpr std::uint32_t packet_blocks(std::uint32_t kept, std::uint32_t dims) {
   return kept <= 10 ? 10 : 8;
 }
 
-template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows>
-__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims))
+template <typename T, std::uint32_t kDims, std::uint32_t kKept, typename Rows, bool kGeneral = false>
+__global__ void __launch_bounds__(kPacketWarps* kWarp, packet_blocks<T>(kKept, kDims) - (kGeneral ? 2 : 0))
     knn_by_packets(const __grid_constant__ PacketTask<T> task) {
-  using Storage = PacketStorage<T, kDims, kKept>;
+  using Storage = typename Packet<T, kDims, kKept, Rows, kGeneral>::Storage;
   Storage& storage = reinterpret_cast<Storage*>(shared_memory())[warp_number()];
   for (auto packet = static_cast<std::uint32_t>(search_warp()); packet < task.packets;
        packet += static_cast<std::uint32_t>(search_warps())) {
-    Packet<T, kDims, kKept, Rows>(task, storage).run(packet);
+    Packet<T, kDims, kKept, Rows, kGeneral>(task, storage).run(packet);
   }
 }
 

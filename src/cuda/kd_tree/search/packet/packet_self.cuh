@@ -31,7 +31,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketSelf<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = true;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false;
   using Walk::is_there_, Walk::query_, Walk::storage_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
@@ -41,8 +41,9 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
       }
     });
   }
-  /// Equal points fill many leaves: a search with an order among those is better.
+  /// Names would be lost.
   __device__ bool empties_history() const { return false; }
+  __device__ std::uint32_t leaves_of_wanted() const { return 1; }
 
   const PacketTask<T>& task_;
 };

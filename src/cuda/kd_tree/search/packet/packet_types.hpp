@@ -39,9 +39,17 @@ struct PacketTask {
   std::uint32_t* failed_count = nullptr;
   PacketPart* tied = nullptr;
   std::uint32_t* tied_count = nullptr;
+  std::uint32_t* tied_probes = nullptr;  ///< packets that found out that most of their queries are tied
   /// Where points are collected: what to search, how much only the device knows; null: all packets.
   const PacketPart* parts = nullptr;
   const std::uint32_t* parts_count = nullptr;
+
+  /// Leaves that hold as many points as are wanted, if they are all at one place and none of them is forbidden; 0:
+  /// there is no saying. All leaves have as many points, some one more.
+  KITH_HOST_DEVICE std::uint32_t leaves_of_wanted() const {
+    const std::uint32_t least = knn.tree.most_per_leaf - 1;
+    return knn.filter.allowed != nullptr ? 0 : (wanted + least - 1) / least;
+  }
 };
 
 /// How collected points are sorted: each list by the warp; or short ones by a lane each, because many ties are
@@ -64,28 +72,33 @@ std::uint32_t kept_keys(std::uint32_t wanted, const SearchTree<T>& tree) {
   return wanted <= 8 && tree.geometry.most_per_leaf() <= buffered_keys(10, tree.dims) ? 10 : 18;
 }
 
-/// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
+/// Whether a search needs general packets, which have lists of keys only: on periodic axes, or with a filter.
 template <typename T>
-bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const SearchFilter& filter,
-                  const QuerySource<T>& queries) {
+bool is_general(const SearchMetric<T>& metric, const SearchFilter& filter) {
+  return metric.lengths != nullptr || filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
+}
+
+/// Whether packets are right and worth it: L2 in few dims, and queries about as dense as points.
+template <typename T>
+bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const QuerySource<T>& queries) {
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
-  const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
-  return metric.is_plain_l2() && !is_filtered && tree.dims >= kFewestPacketDims && tree.dims <= kMostPacketDims &&
-         queries.chosen_count == nullptr && most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) &&
-         geometry.levels >= kFewestPacketLevels && geometry.points < (std::uint64_t{1} << 31) &&
-         queries.count >= kFewestForPackets && queries.count >= geometry.points / kPointsPerQuery &&
-         queries.count < (std::uint64_t{1} << 32);
+  return metric.kind == Metric::Kind::l2 && !metric.is_hamming && tree.dims >= kFewestPacketDims &&
+         tree.dims <= kMostPacketDims && queries.chosen_count == nullptr && most >= kFewestPerLeaf &&
+         most <= most_per_leaf_of(tree.dims) && geometry.levels >= kFewestPacketLevels &&
+         geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestForPackets &&
+         queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
 }
 template <typename T>
 bool packets_pay(const KnnTask<T>& task) {
-  return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.filter, task.queries) &&
-         task.k + (task.filter.exclude_self ? 1 : 0) <=
-             (can_collect(task.tree.dims) ? kMostByCollecting : kMostByKeys<T>);
+  const bool can_be_collected = can_collect(task.tree.dims) && !is_general(task.metric, task.filter);
+  return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.queries) &&
+         task.k + (task.filter.exclude_self ? 1 : 0) <= (can_be_collected ? kMostByCollecting : kMostByKeys<T>);
 }
 template <typename T>
 bool packets_pay(const RadiusTask<T>& task) {
-  return can_collect(task.tree.dims) && suit_packets(task.tree, task.metric, task.filter, task.queries);
+  return can_collect(task.tree.dims) && !is_general(task.metric, task.filter) &&
+         suit_packets(task.tree, task.metric, task.queries);
 }
 
 /// How queries are cut into packets.
@@ -128,9 +141,9 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
 }
 
 /// What a search by packets needs besides: a list of queries, one of parts of packets, which have more than two queries
-/// each, and the lengths of both, which begin as zeros.
+/// each, and counts, which begin as zeros: the lengths of both, and PacketTask::tied_probes.
 struct PacketScratch {
-  static constexpr std::uint64_t kZeroWords = 2;
+  static constexpr std::uint64_t kZeroWords = 3;
   static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
 };
 
@@ -205,8 +218,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
                   : task.wanted <= 16  ? task.wanted + task.wanted / 2 + 10
                                        : task.wanted + task.wanted / 3 + 10;
   task.guess_levels = guess_levels(knn.tree.geometry, kGuessRows);
-  task.finds_itself = can_collect(knn.tree.dims) && task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0;
+  task.finds_itself = can_collect(knn.tree.dims) && task.wanted == 1 && knn.queries.rows == nullptr && knn.bound >= 0 &&
+                      !is_general(knn.metric, knn.filter);
   task.tied_count = scratch + 1;
+  task.tied_probes = scratch + 2;
   task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
   return task;
 }

@@ -48,8 +48,12 @@ struct PacketWalkStorage {
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
 /// empties_history(), which makes room for more leaves, or returns false: then the walk ends; kShrinks: whether radii
-/// shrink when something is found; and kNamesPairedOnly: if true, leaves that no query pairs with get no name: packets
-/// with a wide reach go farther, at a few instructions a leaf.
+/// shrink when something is found; kNamesPairedOnly: if true, leaves that no query pairs with get no name: packets with
+/// a wide reach go farther, at a few instructions a leaf; and leaves_of_wanted(): how many full leaves hold as many
+/// points as a query wants, or 0 if it wants all. Copies of one point lie in leaves side by side, by ascending number:
+/// of those leaves a search looks at the first ones only.
+///
+/// kIsGeneral: axes may be periodic, and of the points only those count that the search admits(owner, number).
 template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
 class PacketWalk : protected PacketQueries<T, kDims> {
  protected:
@@ -59,14 +63,17 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   using Storage = PacketWalkStorage<T, kDims, kLeaves>;
   static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
   static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
-  /// Whether the last coordinate is loaded only of points that the others leave within the radius: in 5 dims it costs a
-  /// load more, and most points are farther.
-  static constexpr bool kLastApart = kDims == 5;
-  static constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
-
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Storage& storage)
       : Queries(tree, source, packets_per_node), storage_(storage), wide_(tree.wide), most_(tree.most_per_leaf) {}
+
+  /// Of a general search: the lengths of its axes, or null if none is periodic.
+  __device__ void set_lengths(const T* lengths) {
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      lengths_[d] = lengths == nullptr ? std::numeric_limits<T>::infinity() : lengths[d];
+    }
+  }
 
   /// The query looks up to this reduced distance, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
@@ -76,6 +83,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (std::uint32_t d = 0; d < kDims; ++d) storage_.queries[d][lane_number()] = query_[d];
     own_radius() = is_there_ ? radius : T(-1);
     storage_.counts[lane_number()] = 0;
+    if (lane_number() == 0) storage_.history[0] = 0;  // read, without effect, if there is no leaf in reach
     leaves_ = pairs_ = seen_ = 0;
     sync_warp();
   }
@@ -101,10 +109,38 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
       const T below = box[d] - span[kDims + d], above = span[d] - box[kDims + d];
-      sum = core::step_of_gap(core::L2{}, sum, greater(greater(below, above), T(0)));
+      T gap = greater(greater(below, above), T(0));
+      if constexpr (Search::kIsGeneral) {  // as shorter_way_to_interval, from all of the span
+        const T farthest = greater(box[kDims + d] - span[d], span[kDims + d] - box[d]);
+        const T around = lengths_[d] - farthest;
+        gap = around < gap ? around : gap;
+      }
+      sum = core::step_of_gap(core::L2{}, sum, gap);
     }
     return sum;
   }
+
+  // --- copies of one point ---
+
+  __device__ static bool is_one_place(const T (&box)[2 * kDims]) {
+    bool is_one = true;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) is_one = is_one && box[d] == box[kDims + d];
+    return is_one;
+  }
+  /// Whether the leaves before this one, which is at one place, hold as many points at the same place as a query wants.
+  /// All of them have lesser numbers.
+  __device__ bool is_repeated(std::uint64_t leaf) const {
+    const std::uint32_t leaves = derived().leaves_of_wanted();
+    if (leaves == 0 || leaf < leaves) return false;
+    const T* own = tree_.lower(core::KdGeometry::node(tree_.geometry.levels, leaf));
+    const T* before = own - std::uint64_t{leaves} * 2 * kDims;
+    bool is_same = true;
+#pragma unroll 1
+    for (std::uint32_t i = 0; is_same && i < leaves * 2 * kDims; ++i) is_same = before[i] == own[i % kDims];
+    return is_same;
+  }
+
   __device__ std::uint32_t children_within(std::uint32_t depth, std::uint32_t group) {
     bool is_within = lane_number() < wide_.children(depth);
     if (is_within) {
@@ -113,6 +149,10 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       T box[2 * kDims];
       load_box<T, kDims>(tree_.lower(node), box);
       is_within = between(box) <= reach_;
+      if (is_within && is_one_place(box)) [[unlikely]] {
+        const std::uint32_t below = tree_.geometry.levels - wide_.child_level(depth);
+        is_within = !is_repeated((std::uint64_t{group} * kWarp + lane_number()) << below);
+      }
     }
     return ballot(is_within);
   }
@@ -220,7 +260,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     const std::uint64_t leaf = std::uint64_t{bottom_} * kWarp + (lane_number() ^ storage_.place.own_leaf);
     T box[2 * kDims];
     load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
-    const bool is_within = between(box) <= reach_;
+    bool is_within = between(box) <= reach_;
+    if (is_within && is_one_place(box)) [[unlikely]]
+      is_within = !is_repeated(leaf);
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
     if (leaves_ + count > Storage::kHistory && !derived().empties_history()) return false;
@@ -230,7 +272,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       const std::uint32_t at = count_bits(within & below_);
       const std::uint64_t first = geometry.first(geometry.levels, leaf);
       const bool is_short = geometry.first(geometry.levels, leaf + 1) - first < most_;
-      make_leaf_box<T, kDims>(box, storage_.boxes[at]);
+      if constexpr (Search::kIsGeneral) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < 2 * kDims; ++i) storage_.boxes[at][i] = box[i];
+      } else {
+        make_leaf_box<T, kDims>(box, storage_.boxes[at]);
+      }
       storage_.history[leaves_ + at] = static_cast<std::uint32_t>(first) | (is_short ? 0x80000000u : 0);
     }
     sync_warp();
@@ -247,7 +294,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (std::uint32_t i = 0; i < kCount; ++i) {
       T leaf[2 * kDims];
       load_box<T, kDims>(storage_.boxes[j + i], leaf);
-      is_pair[i] = to_leaf_box<T, kDims>(query, leaf) <= within;
+      is_pair[i] = to_leaf(query, leaf) <= within;
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -264,6 +311,18 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         ++leaves_;
       }
     }
+  }
+
+  /// About the least reduced distance between a query and a leaf.
+  __device__ __forceinline__ T to_leaf(const T (&query)[kDims], const T (&leaf)[2 * kDims]) const {
+    if constexpr (!Search::kIsGeneral) return to_leaf_box<T, kDims>(query, leaf);
+    T sum = T(0);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      sum = core::step_of_gap(core::L2{}, sum,
+                              core::shorter_way_to_interval(query[d], leaf[d], leaf[kDims + d], lengths_[d]));
+    }
+    return sum;
   }
 
   /// Bits that name a point of a leaf.
@@ -306,17 +365,21 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return tree_.packed + std::uint64_t{place & 0x7fffffff} * Point::kBytes;
   }
   /// The reduced distance between a query and the point at an address.
-  __device__ __forceinline__ static T measure(const T (&query)[kDims], const std::byte* from) {
+  __device__ __forceinline__ T measure(const T (&query)[kDims], const std::byte* from) const {
     Point point;
     point.template load<false>(from);
     return measure(query, point);
   }
   /// The reduced distance of the first coordinates.
   template <std::uint32_t kFirst = kDims>
-  __device__ __forceinline__ static T measure(const T (&query)[kDims], const Point& point) {
+  __device__ __forceinline__ T measure(const T (&query)[kDims], const Point& point) const {
     T sum = T(0);
 #pragma unroll
-    for (std::uint32_t d = 0; d < kFirst; ++d) sum = core::step_of_gap(core::L2{}, sum, T(query[d] - point.values[d]));
+    for (std::uint32_t d = 0; d < kFirst; ++d) {
+      T gap = query[d] - point.values[d];
+      if constexpr (Search::kIsGeneral) gap = core::shorter_way(gap, lengths_[d]);
+      sum = core::step_of_gap(core::L2{}, sum, gap);
+    }
     return sum;
   }
 
@@ -346,6 +409,10 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   /// first has that name: whether each is within the radius of its query.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
+    // In 5 dims the last coordinate is loaded only of points that the others leave within the radius: it costs a load
+    // more, and most points are farther.
+    constexpr bool kLastApart = kDims == 5 && !Search::kIsGeneral;
+    constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
     const std::uint32_t owner = pair & 31;
     std::uint32_t count = 0, name = pair >> 5 << point_bits();
     const std::byte* points = points_of(pair >> 5, count);
@@ -360,7 +427,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         if constexpr (kLastApart) {
           batch[j].load_all_but_last(points + j * Point::kBytes);
         } else {
-          batch[j].template load<false>(points + j * Point::kBytes);
+          batch[j].template load<Search::kIsGeneral>(points + j * Point::kBytes);
         }
       }
       points += kAtOnce * Point::kBytes;
@@ -383,6 +450,12 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         }
 #pragma unroll
         for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;
+      }
+      if constexpr (Search::kIsGeneral) {
+#pragma unroll
+        for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+          is_found[j] = is_found[j] && derived().admits(owner, batch[j].number);
+        }
       }
     };
     load();
@@ -435,9 +508,11 @@ class PacketWalk : protected PacketQueries<T, kDims> {
   std::uint32_t leaves_ = 0;  ///< in the history
   std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
   std::uint32_t pairs_ = 0;   ///< that wait
+  T lengths_[kDims];          ///< of a general search
 
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
+  __device__ const Search& derived() const { return static_cast<const Search&>(*this); }
 
   std::uint32_t bottom_ = 0;  ///< the bottom node that is looked at
 };
