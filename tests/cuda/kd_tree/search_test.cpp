@@ -359,7 +359,7 @@ TYPED_TEST(EmulatedSearch, PacketsAnswerMostCopiesThemselves) {
     request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kRows, 3,
                                       {.leaf_size = 14, .threads = 1});
     request.batch.count = kRows;
-    for (const std::uint32_t k : {1u, 3u, 8u, 15u, 40u}) {
+    for (const std::uint32_t k : {1u, 3u, 8u, 15u, 30u, 40u}) {
       request.batch.filter.exclude_self = k % 2 == 0;
       SCOPED_TRACE(testing::Message() << side << " values a side, k " << k);
       const std::uint32_t failed = expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());

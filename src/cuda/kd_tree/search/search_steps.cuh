@@ -78,13 +78,11 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
   constexpr std::uint32_t kSharedBytes = 48 << 10;
-  using Storage = typename CollectingPacket<T, kDims, CollectedLists::by_warp>::Storage;
+  using Storage = typename CollectingPacket<T, kDims, CollectedLists::long_ones>::Storage;
   const CollectLayout layout(sizeof(Storage), offsetof(Storage, boxes), sizeof(T), task.capacity);
   const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
-  auto kernel = knn_by_collecting<T, kDims, CollectedLists::by_warp>;
-  if (task.parts != nullptr && task.knn.k <= kMostInLanes) {
-    kernel = knn_by_collecting<T, kDims, CollectedLists::by_lanes>;
-  }
+  auto kernel = knn_by_collecting<T, kDims, CollectedLists::long_ones>;
+  if (task.parts != nullptr) kernel = knn_by_collecting<T, kDims, CollectedLists::tied_ones>;
   launch(kernel, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
          std::size_t{warps} * layout.bytes, task, layout);
 }

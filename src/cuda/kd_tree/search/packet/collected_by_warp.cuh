@@ -40,20 +40,27 @@ class CollectedByWarp
   __device__ std::uint32_t missing() const { return static_cast<std::uint32_t>(tree_.geometry.points); }
 
   static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
-  static constexpr std::uint32_t kMostRows = kLists == CollectedLists::by_warp ? kLong : kMiddle;
+  static constexpr std::uint32_t kMostRows = kLists == CollectedLists::long_ones ? kLong : kMiddle;
 
-  /// Of the query of a lane, by the whole warp.
-  __device__ __forceinline__ void answer(std::uint32_t owner) {
-    const std::uint32_t self = task_.knn.filter.exclude_self ? shuffle(number_, owner) : kNoPoint;
+  /// Tied lists are for several queries, and some copies of a point are left out: a query that is not to find itself
+  /// may be among them or not. So it is left out at the end.
+  static constexpr bool kLeavesOutLast = kLists == CollectedLists::tied_ones;
+  __device__ std::uint32_t sorted() const { return kLeavesOutLast ? task_.wanted : task_.knn.k; }
+
+  /// Of the query of a lane, by the whole warp; if it is a tied list, also of the members, lanes whose queries are
+  /// copies of it.
+  __device__ __forceinline__ void answer(std::uint32_t owner, std::uint32_t members) {
+    const bool is_excluded = task_.knn.filter.exclude_self && !kLeavesOutLast;
+    const std::uint32_t self = is_excluded ? shuffle(number_, owner) : kNoPoint;
     const std::uint32_t found = storage_.counts[owner];
-    std::uint32_t entries = found;
+    std::uint32_t entries = is_excluded ? found - 1 : found;
     const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
     std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
     bool is_short = rows <= kShort;
     if (is_short) {
-      if (look_up_list(owner, found, self, few)) --entries;
+      look_up_list(owner, found, self, few);
     } else {
-      if (look_up_list(owner, found, self, keys)) --entries;
+      look_up_list(owner, found, self, keys);
       is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
     }
     bool is_coarse = false;
@@ -68,9 +75,14 @@ class CollectedByWarp
         is_coarse = sort_keys(keys);
       }
     }
-    if (is_coarse) resolve_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, task_.knn.k);
+    if (is_coarse) resolve_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, sorted());
     sync_warp();
-    write_row(owner, entries, is_coarse ? order_ + kMostCollected : order_);
+    const std::uint8_t* order = is_coarse ? order_ + kMostCollected : order_;
+    if constexpr (kLeavesOutLast) {
+      for (; members != 0; members &= members - 1) write_without_self(lowest_bit(members), entries, order);
+    } else {
+      write_row(owner, entries, order);
+    }
     sync_warp();  // before the next list takes the stage
   }
   __device__ static std::uint32_t greater_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
@@ -82,7 +94,7 @@ class CollectedByWarp
   __device__ __forceinline__ bool is_cut(const std::uint32_t (&keys)[kMostRows], std::uint32_t found,
                                          std::uint32_t& entries, std::uint32_t (&fewer)[kFewer]) {
     constexpr std::uint32_t kMost = kFewer * kWarp, kMargin = 12, kRounds = 4;
-    const std::uint32_t k = task_.knn.k;
+    const std::uint32_t k = sorted();
     if (k + kMargin > kMost || found > kRows * kWarp) return false;
     std::uint32_t low = 0, high = kSteps, limit = first_limit(k + (kMost - k) / 2, entries);
     std::uint32_t kept[kRows], count = 0;
@@ -168,6 +180,28 @@ class CollectedByWarp
     });
   }
 
+  /// The same, without the query itself if that is so: then there is one entry more, and those behind it move up.
+  __device__ __forceinline__ void write_without_self(std::uint32_t owner, std::uint32_t entries,
+                                                     const std::uint8_t* order) {
+    const std::uint32_t k = task_.knn.k, number = shuffle(number_, owner);
+    std::uint32_t self = task_.wanted;
+    for (std::uint32_t first = 0; task_.wanted > k && first < task_.wanted; first += kWarp) {
+      const std::uint32_t place = first + lane_number();
+      const bool is_there = place < task_.wanted && place < entries;
+      const std::uint32_t is_self = ballot(is_there && stage_.at(order[is_there ? place : 0]).index == number);
+      if (is_self != 0) self = first + lowest_bit(is_self);
+    }
+    with_rows(task_.knn.answer, shuffle(row_, owner) * k, [&](const auto& row) {
+      for (std::uint32_t place = lane_number(); place < k; place += kWarp) {
+        const std::uint32_t from = place < self ? place : place + 1;
+        const bool is_point = from < entries;
+        const Candidate<T> entry = stage_.at(order[is_point ? from : 0]);
+        row.put(place, is_point ? entry.index : missing(),
+                is_point ? entry.distance : std::numeric_limits<T>::infinity());
+      }
+    });
+  }
+
   static constexpr std::uint32_t kPlaceBits = 8;     ///< of a key: which entry of the list it is
   static constexpr std::uint32_t kSteps = 0xff0000;  ///< of distances; keys from here on are for places without a point
 
@@ -193,9 +227,8 @@ class CollectedByWarp
   };
 
   /// The exact entries of a list to the stage, and keys for them. The query itself, if it does not count, comes last.
-  /// Returns whether it was there: of many copies of a point only some are looked at.
   template <std::uint32_t kRows>
-  __device__ __forceinline__ bool look_up_list(std::uint32_t owner, std::uint32_t found, std::uint32_t self,
+  __device__ __forceinline__ void look_up_list(std::uint32_t owner, std::uint32_t found, std::uint32_t self,
                                                std::uint32_t (&keys)[kRows]) {
     List list;
     list.names = names_of(owner);
@@ -205,25 +238,22 @@ class CollectedByWarp
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) list.query[d] = storage_.queries[d][owner];
     // As many as there are in most lists: of k = 50 three rows, of k = 100 five.
-    bool is_self = look_up_rows < 0, kRows == kShort ? 2 : 3 > (list, keys);
-    if constexpr (kRows == kMiddle) is_self = look_up_rows<3, 1>(list, keys) || is_self;
+    look_up_rows<0, kRows == kShort ? 2 : 3>(list, keys);
+    if constexpr (kRows == kMiddle) look_up_rows<3, 1>(list, keys);
     if constexpr (kRows == kLong) {
-      is_self = look_up_rows<3, 2>(list, keys) || is_self;
-      is_self = look_up_rows<5, 1>(list, keys) || is_self;
-      is_self = look_up_rows<6, 2>(list, keys) || is_self;
+      look_up_rows<3, 2>(list, keys);
+      look_up_rows<5, 1>(list, keys);
+      look_up_rows<6, 2>(list, keys);
     }
-    return self != kNoPoint && any_lane(is_self);
   }
 
-  /// A few rows together: all that is read is on its way before the first is written. Returns whether this lane has
-  /// seen the query itself.
+  /// A few rows together: all that is read is on its way before the first is written.
   template <std::uint32_t kFirst, std::uint32_t kCount, std::uint32_t kRows>
-  __device__ __forceinline__ bool look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
+  __device__ __forceinline__ void look_up_rows(const List& list, std::uint32_t (&keys)[kRows]) {
 #pragma unroll
     for (std::uint32_t i = kFirst; i < kFirst + kCount; ++i) keys[i] = key_without_point(i * kWarp + lane_number());
-    if (list.found <= kFirst * kWarp) return false;
+    if (list.found <= kFirst * kWarp) return;
     Candidate<T> entries[kCount];
-    bool is_self = false;
 #pragma unroll
     for (std::uint32_t i = 0; i < kCount; ++i) {
       const std::uint32_t place = (kFirst + i) * kWarp + lane_number();
@@ -235,9 +265,7 @@ class CollectedByWarp
       const bool is_point = place < list.found && entries[i].index != list.self;
       if (is_point) keys[kFirst + i] = key_of(entries[i].distance, list.scale, place);
       if (place < list.found) stage_.put(place, is_point ? entries[i] : last_candidate<T>());
-      is_self = is_self || (place < list.found && !is_point);
     }
-    return is_self;
   }
 
   const PacketTask<T>& task_;

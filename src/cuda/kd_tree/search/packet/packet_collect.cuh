@@ -1,5 +1,5 @@
 // kNN by packets for longer lists: a warp collects all points within a radius of each of its 32 queries, then sorts the
-// lists, one after the other (collected_by_warp.cuh) or, if they are short and many ties are expected, a lane each
+// lists, one after the other (collected_by_warp.cuh) or, if they ended in a tie and are short, a lane each
 // (collected_by_lanes.cuh).
 //
 // 1. A radius is guessed that holds somewhat more points than are wanted: from a sample of the points around the query
@@ -24,6 +24,7 @@
 #include "cuda/kd_tree/search/packet/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet/packet_walk.cuh"
 
+#include <bit>
 #include <cfloat>
 #include <cmath>
 
@@ -37,15 +38,46 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   __device__ CollectingPacket(const PacketTask<T>& task, const CollectLayout& layout, std::byte* memory)
       : CollectedByLanes<T, kDims, kLists>(task, layout, memory) {}
 
-  /// Some lanes of a packet, or all.
-  __device__ __forceinline__ void run(std::uint32_t packet, std::uint32_t lanes) {
+  /// Some lanes of a packet, or all. `has_radii`: kHasRadii.
+  __device__ __forceinline__ void run(std::uint32_t packet, std::uint32_t lanes, bool has_radii) {
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
     is_there_ = is_there_ && (lanes >> lane_number() & 1) != 0;
-    const float guess = guess_radius();
-    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
-    bool is_open = is_there_;
-    T radius = static_cast<T>(guess);
+    if constexpr (kLists == CollectedLists::long_ones) {
+      search(is_there_, 0, false);
+    } else {
+      const std::uint32_t copies = lanes_with_copies();
+      std::uint32_t firsts = ballot(is_there_ && lowest_bit(copies) == lane_number());
+      const bool are_many = !has_radii && count_bits(firsts) <= kMostPlaces;
+      do {
+        if (are_many) take_place_of(lowest_bit(firsts));
+        search(are_many ? lane_number() == middle_ : is_there_, are_many ? shuffle(copies, middle_) : 0, has_radii);
+        firsts &= firsts - 1;
+      } while (are_many && firsts != 0);
+    }
+  }
+
+ private:
+  using Lists = CollectedByLanes<T, kDims, kLists>;
+  using typename Lists::Walk;
+  friend Walk;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false,
+                        kSkipsCopies = kLists == CollectedLists::tied_ones;
+  using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
+  using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
+      Walk::reach_, Walk::row_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
+
+  /// The queries of some lanes; `members` are the copies of the one that is searched, or 0.
+  __device__ __forceinline__ void search(bool is_open, std::uint32_t members, bool has_radii) {
+    T radius = T(0);
+    bool is_searched = true;
+    if (has_radii) {
+      if (is_open) radius = task_.knn.answer.reduced[row_ * task_.knn.k];
+    } else {
+      const float guess = guess_radius();
+      is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
+      radius = static_cast<T>(guess);
+    }
     constexpr std::uint32_t kWalks = 3;
     std::uint32_t found_before = 0;
     float growth = growth_, factor = 1;
@@ -61,27 +93,53 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
       const std::uint32_t found = storage_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.capacity && (found >= task_.wanted || is_bounded);
       std::uint32_t owners = ballot(has_answer);
-      if constexpr (kLists != CollectedLists::by_warp) {
-        if (count_bits(owners) >= Lists::kWorthIt) owners &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+      if constexpr (kLists == CollectedLists::tied_ones) {
+        if (task_.knn.k <= kMostInLanes && count_bits(owners) >= Lists::kWorthIt) {
+          owners &= ~Lists::answer_in_lanes(has_answer ? found : 0);
+        }
       }
-      for (; owners != 0; owners &= owners - 1) Lists::answer(lowest_bit(owners));
+      for (; owners != 0; owners &= owners - 1) {
+        const std::uint32_t owner = lowest_bit(owners);
+        Lists::answer(owner, members == 0 ? 1u << owner : members);
+      }
       is_open = is_open && !has_answer;
       if (i > 0) growth = growth_between(factor, found_before, found);
       found_before = found;
       factor = rescaling(found, growth);
       radius *= static_cast<T>(factor);
     }
-    Walk::hand_on(is_open, task_.failed, task_.failed_count);
+    const std::uint32_t open = ballot(is_open);
+    const bool is_member = open != 0 && (members >> lane_number() & 1) != 0;
+    Walk::hand_on(members == 0 ? is_open : is_member, task_.failed, task_.failed_count);
   }
 
- private:
-  using Lists = CollectedByLanes<T, kDims, kLists>;
-  using typename Lists::Walk;
-  friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false;
-  using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
-  using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
-      Walk::reach_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
+  // --- copies of one point ---
+
+  /// Places of a packet that are searched one after the other, if all of its queries are there.
+  static constexpr std::uint32_t kMostPlaces = 4;
+
+  /// The lanes whose queries are where this lane's is.
+  __device__ std::uint32_t lanes_with_copies() const {
+    std::uint32_t copies = ballot(is_there_);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      if constexpr (sizeof(T) == 4) {
+        copies &= match_lanes(std::bit_cast<std::uint32_t>(query_[d]));
+      } else {
+        const auto bits = std::bit_cast<std::uint64_t>(query_[d]);
+        copies &= match_lanes(static_cast<std::uint32_t>(bits)) & match_lanes(static_cast<std::uint32_t>(bits >> 32));
+      }
+    }
+    return copies;
+  }
+  /// The packet becomes the query of a lane.
+  __device__ void take_place_of(std::uint32_t lane) {
+    middle_ = lane;
+    T row[kDims];
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) row[d] = lower_[d] = upper_[d] = shuffle(query_[d], lane);
+    leaf_ = Walk::near_leaf_of(row);
+  }
 
   // --- the radius ---
 
@@ -194,8 +252,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
 /// As packet_blocks in packet_knn.cuh.
 template <typename T>
 constexpr std::uint32_t collecting_blocks(CollectedLists lists) {
-  if (sizeof(T) == 4) return lists == CollectedLists::by_warp ? 10 : 8;
-  return lists == CollectedLists::by_warp ? 8 : 5;
+  if (sizeof(T) == 4) return lists == CollectedLists::long_ones ? 10 : 8;
+  return lists == CollectedLists::long_ones ? 8 : 5;
 }
 
 template <typename T, std::uint32_t kDims, CollectedLists kLists>
@@ -204,9 +262,10 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, collecting_blocks<T>(kLis
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
   for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
-    const std::uint32_t packet = task.parts == nullptr ? static_cast<std::uint32_t>(i) : task.parts[i].packet;
-    const std::uint32_t lanes = task.parts == nullptr ? 0xffffffff : task.parts[i].lanes;
-    CollectingPacket<T, kDims, kLists>(task, layout, memory).run(packet, lanes);
+    const PacketPart part =
+        task.parts == nullptr ? PacketPart{static_cast<std::uint32_t>(i), 0xffffffff} : task.parts[i];
+    CollectingPacket<T, kDims, kLists>(task, layout, memory)
+        .run(part.packet & ~kHasRadii, part.lanes, (part.packet & kHasRadii) != 0);
   }
 }
 

@@ -38,15 +38,17 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
   __device__ Packet(const PacketTask<T>& task, Storage& storage) : Answer(task, storage) {}
 
   __device__ __forceinline__ void run(std::uint32_t packet) {
+    constexpr bool kCollectsTies = can_collect(kDims) && !kGeneral;
+    const std::uint32_t tied_probes = kCollectsTies ? load_fresh(task_.tied_probes) : 0;
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    const bool is_probe = packet % kPerProbe == 0;
-    if constexpr (can_collect(kDims) && !kGeneral) {
-      if (!is_probe && most_are_tied(packet)) {
-        return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
-      }
+    if (kCollectsTies && any_lane(are_many(tied_probes, packet))) {
+      return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
     }
     const float guess = guess_radius();
+    if (kCollectsTies && guess < FLT_MIN) {  // many copies of one point
+      return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
+    }
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (is_searched) {
       begin(static_cast<T>(guess));
@@ -54,9 +56,12 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     }
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
-    if constexpr (can_collect(kDims) && !kGeneral) {
-      Walk::hand_on_part(packet, is_tied, task_.tied, task_.tied_count);
-      if (is_probe && count_bits(ballot(is_tied)) > kWarp / 2 && lane_number() == 0) atomic_add(task_.tied_probes, 1u);
+    if constexpr (kCollectsTies) {
+      if (is_tied) task_.knn.answer.reduced[row_ * task_.knn.k] = Walk::own_radius();
+      Walk::hand_on_part(packet | kHasRadii, is_tied, task_.tied, task_.tied_count);
+      if (count_bits(ballot(is_tied)) > kWarp / 2) [[unlikely]] {
+        if (packet % kPerProbe == 0 && lane_number() == 0) atomic_add(task_.tied_probes, 1u);
+      }
       Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
     } else {
       Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
@@ -68,7 +73,7 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
   using Answer = PacketAnswer<T, kDims, kKept, Rows, kGeneral>;
   using typename Answer::Walk;
   friend Walk;
-  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5, kIsGeneral = kGeneral;
+  static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5, kIsGeneral = kGeneral, kSkipsCopies = false;
   using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::storage_, Answer::task_;
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_, Walk::row_,
       Walk::tree_;
@@ -111,16 +116,14 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
 
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
-  __device__ std::uint32_t leaves_of_wanted() const { return task_.leaves_of_wanted(); }
 
   /// Every so many packets are searched in any case, to see whether most queries end in a tie. Where they do, others
   /// are handed on without a try: on a grid, or among copies.
   static constexpr std::uint32_t kPerProbe = 8;
   /// Of the packets before, as far as they are done: any value is right.
-  __device__ bool most_are_tied(std::uint32_t packet) const {
+  __device__ static bool are_many(std::uint32_t tied_probes, std::uint32_t packet) {
     constexpr std::uint32_t kFewest = 32;
-    const std::uint32_t tied = load_fresh(task_.tied_probes);
-    return any_lane(tied >= kFewest && 2 * tied > packet / kPerProbe);
+    return packet % kPerProbe != 0 && tied_probes >= kFewest && 2 * tied_probes > packet / kPerProbe;
   }
 
   // --- a general search ---

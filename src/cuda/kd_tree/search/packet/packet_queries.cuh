@@ -7,7 +7,6 @@
 #include "cuda/kd_tree/search/packet/packet_types.hpp"
 #include "cuda/kd_tree/search/warp/query_warp.cuh"
 
-#include <cfloat>
 #include <limits>
 
 namespace kith::cuda {
@@ -135,7 +134,6 @@ class PacketQueries {
   /// Whether so many leaves would have to be looked at that the queries are better off alone.
   __device__ bool is_larger_than(float radius) const {
     constexpr float kMost = 4096;
-    if (radius < FLT_MIN) return false;  // copies of one point: where packets meet two places, each has its own
     T diagonal = T(0);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d)

@@ -29,7 +29,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketCount<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::leaves_, Walk::storage_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
@@ -44,8 +44,6 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
     leaves_ = 0;
     return true;
   }
-
-  __device__ std::uint32_t leaves_of_wanted() const { return 0; }
 
   const PacketRadiusTask<T>& task_;
 };
@@ -89,7 +87,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketList<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::number_, Walk::row_;
 
   __device__ std::uint32_t self() const { return task_.radius.filter.exclude_self ? 1 : 0; }
@@ -105,7 +103,6 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   }
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
-  __device__ std::uint32_t leaves_of_wanted() const { return 0; }
 
   __device__ void write_list(std::uint32_t lane, std::uint64_t start, std::uint32_t number) {
     const std::uint32_t count = storage_.counts[lane];

@@ -31,7 +31,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketSelf<T, kDims>>;
   friend Walk;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::query_, Walk::storage_, Walk::row_;
 
   __device__ __forceinline__ void work_off(bool is_last) {
@@ -41,9 +41,8 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
       }
     });
   }
-  /// Names would be lost.
+  /// Equal points fill many leaves: a search with an order among those is better.
   __device__ bool empties_history() const { return false; }
-  __device__ std::uint32_t leaves_of_wanted() const { return 1; }
 
   const PacketTask<T>& task_;
 };

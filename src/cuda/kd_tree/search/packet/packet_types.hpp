@@ -18,6 +18,8 @@ struct PacketPart {
   std::uint32_t packet = 0;
   std::uint32_t lanes = 0;  ///< a bit for each that is searched
 };
+/// Of PacketPart::packet: the queries were searched, and have put down their radii where their answers will begin.
+inline constexpr std::uint32_t kHasRadii = 0x80000000;
 
 template <typename T>
 struct PacketTask {
@@ -44,17 +46,16 @@ struct PacketTask {
   const PacketPart* parts = nullptr;
   const std::uint32_t* parts_count = nullptr;
 
-  /// Leaves that hold as many points as are wanted, if they are all at one place and none of them is forbidden; 0:
-  /// there is no saying. All leaves have as many points, some one more.
+  /// Leaves that hold as many points as are wanted: all leaves have as many, some one more.
   KITH_HOST_DEVICE std::uint32_t leaves_of_wanted() const {
     const std::uint32_t least = knn.tree.most_per_leaf - 1;
-    return knn.filter.allowed != nullptr ? 0 : (wanted + least - 1) / least;
+    return (wanted + least - 1) / least;
   }
 };
 
-/// How collected points are sorted: each list by the warp; or short ones by a lane each, because many ties are
-/// expected.
-enum class CollectedLists { by_warp, by_lanes };
+/// What points are collected for: long lists, which the warp sorts one after the other; or lists that ended in a tie,
+/// of which lanes sort short ones, and of which copies share one.
+enum class CollectedLists { long_ones, tied_ones };
 
 /// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points, but
 /// for the shortest list in 5 dims. The fewer, the more packets run at a time.
@@ -229,10 +230,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
 /// The queries that were tied, once more: their points are collected, with room for many that are equally far.
 template <typename T>
 PacketTask<T> task_of_tied(PacketTask<T> task) {
-  constexpr std::uint32_t kCapacityForTies = 64;
-  constexpr double kMoreExpected = 2;  // on a grid all queries find as many
+  constexpr std::uint32_t kCapacityForTies = 64, kCapacityForMany = 124;  // two or four rows, as far as they fit
+  constexpr double kMoreExpected = 2;                                     // on a grid all queries find as many
   plan_collecting(task, kMoreExpected);
-  task.capacity = std::max(task.capacity, kCapacityForTies);
+  task.capacity = std::max(task.capacity, task.wanted > kMostInLanes ? kCapacityForMany : kCapacityForTies);
   task.parts = task.tied;
   task.parts_count = task.tied_count;
   task.tied = nullptr;

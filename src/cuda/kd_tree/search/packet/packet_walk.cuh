@@ -49,9 +49,8 @@ struct PacketWalkStorage {
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
 /// empties_history(), which makes room for more leaves, or returns false: then the walk ends; kShrinks: whether radii
 /// shrink when something is found; kNamesPairedOnly: if true, leaves that no query pairs with get no name: packets with
-/// a wide reach go farther, at a few instructions a leaf; and leaves_of_wanted(): how many full leaves hold as many
-/// points as a query wants, or 0 if it wants all. Copies of one point lie in leaves side by side, by ascending number:
-/// of those leaves a search looks at the first ones only.
+/// wide reach go farther, at a few instructions a leaf; and kSkipsCopies: copies of one point lie in leaves side by
+/// side, by ascending number, and if true, of those leaves only leaves_of_wanted() are looked at, the first ones.
 ///
 /// kIsGeneral: axes may be periodic, and of the points only those count that the search admits(owner, number).
 template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
@@ -122,20 +121,16 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 
   // --- copies of one point ---
 
-  __device__ static bool is_one_place(const T (&box)[2 * kDims]) {
-    bool is_one = true;
+  /// Whether the leaves before a leaf hold as many points as a query wants, at the one place where it, or a node that
+  /// begins with it, has all its points: they have lesser numbers.
+  __device__ bool is_repeated(std::uint64_t leaf, const T (&box)[2 * kDims]) const {
+    bool is_same = true;
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) is_one = is_one && box[d] == box[kDims + d];
-    return is_one;
-  }
-  /// Whether the leaves before this one, which is at one place, hold as many points at the same place as a query wants.
-  /// All of them have lesser numbers.
-  __device__ bool is_repeated(std::uint64_t leaf) const {
+    for (std::uint32_t d = 0; d < kDims; ++d) is_same = is_same && box[d] == box[kDims + d];
     const std::uint32_t leaves = derived().leaves_of_wanted();
-    if (leaves == 0 || leaf < leaves) return false;
+    if (!is_same || leaf < leaves) return false;
     const T* own = tree_.lower(core::KdGeometry::node(tree_.geometry.levels, leaf));
     const T* before = own - std::uint64_t{leaves} * 2 * kDims;
-    bool is_same = true;
 #pragma unroll 1
     for (std::uint32_t i = 0; is_same && i < leaves * 2 * kDims; ++i) is_same = before[i] == own[i % kDims];
     return is_same;
@@ -149,9 +144,9 @@ class PacketWalk : protected PacketQueries<T, kDims> {
       T box[2 * kDims];
       load_box<T, kDims>(tree_.lower(node), box);
       is_within = between(box) <= reach_;
-      if (is_within && is_one_place(box)) [[unlikely]] {
+      if constexpr (Search::kSkipsCopies) {
         const std::uint32_t below = tree_.geometry.levels - wide_.child_level(depth);
-        is_within = !is_repeated((std::uint64_t{group} * kWarp + lane_number()) << below);
+        is_within = is_within && !is_repeated((std::uint64_t{group} * kWarp + lane_number()) << below, box);
       }
     }
     return ballot(is_within);
@@ -261,8 +256,7 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     T box[2 * kDims];
     load_box<T, kDims>(tree_.lower(core::KdGeometry::node(geometry.levels, leaf)), box);
     bool is_within = between(box) <= reach_;
-    if (is_within && is_one_place(box)) [[unlikely]]
-      is_within = !is_repeated(leaf);
+    if constexpr (Search::kSkipsCopies) is_within = is_within && !is_repeated(leaf, box);
     const std::uint32_t within = ballot(is_within);
     count = count_bits(within);
     if (leaves_ + count > Storage::kHistory && !derived().empties_history()) return false;
