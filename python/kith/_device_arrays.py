@@ -27,6 +27,7 @@ class Framework(Protocol):
 
     def astype(self, array: Any, dtype: np.dtype) -> Any: ...
     def contiguous(self, array: Any) -> Any: ...
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any: ...
     def address(self, array: Any) -> int: ...
     def empty(self, shape: tuple[int, ...], dtype: Any, ordinal: int) -> Any: ...
     def from_numpy(self, array: np.ndarray, ordinal: int) -> Any: ...
@@ -58,6 +59,9 @@ class CupyFramework:
 
     def contiguous(self, array: Any) -> Any:
         return self._cupy.ascontiguousarray(array)
+
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
+        return self._cupy.broadcast_to(array, shape)
 
     def address(self, array: Any) -> int:
         return array.data.ptr
@@ -116,6 +120,9 @@ class TorchFramework:
 
     def contiguous(self, array: Any) -> Any:
         return array.contiguous()
+
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
+        return array.expand(shape)
 
     def address(self, array: Any) -> int:
         return array.data_ptr()
@@ -214,6 +221,30 @@ def shared_array(framework: Framework, array: Any) -> Any:
     if hasattr(array, "__cuda_array_interface__"):
         return torch.as_tensor(array, device="cuda")
     return torch.from_dlpack(array)
+
+
+class DeviceArray:
+    """An array of any kind on a GPU, as one of the framework."""
+
+    def __init__(self, framework: Framework, array: Any) -> None:
+        self.array = shared_array(framework, array)
+        _, self.dtype, self.shape, _, self.ordinal = framework.describe(self.array)
+
+
+def array_on(
+    framework: Framework | None, array: Any, ordinal: int, name: str
+) -> DeviceArray | None:
+    """The array, if it lies on that GPU, where a search by the framework runs; else None."""
+    if framework is None or framework_of(array, name) is None:
+        return None
+    there = DeviceArray(framework, array)
+    return there if there.ordinal == ordinal else None
+
+
+def on_host(array: Any, name: str) -> Any:
+    """The array itself, or a copy on the host of one that lies on a GPU."""
+    framework = framework_of(array, name)
+    return array if framework is None else framework.to_numpy(shared_array(framework, array))
 
 
 class DeviceRows:

@@ -271,9 +271,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     ) -> DeviceSearch | None:
         """The search where the arrays lie; None if it must go through the host."""
         ordinal = self._searched_on
-        if ordinal is None or "eps" in options or "max_leaves" in options:
-            return None
-        if "max_neighbors" in options:
+        if ordinal is None or "max_neighbors" in options:
             return None
         rows = []
         for array, name in ((queries, "queries"), (upper, "upper")):
@@ -288,7 +286,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
             raise ValueError(
                 f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes"
             )
-        rest.add_filters_to(options, len(self), lead)
+        rest.add_filters_to(options, len(self), lead, framework, ordinal)
         if self._searcher is None:
             self._searcher = SharedSearch(self._low, framework, ordinal)
         return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)

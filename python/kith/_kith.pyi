@@ -151,24 +151,32 @@ def plan(
 class DeviceSearch:
     """kith::DeviceSearch: answers into memory of the GPU that holds the index, in a stream.
 
-    Arrays are addresses: indices and counts are uint32, offsets uint64, wide numbers int64. Nothing waits; the caller
-    keeps arrays alive. Keywords: stream (a handle), squared, exclude_self, earlier_only,
-    max_distance, allowed and index_below (addresses).
+    Arrays are addresses: indices and counts are uint32, offsets and packed words uint64, wide numbers int64, radii
+    float64, flags bytes; 0: there is none. Nothing waits; the caller keeps arrays alive. Keywords: stream (a handle),
+    squared, exclude_self, earlier_only, max_distance, eps, max_leaves, allowed and index_below (addresses).
     """
 
     def __init__(self, index: Index) -> None: ...
     def knn(
-        self, queries: DeviceRows | None, k: int, indices: int, distances: int, **options: Any
+        self,
+        queries: DeviceRows | None,
+        k: int,
+        indices: int,
+        distances: int,
+        exact: int,
+        **options: Any,
     ) -> None: ...
     def count(
-        self, queries: DeviceRows | None, radius: float, counts: int, **options: Any
+        self, queries: DeviceRows | None, radius: float, radii: int, counts: int, **options: Any
     ) -> None: ...
     def offsets(self, counts: int, lists: int, offsets: int, **options: Any) -> None: ...
     def widen(self, numbers: int, count: int, wide: int, **options: Any) -> None: ...
+    def pack(self, flags: int, count: int, words: int, **options: Any) -> None: ...
     def radius(
         self,
         queries: DeviceRows | None,
         radius: float,
+        radii: int,
         offsets: int,
         indices: int,
         distances: int,

@@ -38,6 +38,10 @@ DeviceSearchOptions options_from(const nb::kwargs& keywords) {
       options.earlier_only = nb::cast<bool>(value);
     } else if (name == "max_distance") {
       options.max_distance = nb::cast<double>(value);
+    } else if (name == "eps") {
+      options.eps = nb::cast<double>(value);
+    } else if (name == "max_leaves") {
+      options.max_leaves = nb::cast<std::uint32_t>(value);
     } else if (name == "allowed") {
       options.allowed = at<const std::uint64_t>(nb::cast<Address>(value));
     } else if (name == "index_below") {
@@ -54,33 +58,39 @@ const DeviceRows* rows_of(const nb::object& queries) {
   return queries.is_none() ? nullptr : nb::cast<const DeviceRows*>(queries);
 }
 
+/// One radius for all, unless there is an array of them.
+DeviceRadii radii_at(double radius, Address radii) {
+  if (radii == 0) return radius;
+  return at<const double>(radii);
+}
+
 DeviceDistances distances_at(const DeviceSearch& device, Address distances) {
   if (device.index().dtype() == DType::f32) return at<float>(distances);
   return at<double>(distances);
 }
 
 void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k, Address indices, Address distances,
-         const nb::kwargs& keywords) {
+         Address exact, const nb::kwargs& keywords) {
   const DeviceRows* rows = rows_of(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   const DeviceDistances out = distances_at(device, distances);
   if (rows != nullptr) {
-    device.knn(rows->view, k, at<std::int64_t>(indices), out, options);
+    device.knn(rows->view, k, at<std::int64_t>(indices), out, options, at<std::uint8_t>(exact));
   } else {
-    device.knn_self(k, at<std::int64_t>(indices), out, options);
+    device.knn_self(k, at<std::int64_t>(indices), out, options, at<std::uint8_t>(exact));
   }
 }
 
-void count(const DeviceSearch& device, const nb::object& queries, double radius, Address counts,
+void count(const DeviceSearch& device, const nb::object& queries, double radius, Address radii, Address counts,
            const nb::kwargs& keywords) {
   const DeviceRows* rows = rows_of(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   if (rows != nullptr) {
-    device.count(rows->view, radius, at<std::uint32_t>(counts), options);
+    device.count(rows->view, radii_at(radius, radii), at<std::uint32_t>(counts), options);
   } else {
-    device.count_self(radius, at<std::uint32_t>(counts), options);
+    device.count_self(radii_at(radius, radii), at<std::uint32_t>(counts), options);
   }
 }
 
@@ -97,16 +107,24 @@ void widen(const DeviceSearch& device, Address numbers, std::uint64_t count, Add
   device.widen(at<const std::uint32_t>(numbers), count, at<std::int64_t>(wide), options);
 }
 
-void radius(const DeviceSearch& device, const nb::object& queries, double radius, Address sums, Address indices,
-            Address distances, const nb::kwargs& keywords) {
+void pack(const DeviceSearch& device, Address flags, std::uint64_t count, Address words, const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.pack(at<const std::uint8_t>(flags), count, at<std::uint64_t>(words), options);
+}
+
+void radius(const DeviceSearch& device, const nb::object& queries, double radius, Address radii, Address sums,
+            Address indices, Address distances, const nb::kwargs& keywords) {
   const DeviceRows* rows = rows_of(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   const DeviceDistances out = distances_at(device, distances);
   if (rows != nullptr) {
-    device.radius(rows->view, radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    device.radius(rows->view, radii_at(radius, radii), at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out,
+                  options);
   } else {
-    device.radius_self(radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    device.radius_self(radii_at(radius, radii), at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out,
+                       options);
   }
 }
 
@@ -129,11 +147,13 @@ void box(const DeviceSearch& device, const DeviceRows& lower, const DeviceRows& 
 void bind_device_search(nb::module_& module) {
   nb::class_<DeviceSearch>(module, "DeviceSearch")
       .def(nb::init<Index>(), "index"_a)
-      .def("knn", &knn, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "options"_a)
-      .def("count", &count, "queries"_a.none(), "radius"_a, "counts"_a, "options"_a)
+      .def("knn", &knn, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "exact"_a, "options"_a)
+      .def("count", &count, "queries"_a.none(), "radius"_a, "radii"_a, "counts"_a, "options"_a)
       .def("offsets", &offsets, "counts"_a, "lists"_a, "offsets"_a, "options"_a)
       .def("widen", &widen, "numbers"_a, "count"_a, "wide"_a, "options"_a)
-      .def("radius", &radius, "queries"_a.none(), "radius"_a, "offsets"_a, "indices"_a, "distances"_a, "options"_a)
+      .def("pack", &pack, "flags"_a, "count"_a, "words"_a, "options"_a)
+      .def("radius", &radius, "queries"_a.none(), "radius"_a, "radii"_a, "offsets"_a, "indices"_a, "distances"_a,
+           "options"_a)
       .def("box_count", &box_count, "lower"_a, "upper"_a, "counts"_a, "options"_a)
       .def("box", &box, "lower"_a, "upper"_a, "offsets"_a, "indices"_a, "options"_a);
 }

@@ -6,6 +6,7 @@
 #include "core/metric/reported_distance.hpp"
 #include "engine/device_searcher.hpp"
 #include "engine/index_state.hpp"
+#include "engine/knn_rules.hpp"
 #include "engine/validate.hpp"
 
 #include <kith/error.hpp>
@@ -66,16 +67,23 @@ void require_view_here(const IndexState& state, PointView view, std::string_view
 
 /// The options in the words of the host's searches, for the same checks. Spans have the right lengths: no one reads
 /// them.
-void require_options(const IndexState& state, SearchKind kind, bool is_self, std::uint64_t queries,
-                     const DeviceSearchOptions& options) {
+SearchOptions options_of_host(const DeviceSearchOptions& options, std::uint64_t queries) {
   SearchOptions same;
   same.squared = options.squared;
   same.exclude_self = options.exclude_self;
   same.earlier_only = options.earlier_only;
   same.max_distance = options.max_distance;
+  same.eps = options.eps;
+  same.max_leaves = options.max_leaves;
   if (options.index_below != nullptr) same.index_below = {options.index_below, queries};
+  return same;
+}
+
+void require_options(const IndexState& state, SearchKind kind, bool is_self, std::uint64_t queries,
+                     const DeviceSearchOptions& options) {
   engine::require_search_options(
-      same, {.metric = state.metric, .kind = kind, .is_self = is_self, .points = state.rows, .queries = queries});
+      options_of_host(options, queries),
+      {.metric = state.metric, .kind = kind, .is_self = is_self, .points = state.rows, .queries = queries});
   if (is_self && options.index_below != nullptr) {  // also of no points
     throw UsageError("index_below is for queries of their own; use earlier_only where the points are the queries");
   }
@@ -117,43 +125,48 @@ void require_type(const IndexState& state) {
 
 template <typename T, typename Number>
 void search_knn(const IndexState& state, const PointView* queries, std::uint32_t k, Number* indices, T* distances,
-                const DeviceSearchOptions& options) {
+                const DeviceSearchOptions& options, std::uint8_t* exact) {
   require_type<T>(state);
   const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::knn, options);
   const std::uint64_t entries = batch.count == 0 ? 0 : k;
-  Arrays<T>(state).require(indices, entries, "indices").require(distances, entries, "distances");
-  engine::DeviceNeighbors<T> rows{.distances = distances};
+  Arrays<T>(state).require(indices, entries, "indices").require(distances, entries, "distances").allow(exact, "exact");
+  engine::DeviceNeighbors<T> rows{.distances = distances, .exact = exact};
   if constexpr (sizeof(Number) == sizeof(std::int64_t)) {
     rows.wide = indices;
   } else {
     rows.indices = indices;
   }
-  device_searcher<T>(state).knn(batch, k, core::reduced_bound_of_radius<T>(state.metric, options.max_distance),
+  device_searcher<T>(state).knn(batch, k, engine::knn_rules<T>(state.metric, options_of_host(options, batch.count)),
                                 run_of(state, options), rows);
 }
 
-void search_count(const IndexState& state, const PointView* queries, double radius, std::uint32_t* counts,
+template <typename T>
+engine::DeviceReach<T> checked_reach(const IndexState& state, const DeviceRadii& radii, std::uint64_t queries) {
+  engine::require_radius(radii.all());
+  if (radii.each()) Arrays<T>(state).require(*radii.each(), queries, "radii");
+  return {core::reduced_bound_of_radius<T>(state.metric, radii.all()), radii.each().value_or(nullptr)};
+}
+
+void search_count(const IndexState& state, const PointView* queries, const DeviceRadii& radii, std::uint32_t* counts,
                   const DeviceSearchOptions& options) {
-  engine::require_radius(radius);
   core::visit_dtype(state.dtype, [&](auto zero) {
     using T = decltype(zero);
     const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
     Arrays<T>(state).require(counts, batch.count, "counts");
-    device_searcher<T>(state).count(batch, core::reduced_bound_of_radius<T>(state.metric, radius),
-                                    run_of(state, options), counts);
+    device_searcher<T>(state).count(batch, checked_reach<T>(state, radii, batch.count), run_of(state, options), counts);
   });
 }
 
 template <typename T>
-void search_radius(const IndexState& state, const PointView* queries, double radius, const std::uint64_t* offsets,
-                   std::uint32_t* indices, T* distances, const DeviceSearchOptions& options) {
+void search_radius(const IndexState& state, const PointView* queries, const DeviceRadii& radii,
+                   const std::uint64_t* offsets, std::uint32_t* indices, T* distances,
+                   const DeviceSearchOptions& options) {
   require_type<T>(state);
-  engine::require_radius(radius);
   const engine::QueryBatch<T> batch = checked_batch<T>(state, queries, SearchKind::radius, options);
   // Lists that are all empty need no room.
   Arrays<T>(state).require(offsets, batch.count, "offsets").allow(indices, "indices").allow(distances, "distances");
-  device_searcher<T>(state).radius(batch, core::reduced_bound_of_radius<T>(state.metric, radius),
-                                   run_of(state, options), offsets, indices, distances);
+  device_searcher<T>(state).radius(batch, checked_reach<T>(state, radii, batch.count), run_of(state, options), offsets,
+                                   indices, distances);
 }
 
 /// Calls search(searcher, boxes, arrays) with what was checked.
@@ -203,22 +216,22 @@ DeviceSearch::DeviceSearch(Index index) : index_(std::move(index)) {
 }
 
 void DeviceSearch::knn(PointView queries, std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
-                       const DeviceSearchOptions& options) const {
-  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, &queries, k, numbers, out, options); }, indices,
-             distances);
+                       const DeviceSearchOptions& options, std::uint8_t* exact) const {
+  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, &queries, k, numbers, out, options, exact); },
+             indices, distances);
 }
 void DeviceSearch::knn_self(std::uint32_t k, DeviceNumbers indices, DeviceDistances distances,
-                            const DeviceSearchOptions& options) const {
-  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, nullptr, k, numbers, out, options); }, indices,
-             distances);
+                            const DeviceSearchOptions& options, std::uint8_t* exact) const {
+  std::visit([&](auto* numbers, auto* out) { search_knn(*index_.state_, nullptr, k, numbers, out, options, exact); },
+             indices, distances);
 }
 
-void DeviceSearch::count(PointView queries, double radius, std::uint32_t* counts,
+void DeviceSearch::count(PointView queries, DeviceRadii radii, std::uint32_t* counts,
                          const DeviceSearchOptions& options) const {
-  search_count(*index_.state_, &queries, radius, counts, options);
+  search_count(*index_.state_, &queries, radii, counts, options);
 }
-void DeviceSearch::count_self(double radius, std::uint32_t* counts, const DeviceSearchOptions& options) const {
-  search_count(*index_.state_, nullptr, radius, counts, options);
+void DeviceSearch::count_self(DeviceRadii radii, std::uint32_t* counts, const DeviceSearchOptions& options) const {
+  search_count(*index_.state_, nullptr, radii, counts, options);
 }
 
 void DeviceSearch::offsets(const std::uint32_t* counts, std::uint64_t lists, std::uint64_t* offsets,
@@ -239,14 +252,23 @@ void DeviceSearch::widen(const std::uint32_t* numbers, std::uint64_t count, std:
   });
 }
 
-void DeviceSearch::radius(PointView queries, double radius, const std::uint64_t* offsets, std::uint32_t* indices,
+void DeviceSearch::pack(const std::uint8_t* flags, std::uint64_t count, std::uint64_t* words,
+                        const DeviceSearchOptions& options) const {
+  core::visit_dtype(index_.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    Arrays<T>(*index_.state_).require(flags, count, "flags").require(words, count, "words");
+    device_searcher<T>(*index_.state_).pack(flags, count, run_of(*index_.state_, options), words);
+  });
+}
+
+void DeviceSearch::radius(PointView queries, DeviceRadii radii, const std::uint64_t* offsets, std::uint32_t* indices,
                           DeviceDistances distances, const DeviceSearchOptions& options) const {
-  std::visit([&](auto* out) { search_radius(*index_.state_, &queries, radius, offsets, indices, out, options); },
+  std::visit([&](auto* out) { search_radius(*index_.state_, &queries, radii, offsets, indices, out, options); },
              distances);
 }
-void DeviceSearch::radius_self(double radius, const std::uint64_t* offsets, std::uint32_t* indices,
+void DeviceSearch::radius_self(DeviceRadii radii, const std::uint64_t* offsets, std::uint32_t* indices,
                                DeviceDistances distances, const DeviceSearchOptions& options) const {
-  std::visit([&](auto* out) { search_radius(*index_.state_, nullptr, radius, offsets, indices, out, options); },
+  std::visit([&](auto* out) { search_radius(*index_.state_, nullptr, radii, offsets, indices, out, options); },
              distances);
 }
 

@@ -84,6 +84,40 @@ def test_searches_equal_the_cpu(library, points):
     np.testing.assert_array_equal(device.knn(queries, 4)[1], host.knn(queries, 4)[1])
 
 
+def test_filters_radii_and_approximation_there_equal_the_cpu(library, points):
+    host, device = kith.Index(points, device="cpu"), kith.Index(library.up(points))
+    queries = points[:777] + points.dtype.type(0.001)
+    there = library.up(queries)
+    for options in ({"eps": 0.3}, {"max_leaves": 3}, {"max_leaves": 2, "eps": 0.1}, {}):
+        for arrays in ((there, queries), (None, None)):
+            found = device.knn(arrays[0], 8, return_exact=True, **options)
+            wanted = host.knn(arrays[1], 8, return_exact=True, **options)
+            for one, other in zip(found, wanted, strict=True):
+                same(library, one, other)
+    for dtype in (np.float64, np.float32):
+        radii = np.linspace(0, 0.06, len(queries)).astype(dtype)
+        lists, wanted = device.radius(there, library.up(radii)), host.radius(queries, radii)
+        same(library, lists.indices, wanted.indices)
+        same(library, lists.distances, wanted.distances)
+        same(library, lists.offsets, wanted.offsets)
+        same(library, device.count(there, library.up(radii)), host.count(queries, radii))
+        same(library, device.count(there, radii), host.count(queries, radii))
+    radii = np.linspace(0, 0.06, len(points))
+    same(library, device.count(None, library.up(radii)), host.count(None, radii))
+    radii[::2] = -1
+    radii[1::4] = np.nan
+    found = library.down(device.count(None, library.up(radii)))
+    assert not found[::2].any() and not found[1::4].any() and found[3::4].any()
+    mask = np.random.default_rng(4).random(len(points)) < 0.3
+    for flags in (mask, library.up(mask)):
+        same(library, device.knn(there, 5, allowed=flags)[1], host.knn(queries, 5, allowed=mask)[1])
+        same(library, device.count(there, 0.05, allowed=flags), host.count(queries, 0.05, allowed=mask))
+    for dtype in (np.int64, np.int32, np.uint8):
+        below = np.random.default_rng(4).integers(0, 250, len(queries)).astype(dtype)
+        wanted = host.knn(queries, 3, index_below=below)[1]
+        same(library, device.knn(there, 3, index_below=library.up(below))[1], wanted)
+
+
 def test_the_callers_stream(library, points):
     device = kith.Index(library.up(points))
     wanted = kith.Index(points, device="cpu").knn(points, 4)[1]

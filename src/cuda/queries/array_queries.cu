@@ -39,6 +39,14 @@ void empty_rows(const EmptyTask<T>& task, const Stream& stream) {
   check_launch("emptying rows");
 }
 
+void pack_flags(const std::uint8_t* flags, std::uint64_t count, std::uint64_t* words, const Stream& stream) {
+  if (count == 0) return;
+  const std::uint64_t halves = (count + 63) / 64 * 2;
+  pack_each<<<blocks_for(halves * kWarp), kArrayThreads, 0, stream.get()>>>(
+      flags, count, reinterpret_cast<std::uint32_t*>(words), halves);
+  check_launch("packing flags");
+}
+
 template void prepare_queries(const PrepareTask<float>&, const Stream&);
 template void prepare_queries(const PrepareTask<double>&, const Stream&);
 template void report_distances(const ReportTask<float>&, const Stream&);

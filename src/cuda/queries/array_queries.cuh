@@ -13,6 +13,12 @@ namespace kith::cuda {
 
 inline constexpr std::uint32_t kArrayThreads = 256;
 
+/// Called: it would take registers from searches without radii of their own.
+template <typename T>
+__device__ KITH_NOINLINE T bound_of_radius(Metric metric, double radius) {
+  return radius >= 0 ? core::reduced_bound_of_radius<T>(metric, radius) : T(-1);
+}
+
 /// A thread per row.
 template <typename T>
 __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_constant__ PrepareTask<T> task) {
@@ -20,6 +26,11 @@ __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_const
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count;
        i += step) {
+    const T bound = task.radii == nullptr ? task.bound : bound_of_radius<T>(task.metric, task.radii[i]);
+    if (task.rows == nullptr) {
+      task.bounds[i] = bound;
+      continue;
+    }
     const T* from = task.rows + i * task.row_stride;
     T* to = task.prepared + i * dims;
     const bool is_good = task.map.takes(from);
@@ -28,7 +39,7 @@ __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_const
       if (!is_good) to[d] = T(0);
       if (is_good && task.lengths != nullptr) to[d] = core::wrapped(to[d], task.lengths[d]);
     }
-    task.bounds[i] = is_good ? task.bound : T(-1);
+    task.bounds[i] = is_good ? bound : T(-1);
   }
 }
 
@@ -50,9 +61,22 @@ __global__ void __launch_bounds__(kArrayThreads) empty_bad_rows(const __grid_con
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.rows;
        i += step) {
     if (!(task.bounds[i] < T(0))) continue;
+    if (task.exact != nullptr) task.exact[i] = 1;
     for (std::uint32_t j = 0; j < task.k; ++j) {
       put_answer(task.answer, i * task.k + j, task.missing, std::numeric_limits<T>::infinity());
     }
+  }
+}
+
+/// A thread per flag: bit i % 32 of half i / 32 is whether flags[i] is not 0. There are `halves` of 32 bits.
+template <typename Flag>
+__global__ void __launch_bounds__(kArrayThreads)
+    pack_each(const Flag* flags, std::uint64_t count, std::uint32_t* packed, std::uint64_t halves) {
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < halves * kWarp;
+       i += step) {
+    const std::uint32_t bits = ballot(i < count && flags[i] != 0);
+    if (lane_number() == 0) packed[i / kWarp] = bits;
   }
 }
 

@@ -164,18 +164,72 @@ TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
     AnswerStorage<T> found(kRows * k, form);
     std::vector<T> bounds, reduced;
     std::vector<std::uint32_t> indices;
+    std::vector<std::uint8_t> exact(kRows, 0), expected_exact;
     for (std::uint64_t i = 0; i < kRows; ++i) {
       const bool is_good = random() % 5 != 0;
       bounds.push_back(is_good ? T(0) : T(-1));
+      expected_exact.push_back(is_good ? 0 : 1);
       for (std::uint32_t j = 0; j < k; ++j) {
         cuda::put_answer(found.answer(), i * k + j, static_cast<std::uint32_t>(i), T(j));
         indices.push_back(is_good ? static_cast<std::uint32_t>(i) : kMissing);
         reduced.push_back(is_good ? T(j) : kInfinity);
       }
     }
-    run_empty(cuda::EmptyTask<T>{
-        .bounds = bounds.data(), .rows = kRows, .k = k, .answer = found.answer(), .missing = kMissing});
+    run_empty(cuda::EmptyTask<T>{.bounds = bounds.data(),
+                                 .rows = kRows,
+                                 .k = k,
+                                 .answer = found.answer(),
+                                 .missing = kMissing,
+                                 .exact = form % 2 == 0 ? exact.data() : nullptr});
     found.expect(indices, reduced);
+    if (form % 2 != 0) std::fill(expected_exact.begin(), expected_exact.end(), std::uint8_t{0});
+    EXPECT_EQ(exact, expected_exact);
+  }
+}
+
+TYPED_TEST(EmulatedArrays, RadiiBecomeTheBoundsOfTheHost) {
+  using T = TypeParam;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(8);
+  std::vector<double> radii = {0,     -0.0,      1,   0.1,  3.14159265358979, 1e-40,        5e-324,
+                               1e300, kInfinity, 0.5, -0.1, -kInfinity,       std::nan(""), 1e-46};
+  for (int i = 0; i < 600; ++i) {
+    const int exponent = static_cast<int>(random() % 80) - 60;
+    radii.push_back(std::ldexp(static_cast<double>(random() % 1000003), exponent));
+  }
+  const std::vector<T> rows(radii.size(), T(1));
+  for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::lp(3), Metric::lp(2.3), Metric::cosine(),
+                              Metric::angular(), Metric::haversine(Metric::SphereUnit::metres)}) {
+    for (const bool has_rows : {false, true}) {
+      std::vector<T> prepared(radii.size(), T(-7)), bounds(radii.size(), T(-7));
+      run_prepare(cuda::PrepareTask<T>{.rows = has_rows ? rows.data() : nullptr,
+                                       .row_stride = 1,
+                                       .count = radii.size(),
+                                       .map = {.dims = 1},
+                                       .radii = radii.data(),
+                                       .metric = metric,
+                                       .prepared = has_rows ? prepared.data() : nullptr,
+                                       .bounds = bounds.data()});
+      for (std::uint64_t i = 0; i < radii.size(); ++i) {
+        const T expected = radii[i] >= 0 ? core::reduced_bound_of_radius<T>(metric, radii[i]) : T(-1);
+        ASSERT_EQ(std::memcmp(&bounds[i], &expected, sizeof(T)), 0) << metric.name() << ", radius " << radii[i];
+        ASSERT_EQ(prepared[i], has_rows ? T(1) : T(-7));
+      }
+    }
+  }
+}
+
+TEST(EmulatedFlags, ArePackedAsFiltersHaveThem) {
+  for (const std::uint64_t count : {1, 31, 32, 33, 64, 65, 640, 1500}) {
+    std::mt19937_64 random(count);
+    std::vector<std::uint8_t> flags;
+    for (std::uint64_t i = 0; i < count; ++i) flags.push_back(random() % 3 == 0 ? 0 : static_cast<std::uint8_t>(i | 1));
+    std::vector<std::uint64_t> expected((count + 63) / 64, 0), words(expected.size(), ~std::uint64_t{0});
+    for (std::uint64_t i = 0; i < count; ++i) expected[i / 64] |= std::uint64_t{flags[i] != 0} << i % 64;
+    cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one, [&] {
+      cuda::pack_each(flags.data(), count, reinterpret_cast<std::uint32_t*>(words.data()), 2 * words.size());
+    });
+    EXPECT_EQ(words, expected) << count;
   }
 }
 
