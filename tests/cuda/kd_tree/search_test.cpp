@@ -64,17 +64,29 @@ void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_orde
   std::vector<std::uint32_t> indices(starts.back(), 0xdeadbeef);
   std::vector<T> reduced(starts.back(), T(-1));
   task.starts = starts.data();
-  task.indices = indices.data();
   task.reduced = reduced.data();
-  if (by_packets) {
-    std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
-    scratch[0] = 0;
-    cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-  } else {
-    cuda::launch_list_steps(task, kLaunch);
-  }
+  const auto list = [&] {
+    if (by_packets) {
+      std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
+      scratch[0] = 0;
+      cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+    } else {
+      cuda::launch_list_steps(task, kLaunch);
+    }
+  };
+  task.indices = indices.data();
+  list();
   expect_same_bytes(indices, expected.indices, "index");
   expect_same_bytes(reduced, expected.reduced, "reduced");
+  std::vector<std::int64_t> wide(starts.back(), -1);  // as callers on the GPU see them
+  std::vector<T> roots;
+  for (const T each : expected.reduced) roots.push_back(std::sqrt(each));
+  task.indices = nullptr;
+  task.wide = wide.data();
+  task.takes_roots = true;
+  list();
+  expect_same_bytes(wide, std::vector<std::int64_t>(expected.indices.begin(), expected.indices.end()), "wide index");
+  expect_same_bytes(reduced, roots, "root");
 }
 
 /// kNN where each query has a bound of its own: the first k of what a radius search finds.
