@@ -25,7 +25,7 @@
 namespace kith::inline v0 {
 
 template <typename View>
-struct KITH_EXPORT StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
+struct KITH_EXPORT StateOf;  // src/engine: index_state.hpp, bit_state.hpp, sequence_index.cpp
 
 /// The ways to search. `automatic` takes the fastest one that this build has for the data.
 enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
@@ -256,6 +256,8 @@ class KITH_EXPORT SearchIndex {
   std::string first_violation() const;
 
  protected:
+  template <typename Of, typename OfView>
+  friend class DeviceSearchOf;
   explicit SearchIndex(std::shared_ptr<const StateOf<View>> state) : state_(std::move(state)) {}
   std::shared_ptr<const StateOf<View>> state_;
 };
@@ -308,7 +310,6 @@ class KITH_EXPORT Index : public SearchIndex<Index, PointView> {
   std::uint64_t skipped() const;
 
  private:
-  friend class DeviceSearch;
   friend class SearchIndex<Index, PointView>;
   explicit Index(std::shared_ptr<const StateOf<PointView>> state);
 };

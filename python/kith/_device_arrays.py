@@ -160,7 +160,7 @@ def _framework(name: str) -> Framework:
     return _frameworks[name]
 
 
-def _is_on_gpu(array: Any) -> bool:
+def is_on_gpu(array: Any) -> bool:
     if isinstance(array, (np.ndarray, list, tuple, np.generic)):
         return False
     if _owner(array) == "torch":
@@ -180,7 +180,7 @@ def framework_of(array: Any, name: str) -> Framework | None:
 
     Raises RuntimeError if there is no way to search it.
     """
-    if not _is_on_gpu(array):
+    if not is_on_gpu(array):
         return None
     owner = _owner(array)
     if owner in _frameworks:  # there was a way before
@@ -285,3 +285,23 @@ class DeviceRows:
         self.shape = (int(shape[0]), int(shape[1]))
         stride = strides[0] if shape[0] > 1 else shape[1]
         self.view = _kith.DeviceRows(address, library_name(wanted), *self.shape, stride, ordinal)
+
+
+class DeviceBits:
+    """Packed rows of bits on a GPU, kept alive, with the view that the extension takes."""
+
+    def __init__(self, framework: Framework, array: DeviceArray, name: str) -> None:
+        if not array.shape or array.dtype.kind != "u":
+            raise TypeError(
+                f"{name}: rows of bits on a GPU must be bool or unsigned integers (8 to 64 bits in "
+                f"each), not {array.dtype} of shape {array.shape}"
+            )
+        self.lead = tuple(array.shape[:-1])
+        self.ordinal = array.ordinal
+        bytes_per_row = array.dtype.itemsize * array.shape[-1]
+        self.bits = 8 * bytes_per_row
+        with framework.on(array.ordinal):
+            self.array = framework.contiguous(array.array)
+        rows = math.prod(self.lead)
+        address = framework.address(self.array)
+        self.view = _kith.DeviceBits(address, rows, self.bits, bytes_per_row)

@@ -10,15 +10,15 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_radii, require_radii
-from ._device_arrays import DeviceArray, DeviceRows, Framework, array_on, on_host
+from ._device_arrays import DeviceArray, DeviceBits, DeviceRows, Framework, array_on, on_host
 from ._lists import NeighborLists, PointLists
 
 
 class SharedSearch:
     """The searches of an index on a GPU. Goes only when the GPU has done the work it was given."""
 
-    def __init__(self, index: _kith.Index, framework: Framework, ordinal: int) -> None:
-        self.low = _kith.DeviceSearch(index)
+    def __init__(self, index: Any, of_bits: bool, framework: Framework, ordinal: int) -> None:
+        self.low = _kith.DeviceBitSearch(index) if of_bits else _kith.DeviceSearch(index)
         self._framework = framework
         self._ordinal = ordinal
 
@@ -40,7 +40,7 @@ class DeviceSearch:
         framework: Framework,
         ordinal: int,
         dtype: np.dtype,
-        rows: list[DeviceRows],
+        rows: list[DeviceRows] | list[DeviceBits],
         lead: tuple[int, ...],
         options: dict[str, Any],
     ) -> None:
@@ -181,7 +181,7 @@ class DeviceSearch:
             counts = self._counts(distance, radii, options)
             offsets, total = self._offsets(counts, options["stream"])
             distances = self._empty((total,), self._dtype)
-            indices = self._empty((total,), np.uint32)
+            indices = self._empty((total,), np.int64)
             if total:
                 queries = self._rows[0].view if self._rows else None
                 self._search.radius(
@@ -193,8 +193,7 @@ class DeviceSearch:
                     framework.address(distances),
                     **options,
                 )
-            wide = self._widened(indices, options["stream"])
-            return NeighborLists(distances, wide, offsets)
+            return NeighborLists(distances, indices, offsets)
 
     def _boxes_counted(self, options: dict[str, Any]) -> Any:
         counts = self._empty((self._count,), np.uint32)

@@ -16,15 +16,17 @@ struct DeviceRun {
   void* stream = nullptr;  ///< a cudaStream_t of the searcher's device
   bool squared = false;
   core::RowMap map = {};  ///< what becomes of queries; its values are in host memory
+  std::uint32_t bits =
+      0;  ///< if not 0, queries are rows of so many bits, as BitView has them, and their stride is in bytes
 };
 
-/// Where the rows of a kNN search go.
+/// Where the rows of a kNN search, or the lists of a radius search, go.
 template <typename T>
 struct DeviceNeighbors {
   std::uint32_t* indices = nullptr;
   std::int64_t* wide = nullptr;  ///< if not null, the numbers go there instead
   T* distances = nullptr;
-  std::uint8_t* exact = nullptr;  ///< if not null, 1 for each query whose list is certainly exact, else 0
+  std::uint8_t* exact = nullptr;  ///< if not null, 1 for each query whose list is certainly exact, else 0 (kNN)
 };
 
 /// How far radius searches and counts look.
@@ -59,7 +61,7 @@ class DeviceSearcher {
                     std::uint64_t* words) const = 0;
   /// The lists that `count` counted.
   virtual void radius(const QueryBatch<T>& queries, const DeviceReach<T>& reach, const DeviceRun& run,
-                      const std::uint64_t* offsets, std::uint32_t* indices, T* distances) const = 0;
+                      const std::uint64_t* offsets, const DeviceNeighbors<T>& lists) const = 0;
 
   /// Corners side by side.
   virtual void box_count(const BoxBatch<T>& boxes, const DeviceRun& run, std::uint32_t* counts) const = 0;

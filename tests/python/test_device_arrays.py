@@ -175,7 +175,7 @@ class FakeSearch:
         found = self.index.radius(self.rows(queries), radius, **options)
         assert memory(offsets, np.int64, len(found[2])).tolist() == found[2].tolist()
         memory(distances, found[0].dtype, found[0].size)[:] = found[0]
-        memory(indices, np.uint32, found[1].size)[:] = found[1]
+        memory(indices, np.int64, found[1].size)[:] = found[1]
 
     def box_count(self, lower, upper, counts, **options):
         found = self.index.box_count(lower.rows, upper.rows, **self.options(**options))
@@ -184,6 +184,24 @@ class FakeSearch:
     def box(self, lower, upper, offsets, indices, **options):
         found = self.index.box(lower.rows, upper.rows, **self.options(**options))
         memory(indices, np.uint32, found[0].size)[:] = found[0]
+
+
+class FakeBits:
+    """Rows of bits there, as the host's index takes them."""
+
+    def __init__(self, address, rows, bits, row_bytes):
+        assert row_bytes * 8 == bits
+        flat = memory(address, np.uint8, rows * row_bytes)
+        self.rows = _kith.BitRows(flat.reshape(rows, row_bytes), bits)
+        self.count = rows
+
+    def __len__(self):
+        return self.count
+
+
+class FakeBitSearch(FakeSearch):
+    def size(self, queries):
+        return self.index.size if queries is None else len(queries)
 
 
 class FakeBuild:
@@ -207,6 +225,16 @@ class FakeBuild:
 _REAL_BUILD = _kith.Index.build
 
 
+class FakeBitIndex(FakeBuild):
+    """kith::BitIndex on a GPU, answered by one of the host."""
+
+    @staticmethod
+    def build(rows, *, device, **options):
+        return FakeBitIndex(
+            _kith.BitIndex.build(rows, device="cpu", **options), "cpu" if device == "auto" else device
+        )
+
+
 @pytest.fixture
 def cupy(monkeypatch):
     module = types.SimpleNamespace(
@@ -214,9 +242,13 @@ def cupy(monkeypatch):
         devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
         DeviceRows=FakeRows,
         DeviceSearch=FakeSearch,
+        DeviceBits=FakeBits,
+        DeviceBitSearch=FakeBitSearch,
         Index=FakeBuild,
+        BitIndex=FakeBitIndex,
+        BitRows=_kith.BitRows,
     )
-    for where in (_device_arrays, _device_search, kith._index):
+    for where in (_device_arrays, _device_search, kith._index, kith._objects):
         monkeypatch.setattr(where, "_kith", module)
     framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
     framework._cupy = FakeCupy
@@ -420,3 +452,45 @@ def test_an_index_goes_when_its_gpu_is_done(cupy, cloud):
     FakeCupy.calls.clear()
     del device
     assert FakeCupy.calls == ["synchronize device"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint64])
+def test_rows_of_bits(cupy, dtype):
+    rows = np.random.default_rng(1).integers(0, 2**8, (300, 16), np.uint8).view(dtype)
+    host, device = kith.Index(rows, metric="hamming"), kith.Index(FakeArray(rows), metric="hamming")
+    assert host.device == "cpu" and device.device == "cuda:0" and device.dims == 128
+    FakeCupy.calls.clear()
+    queries = rows[:40]
+    for options in ({}, {"max_distance": 50}, {"allowed": np.arange(300) % 2 == 0}):
+        wanted = host.knn(queries, 5, return_exact=True, **options)
+        found = device.knn(FakeArray(queries), 5, return_exact=True, **options)
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+    same(device.knn(k=3, exclude_self=True)[1], host.knn(k=3, exclude_self=True)[1])
+    same(device.knn(FakeArray(rows[0]), 3)[0], host.knn(rows[0], 3)[0])
+    cube = rows.reshape(3, 100, -1)
+    same(device.knn(FakeArray(cube), 3)[0], host.knn(cube, 3)[0])
+    radii = np.linspace(30, 60, 40)
+    lists, wanted = device.radius(FakeArray(queries), FakeArray(radii)), host.radius(queries, radii)
+    same(lists.indices, wanted.indices)
+    same(lists.distances, wanted.distances)
+    same(device.count(FakeArray(queries), 50), host.count(queries, 50))
+    assert FakeCupy.calls == []
+    with pytest.raises(ValueError, match="they must agree"):
+        device.knn(FakeArray(rows[:, :1].copy()), 3)
+    with pytest.raises(TypeError, match="unsigned integers"):
+        device.knn(FakeArray(np.zeros((3, 16))), 3)
+    np.testing.assert_array_equal(device.knn(queries, 3)[1], host.knn(queries, 3)[1])
+
+
+def test_bools_are_packed_by_the_host(cupy):
+    bits = np.random.default_rng(1).random((200, 100)) < 0.5
+    host, device = kith.Index(bits, metric="hamming"), kith.Index(FakeArray(bits), metric="hamming")
+    FakeCupy.calls.clear()
+    same(device.knn(FakeArray(bits[:9]), 3)[1], host.knn(bits[:9], 3)[1])
+    assert FakeCupy.calls == ["to host"]
+    same(device.knn(k=3)[1], host.knn(k=3)[1])
+    same(host.knn(FakeArray(bits[:9]), 3)[1], host.knn(bits[:9], 3)[1])
+    on_host = kith.Index(FakeArray(bits), metric="hamming", device="cpu")
+    assert on_host.device == "cpu"
+    same(on_host.knn(k=3)[1], host.knn(k=3)[1])

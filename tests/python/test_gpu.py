@@ -157,6 +157,24 @@ def test_brute_force_in_many_dims(library):
         same(library, found, wanted)
 
 
+def test_rows_of_bits(library):
+    rows = np.random.default_rng(6).integers(0, 256, (5000, 24), np.uint8)
+    host = kith.Index(rows, metric="hamming", device="cpu")
+    device = kith.Index(library.up(rows), metric="hamming")
+    assert device.device == "cuda:0"
+    there = library.up(rows[:300])
+    found, wanted = device.knn(there, 7, return_exact=True), host.knn(rows[:300], 7, return_exact=True)
+    for one, other in zip(found, wanted, strict=True):
+        same(library, one, other)
+    same(library, device.knn(k=4, exclude_self=True)[1], host.knn(k=4, exclude_self=True)[1])
+    radii = np.linspace(60, 90, 300)
+    lists, wanted = device.radius(there, library.up(radii)), host.radius(rows[:300], radii)
+    same(library, lists.indices, wanted.indices)
+    same(library, lists.distances, wanted.distances)
+    bits = np.unpackbits(rows[:50], axis=1).astype(bool)
+    same(library, device.knn(library.up(bits), 3)[1], host.knn(bits, 3)[1])
+
+
 def test_objects_on_the_gpu():
     words = ["kith", "kin", "kind", "king", "kiln", "with", "wit"] * 30
     wanted = kith.CoverTree(words, metric="edit", device="cpu").knn(["kit", "win"], k=5)

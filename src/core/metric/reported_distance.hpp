@@ -3,6 +3,8 @@
 
 #include "core/metric/metrics.hpp"
 
+#include <cstdint>
+
 namespace kith::core {
 
 /// The distance that the user sees for a reduced one; `squared` is for L2 only.
@@ -31,6 +33,12 @@ template <typename T>
 KITH_HOST_DEVICE T reduced_bound_of_radius(Metric metric, double radius) {
   const T r = rounded_down<T>(radius) + T(0);  // -0 is +0: bounds are compared by their bits, too
   return visit_kind<EveryMetric>(metric.kind(), metric.p(), [r](const auto& each) { return each.bound_of(r); });
+}
+
+/// The same for distances that are whole numbers of bits: whole and finite, above all that rows may have.
+KITH_HOST_DEVICE inline float whole_bound_of_radius(double radius) {
+  constexpr double kAbove = 1 << 21;
+  return static_cast<float>(static_cast<std::int32_t>(radius < kAbove ? radius : kAbove));
 }
 
 }  // namespace kith::core

@@ -15,8 +15,14 @@ inline constexpr std::uint32_t kArrayThreads = 256;
 
 /// Called: it would take registers from searches without radii of their own.
 template <typename T>
-__device__ KITH_NOINLINE T bound_of_radius(Metric metric, double radius) {
-  return radius >= 0 ? core::reduced_bound_of_radius<T>(metric, radius) : T(-1);
+__device__ KITH_NOINLINE T bound_of_radius(Metric metric, bool is_of_bits, double radius) {
+  if (!(radius >= 0)) return T(-1);
+  return is_of_bits ? T(core::whole_bound_of_radius(radius)) : core::reduced_bound_of_radius<T>(metric, radius);
+}
+template <typename T>
+__device__ __forceinline__ T bound_of_row(const PrepareTask<T>& task, std::uint64_t row) {
+  if (task.radii == nullptr) return task.bound;
+  return bound_of_radius<T>(task.metric, task.bits != 0, task.radii[row]);
 }
 
 /// A thread per row.
@@ -26,7 +32,7 @@ __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_const
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count;
        i += step) {
-    const T bound = task.radii == nullptr ? task.bound : bound_of_radius<T>(task.metric, task.radii[i]);
+    const T bound = bound_of_row(task, i);
     if (task.rows == nullptr) {
       task.bounds[i] = bound;
       continue;
@@ -40,6 +46,26 @@ __global__ void __launch_bounds__(kArrayThreads) prepare_rows(const __grid_const
       if (is_good && task.lengths != nullptr) to[d] = core::wrapped(to[d], task.lengths[d]);
     }
     task.bounds[i] = is_good ? bound : T(-1);
+  }
+}
+
+/// Rows of bits, a thread per word of 32: their bytes, and zeros behind the last bit.
+template <typename T>
+__global__ void __launch_bounds__(kArrayThreads) prepare_bits(const __grid_constant__ PrepareTask<T> task) {
+  const std::uint32_t words = (task.bits + 63) / 64 * 2, bytes = (task.bits + 7) / 8;
+  const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
+  for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < task.count * words;
+       i += step) {
+    const std::uint64_t row = i / words;
+    const auto place = static_cast<std::uint32_t>(i % words);
+    const auto* from = reinterpret_cast<const unsigned char*>(task.rows) + row * task.row_stride;
+    std::uint32_t word = 0;
+    for (std::uint32_t at = 4 * place; at < 4 * place + 4 && at < bytes; ++at) {
+      const std::uint32_t behind = at + 1 == bytes ? 8 * bytes - task.bits : 0;  // bits of this byte that do not count
+      word |= (from[at] >> behind << behind) << at % 4 * 8;
+    }
+    reinterpret_cast<std::uint32_t*>(task.prepared)[i] = word;
+    if (place == 0) task.bounds[row] = bound_of_row(task, row);
   }
 }
 

@@ -58,6 +58,7 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
                                  .bound = reach.bound,
                                  .radii = reach.radii,
                                  .metric = metric_,
+                                 .bits = run.bits,
                                  .prepared = prepared.rows.data(),
                                  .bounds = prepared.bounds.data()},
                   stream);
@@ -84,7 +85,7 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const KnnAnswer<T> answer{.indices = rows.indices,
                             .reduced = rows.distances,
                             .is_reported = true,
-                            .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared,
+                            .takes_roots = takes_roots(run),
                             .wide = rows.wide};
   if (!is_empty) {
     engine_.knn(KnnRequest<T>{.metric = search_metric_,
@@ -166,18 +167,20 @@ void ArraySearch<T>::pack(const std::uint8_t* flags, std::uint64_t count, const 
 
 template <typename T>
 void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach,
-                            const engine::DeviceRun& run, const std::uint64_t* offsets, std::uint32_t* indices,
-                            T* distances) const {
+                            const engine::DeviceRun& run, const std::uint64_t* offsets,
+                            const engine::DeviceNeighbors<T>& lists) const {
   if (queries.count == 0 || engine_.points() == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
   const Prepared prepared = prepare(queries, reach, run, stream);
   RadiusRequest<T> request = radius_request(queries, prepared, reach.bound);
   request.starts = offsets;
-  request.indices = indices;
-  request.reduced = distances;
+  request.indices = lists.indices;
+  request.wide = lists.wide;
+  request.reduced = lists.distances;
+  request.takes_roots = takes_roots(run);
   engine_.list(request, stream);
-  report(run, 0, offsets + queries.count, distances, stream);
+  if (!request.takes_roots) report(run, 0, offsets + queries.count, lists.distances, stream);
 }
 
 template <typename T>

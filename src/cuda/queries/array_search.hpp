@@ -35,7 +35,7 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
   void pack(const std::uint8_t* flags, std::uint64_t count, const engine::DeviceRun& run,
             std::uint64_t* words) const override;
   void radius(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach, const engine::DeviceRun& run,
-              const std::uint64_t* offsets, std::uint32_t* indices, T* distances) const override;
+              const std::uint64_t* offsets, const engine::DeviceNeighbors<T>& lists) const override;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, std::uint32_t* counts) const override;
   void box(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, const std::uint64_t* offsets,
            std::uint32_t* indices) const override;
@@ -53,6 +53,8 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
   /// Reduced distances become what the metric reports; `entries` of them, or as many as the device has counted.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;
+  /// Whether kernels write what is reported: square roots of reduced distances.
+  bool takes_roots(const engine::DeviceRun& run) const { return metric_.kind() == Metric::Kind::l2 && !run.squared; }
   RadiusRequest<T> radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
   BoxRequest<T> box_request(const engine::BoxBatch<T>& boxes) const;
   Stream stream_of(const engine::DeviceRun& run) const {

@@ -23,8 +23,9 @@ struct PrepareTask {
   T bound = 0;
   const double* radii = nullptr;  ///< if not null, bounds are made of these instead, as the metric says
   Metric metric = {};
-  T* prepared = nullptr;  ///< count x map.searched_dims()
-  T* bounds = nullptr;    ///< per row
+  std::uint32_t bits = 0;  ///< if not 0, rows are of so many bits, their stride is in bytes, and they become words
+  T* prepared = nullptr;   ///< count x map.searched_dims(), or words of 32 bits, twice as many as of 64
+  T* bounds = nullptr;     ///< per row
 };
 
 /// Reduced distances become reported ones, in place.

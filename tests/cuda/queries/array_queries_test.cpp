@@ -6,7 +6,9 @@
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"
 #include "cuda/kd_tree/loose_tree.hpp"
+#include "engine/bit_words.hpp"
 #include "engine/prepared_rows.hpp"
+#include "support/bit_oracle.hpp"
 #include "support/expect_same.hpp"
 #include "support/random_case.hpp"
 
@@ -219,6 +221,35 @@ TYPED_TEST(EmulatedArrays, RadiiBecomeTheBoundsOfTheHost) {
   }
 }
 
+TEST(EmulatedBits, BecomeTheWordsOfTheHost) {
+  for (const std::uint32_t bits : {1u, 7u, 8u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 100u, 1000u}) {
+    std::mt19937_64 random(bits);
+    const BitSet rows = random_bits(37, bits, bits % 3, random);
+    const engine::BitWords expected(rows.view(), "rows", {.threads = 1});
+    const std::uint32_t words = 2 * expected.rows().words_per_row;
+    std::vector<double> radii;
+    for (int i = 0; i < 37; ++i) radii.push_back(i == 3 ? -1 : i == 4 ? 1e300 : i / 2.0);
+    for (const bool has_radii : {false, true}) {
+      std::vector<float> prepared(37 * words, 1), bounds(37, -7);
+      const cuda::PrepareTask<float> task{.rows = reinterpret_cast<const float*>(rows.view().data()),
+                                          .row_stride = static_cast<std::uint64_t>(rows.view().row_bytes()),
+                                          .count = 37,
+                                          .bound = 5,
+                                          .radii = has_radii ? radii.data() : nullptr,
+                                          .bits = bits,
+                                          .prepared = prepared.data(),
+                                          .bounds = bounds.data()};
+      cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one,
+                                [&] { cuda::prepare_bits<float>(task); });
+      EXPECT_EQ(std::memcmp(prepared.data(), expected.rows().words, prepared.size() * sizeof(float)), 0) << bits;
+      for (int i = 0; i < 37; ++i) {
+        const float whole = i == 3 ? -1.0f : i == 4 ? static_cast<float>(1 << 21) : static_cast<float>(i / 2);
+        EXPECT_EQ(bounds[static_cast<std::size_t>(i)], has_radii ? whole : 5.0f) << i;
+      }
+    }
+  }
+}
+
 TEST(EmulatedFlags, ArePackedAsFiltersHaveThem) {
   for (const std::uint64_t count : {1, 31, 32, 33, 64, 65, 640, 1500}) {
     std::mt19937_64 random(count);
@@ -276,7 +307,8 @@ class ArraysByPackets {
     return Neighbors(source_.count, k, points, std::move(indices), Distances(std::move(distances)));
   }
 
-  NeighborLists radius() const {
+  /// Kernels take roots themselves, or another one takes them of all entries.
+  NeighborLists radius(bool takes_roots, bool is_wide) const {
     std::vector<std::uint32_t> counts(source_.count), scratch(source_.count + 1, 0);
     cuda::RadiusTask<T> task{{.metric = {},
                               .filter = {},
@@ -289,12 +321,18 @@ class ArraysByPackets {
     std::vector<std::uint64_t> offsets{0};
     for (const std::uint32_t count : counts) offsets.push_back(offsets.back() + count);
     std::vector<std::uint32_t> indices(offsets.back());
+    std::vector<std::int64_t> wide(offsets.back());
     std::vector<T> distances(offsets.back());
     task.starts = offsets.data();
-    task.indices = indices.data();
+    task.indices = is_wide ? nullptr : indices.data();
+    task.wide = is_wide ? wide.data() : nullptr;
+    task.takes_roots = takes_roots;
     task.reduced = distances.data();
     cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-    run_report(cuda::ReportTask<T>{.entries_on_device = &offsets.back(), .distances = distances.data()});
+    if (!takes_roots) {
+      run_report(cuda::ReportTask<T>{.entries_on_device = &offsets.back(), .distances = distances.data()});
+    }
+    for (std::uint64_t i = 0; is_wide && i < wide.size(); ++i) indices[i] = static_cast<std::uint32_t>(wide[i]);
     return NeighborLists(static_cast<std::uint32_t>(tree_.geometry.points), offsets, std::move(indices),
                          Distances(std::move(distances)));
   }
@@ -337,8 +375,10 @@ TYPED_TEST(EmulatedArrays, PacketsWithBadQueriesEqualTheHost) {
     const double radius = index.knn_self(10).distance(random() % 700, 9);
     const T bound = core::reduced_bound_of_radius<T>(Metric::l2(), radius);
     const SearchOptions options{.skip_nonfinite = true};
-    expect_same(index.radius(queries.view(), radius, options),
-                ArraysByPackets<T>(tree, queries.view(), bound).radius());
+    for (const int form : {0, 1, 2, 3}) {
+      expect_same(index.radius(queries.view(), radius, options),
+                  ArraysByPackets<T>(tree, queries.view(), bound).radius(form % 2 == 0, form < 2));
+    }
     expect_same(index.knn(queries.view(), 8, options),
                 ArraysByPackets<T>(tree, queries.view(), std::numeric_limits<T>::infinity()).knn(8));
     if (this->HasFatalFailure()) return;

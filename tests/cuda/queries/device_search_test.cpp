@@ -122,16 +122,22 @@ void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::u
   stream.wait();
   const std::vector<std::uint64_t> found_offsets = offsets.values();
   ASSERT_EQ(found_offsets, std::vector<std::uint64_t>(expected.offsets().begin(), expected.offsets().end()));
-  const DeviceArray<std::uint32_t> indices = storage<std::uint32_t>(found_offsets.back());
-  const DeviceArray<T> distances = storage<T>(found_offsets.back());
-  if (asked.is_self) {
-    search.radius_self(radius, offsets.data(), indices.data(), distances.data(), options);
-  } else {
-    search.radius(rows.view(), radius, offsets.data(), indices.data(), distances.data(), options);
-  }
-  stream.wait();
-  expect_same(expected,
-              NeighborLists(expected.points(), found_offsets, indices.values(), Distances(distances.values())));
+  const auto expect_in = [&](auto number) {
+    const DeviceArray<decltype(number)> indices = storage<decltype(number)>(found_offsets.back());
+    const DeviceArray<T> distances = storage<T>(found_offsets.back());
+    if (asked.is_self) {
+      search.radius_self(radius, offsets.data(), indices.data(), distances.data(), options);
+    } else {
+      search.radius(rows.view(), radius, offsets.data(), indices.data(), distances.data(), options);
+    }
+    stream.wait();
+    const std::vector<decltype(number)> numbers = indices.values();
+    expect_same(expected, NeighborLists(expected.points(), found_offsets,
+                                        std::vector<std::uint32_t>(numbers.begin(), numbers.end()),
+                                        Distances(distances.values())));
+  };
+  expect_in(std::uint32_t{});
+  expect_in(std::int64_t{});
 }
 
 template <typename T>
