@@ -250,6 +250,13 @@ class KITH_EXPORT SearchIndex {
   std::uint64_t memory_bytes() const;
   /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;
+  /// Which path a kNN search takes on this device, and why a faster one does not apply, in a few words for people: of
+  /// so many queries, or, without their number, of the points themselves. Arrays of the options are not read. Throws
+  /// UsageError as the search does.
+  std::string explain_knn(std::uint32_t k, std::optional<std::uint64_t> queries = {},
+                          const SearchOptions& options = {}) const;
+  /// The same for radius searches and counts.
+  std::string explain_radius(std::optional<std::uint64_t> queries = {}, const SearchOptions& options = {}) const;
   /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
   /// is wrong first, with the two points and their distance; empty if nothing is. All else was checked when the index
   /// was built or loaded. For trees it takes longer than loading.

@@ -454,5 +454,37 @@ TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
   expect_same_bytes(indices, {expected.begin() + first * kNeighbours, expected.begin() + end * kNeighbours}, "index");
 }
 
+TEST(PacketReasons, AreNamed) {
+  cuda::SearchTree<float> tree;
+  tree.geometry = core::KdGeometry{40000, 11};
+  tree.dims = 3;
+  const auto said = [&](const cuda::KnnRequest<float>& request) {
+    const char* reason = cuda::why_no_packets(cuda::KnnTask<float>{request, tree});
+    EXPECT_EQ(cuda::packets_pay(cuda::KnnTask<float>{request, tree}), reason == nullptr);
+    return std::string(reason == nullptr ? "" : reason);
+  };
+  cuda::KnnRequest<float> request{.queries = {.count = 40000}, .k = 8};
+  EXPECT_EQ(said(request), "");
+  request.filter.exclude_self = true;
+  EXPECT_EQ(said(request), "");
+  request.k = 208;
+  EXPECT_EQ(said(request), "k is too large");
+  request.k = 8;
+  request.queries.count = 4000;
+  EXPECT_EQ(said(request), "there is fewer than one query for 8 points");
+  request.queries.count = 2000;
+  EXPECT_EQ(said(request), "there are too few queries");
+  request.queries.count = 40000;
+  const float bounds = 1;
+  request.bounds = &bounds;
+  EXPECT_EQ(said(request), "queries have bounds of their own");
+  request.bounds = nullptr;
+  request.metric.kind = Metric::Kind::l1;
+  EXPECT_EQ(said(request), "packets are for L2 without periodic axes");
+  request.metric.kind = Metric::Kind::l2;
+  tree.dims = 6;
+  EXPECT_EQ(said(request), "packets take 2 to 5 dims");
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -64,28 +64,40 @@ std::uint32_t kept_keys(std::uint32_t wanted, const SearchTree<T>& tree) {
   return wanted <= 8 && tree.geometry.most_per_leaf() <= buffered_keys(10, tree.dims) ? 10 : 18;
 }
 
-/// Whether packets are right and worth it: plain L2 in few dims without filters, and queries about as dense as points.
+/// Why packets are not right, or not worth it, for people; null: they are. They take plain L2 in few dims without
+/// filters, and queries about as dense as points.
 template <typename T>
-bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const SearchFilter& filter,
-                  const QuerySource<T>& queries) {
+const char* why_no_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const SearchFilter& filter,
+                           const QuerySource<T>& queries) {
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
-  const bool is_filtered = filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
-  return metric.is_plain_l2() && !is_filtered && tree.dims >= kFewestPacketDims && tree.dims <= kMostPacketDims &&
-         queries.chosen_count == nullptr && most >= kFewestPerLeaf && most <= most_per_leaf_of(tree.dims) &&
-         geometry.levels >= kFewestPacketLevels && geometry.points < (std::uint64_t{1} << 31) &&
-         queries.count >= kFewestForPackets && queries.count >= geometry.points / kPointsPerQuery &&
-         queries.count < (std::uint64_t{1} << 32);
+  static_assert(kFewestPacketDims == 2 && kMostPacketDims == 5 && kPointsPerQuery == 8, "the words below say so");
+  if (!metric.is_plain_l2()) return "packets are for L2 without periodic axes";
+  if (filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr) return "a filter is set";
+  if (tree.dims < kFewestPacketDims || tree.dims > kMostPacketDims) return "packets take 2 to 5 dims";
+  if (most < kFewestPerLeaf || most > most_per_leaf_of(tree.dims)) return "the leaves are too small or too large";
+  if (geometry.levels < kFewestPacketLevels) return "there are too few points";
+  if (queries.chosen_count != nullptr) return "the device chooses the queries";
+  if (queries.count < kFewestForPackets) return "there are too few queries";
+  if (queries.count < geometry.points / kPointsPerQuery) return "there is fewer than one query for 8 points";
+  const bool fits = geometry.points < std::uint64_t{1} << 31 && queries.count < std::uint64_t{1} << 32;
+  return fits ? nullptr : "there are too many points or queries";
 }
 template <typename T>
-bool packets_pay(const KnnTask<T>& task) {
-  return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.filter, task.queries) &&
-         task.k + (task.filter.exclude_self ? 1 : 0) <=
-             (can_collect(task.tree.dims) ? kMostByCollecting : kMostByKeys<T>);
+const char* why_no_packets(const KnnTask<T>& task) {
+  if (const char* reason = why_no_packets(task.tree, task.metric, task.filter, task.queries)) return reason;
+  if (task.bounds != nullptr) return "queries have bounds of their own";
+  const std::uint32_t wanted = task.k + (task.filter.exclude_self ? 1 : 0);
+  return wanted <= (can_collect(task.tree.dims) ? kMostByCollecting : kMostByKeys<T>) ? nullptr : "k is too large";
 }
 template <typename T>
-bool packets_pay(const RadiusTask<T>& task) {
-  return can_collect(task.tree.dims) && suit_packets(task.tree, task.metric, task.filter, task.queries);
+const char* why_no_packets(const RadiusTask<T>& task) {
+  const char* reason = why_no_packets(task.tree, task.metric, task.filter, task.queries);
+  return reason == nullptr && !can_collect(task.tree.dims) ? "radius searches by packets take 2 to 4 dims" : reason;
+}
+template <typename Task>
+bool packets_pay(const Task& task) {
+  return why_no_packets(task) == nullptr;
 }
 
 /// How queries are cut into packets.
