@@ -52,6 +52,9 @@ def main():
         points = rng.random((count, 3), dtype=cupy.float32)
         queries = rng.random((count, 3), dtype=cupy.float32)
         index = kith.Index(points)
+        allowed = rng.random(count, dtype=cupy.float32) < 0.5
+        radius = (30 / count * 3 / (4 * np.pi)) ** (1 / 3)  # so that a ball holds about 30 points
+        radii = cupy.full(count, radius)
         row = {
             "points": count,
             "build_ms": median_ms(lambda: kith.Index(points)),
@@ -60,6 +63,11 @@ def main():
             "other_ms": median_ms(lambda: index.knn(queries, 8)),
             "other_native_ms": native_ms(native, "other", count, 8),
             "one_us": 1000 * median_ms(lambda: index.knn(queries[0], 8), 101),
+            "eps_ms": median_ms(lambda: index.knn(queries, 8, eps=0.1)),
+            "allowed_ms": median_ms(lambda: index.knn(queries, 8, allowed=allowed)),
+            "radius_ms": median_ms(lambda: index.radius(radius=radius)),
+            "radii_ms": median_ms(lambda: index.radius(queries, radii)),
+            "latency_us": {some: 1000 * median_ms(lambda: index.knn(queries[:some], 8), 101) for some in (1, 10, 100, 1000)},
         }
         try:
             row["cupyx_build_ms"], row["cupyx_query_ms"] = peer_ms(points, queries)

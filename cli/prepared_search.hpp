@@ -46,6 +46,10 @@ class PreparedSearch {
   const Index& index() const { return *index_; }
   auto queries() const { return source_.queries(); }
   std::uint64_t query_count() const { return query_count_; }
+  /// The same, or nothing where the points are the queries.
+  std::optional<std::uint64_t> queries_given() const {
+    return flags_.self() ? std::nullopt : std::optional(query_count_);
+  }
   /// How the search runs: the flags, and what was read for them. Valid as long as this lives.
   SearchOptions options(const ProgressCallback& progress) const;
   /// What was read from --radius-file: one per query; empty without it.

@@ -71,7 +71,7 @@ part_build() {
 part_bench() {
   local words=../shared/data/words/american-english number=0 name
   [ -e "$words" ] || words=-
-  for name in bench gpu-build gpu-search gpu-brute gpu-bits gpu-select gpu-classify gpu-cover gpu-cover-search; do
+  for name in bench gpu-build gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-cover gpu-cover-search; do
     ((number++ % of == first)) || continue
     case $name in
       bench)
@@ -80,6 +80,7 @@ part_bench() {
         ;;
       gpu-build) step "$name" build-gpu/bin/gpu_build_timer "$results/kd_tree_gpu_build.json" ;;
       gpu-search) step "$name" build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.json" ;;
+      gpu-cliffs) step "$name" build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_cliffs.json" cliffs ;;
       gpu-brute) step "$name" build-gpu/bin/gpu_brute_timer "$results/brute_force_gpu.json" ;;
       gpu-bits) step "$name" build-gpu/bin/gpu_bits_timer "$results/bits_gpu.json" ;;
       gpu-select) step "$name" build-gpu/bin/gpu_select_timer "$results/select_gpu.json" ;;

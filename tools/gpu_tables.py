@@ -67,6 +67,57 @@ def gpu_search():
     return "\n".join(lines) + "\n" + gpu_line(report).rstrip() + note + "\n"
 
 
+def gpu_cliffs():
+    """Rows of the report on what lies beside the fast paths, and a note about the machine."""
+    report = gpu_report("kd_tree_gpu_cliffs")
+    return ([], "Not measured yet.\n") if report is None else (report["rows"], gpu_line(report))
+
+
+def times_plain(row):
+    """How many times as long as plain, and the milliseconds."""
+    return f"{row['ratio']:.{2 if row['ratio'] < 10 else 1}f} ({fine_milliseconds(row['ms'])})"
+
+
+def gpu_cliff_options():
+    rows, machine = gpu_cliffs()
+    cells, order, dims_of = {}, [], []
+    seen = set()
+    for row in rows:
+        key = (row["search"], row["queries"], row["dims"])
+        if row["cloud"] != "uniform" or row["dtype"] != "f32" or row["k"] != 8 or key in seen:
+            continue
+        seen.add(key)
+        dense = "" if row["queries"] >= 1_000_000 or row["dims"] >= 8 and row["queries"] >= 100_000 else ", a tenth of the queries"
+        name = row["search"] + dense
+        if name not in order:
+            order.append(name)
+        if row["dims"] not in dims_of:
+            dims_of.append(row["dims"])
+        cells[name, row["dims"]] = times_plain(row)
+    if not order:
+        return machine
+    lines = ["| search | " + " | ".join(f"{dims} dims" for dims in dims_of) + " |", "|" + "---|" * (1 + len(dims_of))]
+    for name in order:
+        lines.append(f"| {name} | " + " | ".join(cells.get((name, dims), "") for dims in dims_of) + " |")
+    return "\n".join(lines) + "\n" + machine
+
+
+def gpu_cliff_shapes():
+    rows, machine = gpu_cliffs()
+    shapes = [row for row in rows if row["points"] == row["queries"] and row["dims"] == 3 and row["search"] in ("self", "other")]
+    if not shapes:
+        return machine
+    lines = ["| cloud | type | search | k | times uniform, k = 8 (ms) |", "|" + "---|" * 5]
+    seen = set()
+    for row in shapes:
+        key = (row["cloud"], row["dtype"], row["search"], row["k"])
+        if key in seen:
+            continue
+        seen.add(key)
+        lines.append(f"| {row['cloud']} | {row['dtype']} | {row['search']} | {row['k']} | {times_plain(row)} |")
+    return "\n".join(lines) + "\n" + machine
+
+
 def gpu_brute():
     report = gpu_report("brute_force_gpu")
     if report is None:
@@ -230,7 +281,25 @@ def python_gpu():
             ("build", "build_ms", None, "cupyx_build_ms"),
             ("k = 8, the points themselves", "self_ms", "self_native_ms", None),
             ("k = 8, as many other points", "other_ms", "other_native_ms", "cupyx_query_ms"),
+            ("the same with `eps=0.1`", "eps_ms", None, None),
+            ("the same, half of the points `allowed`", "allowed_ms", None, None),
+            ("all within a radius, about 30 each", "radius_ms", None, None),
+            ("the same with a radius per point", "radii_ms", None, None),
         ):
+            if not row.get(ours):
+                continue
             cells = [fine_milliseconds(row[name]) if name and row.get(name) else "" for name in (ours, native, peer)]
             lines.append(f"| {row['points']:,} | {what} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n" + gpu_line(report)
+
+
+def python_gpu_latency():
+    report = gpu_report("python_gpu")
+    rows = [] if report is None else [row for row in report["rows"] if "latency_us" in row]
+    if not rows:
+        return "Not measured yet.\n"
+    counts = list(rows[0]["latency_us"])
+    lines = ["| points | " + " | ".join(f"{count} queries" for count in counts) + " |", "|" + "---|" * (1 + len(counts))]
+    for row in rows:
+        lines.append(f"| {row['points']:,} | " + " | ".join(f"{row['latency_us'][count]:.0f}" for count in counts) + " |")
+    return "\n".join([*lines, "", "Microseconds for all of them, k = 8, between two events in the stream."]) + "\n" + gpu_line(report)

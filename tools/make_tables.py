@@ -57,6 +57,8 @@ TABLES = {
     "gpu_build_phases": gpu_tables.gpu_build_phases,
     "gpu_check": gpu_tables.gpu_check,
     "gpu_classify": gpu_tables.gpu_classify,
+    "gpu_cliff_options": gpu_tables.gpu_cliff_options,
+    "gpu_cliff_shapes": gpu_tables.gpu_cliff_shapes,
     "gpu_cover_build": gpu_tables.gpu_cover_build,
     "gpu_cover_search": gpu_tables.gpu_cover_search,
     "gpu_search": gpu_tables.gpu_search,
@@ -65,6 +67,7 @@ TABLES = {
     "kd_tree_cpu_x86_64": lambda: cpu_tables.kd_tree_cpu(results="kd_tree_cpu_x86_64"),
     "kd_tree_short": kd_tree_short,
     "python_gpu": gpu_tables.python_gpu,
+    "python_gpu_latency": gpu_tables.python_gpu_latency,
     "read_csv": cpu_tables.read_csv,
     "scipy_kd_tree": cpu_tables.scipy_kd_tree,
 }

@@ -59,6 +59,7 @@ int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, Te
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
+  if (flags.output.explain) flags.output.explanation(index.explain_knn(knn.k, prepared.queries_given(), options));
   const Neighbors found = flags.self() ? index.knn_self(knn.k, options) : index.knn(prepared.queries(), knn.k, options);
   stop_if_interrupted();
 

@@ -111,6 +111,8 @@ int find_within(const RadiusFlags& radius, const PreparedSearch<Source>& prepare
   SearchTimes times = prepared.times();
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
+  if (flags.output.explain)
+    flags.output.explanation(prepared.index().explain_radius(prepared.queries_given(), options));
   const Radii radii = radius.radius ? Radii(*radius.radius) : Radii(prepared.radii());
   const FoundWithin found = search_within(radius, prepared, radii, options);
   stop_if_interrupted();

@@ -10,8 +10,8 @@
 namespace kith::inline v0 {
 
 /// Borrows rows of bits, packed as numpy.packbits writes them: bit j of a row is bit 7 - j % 8 of its byte j / 8. What
-/// the last byte holds behind the last bit does not count. Copying is free; the memory, on the host, must outlive the
-/// view.
+/// the last byte holds behind the last bit does not count. Copying is free; the memory, on the host (for
+/// DeviceBitSearch on the GPU), must outlive the view.
 class KITH_EXPORT BitView {
  public:
   /// No rows of no bits.

@@ -25,7 +25,7 @@
 namespace kith::inline v0 {
 
 template <typename View>
-struct KITH_EXPORT StateOf;  // src/engine: index_state.hpp, bit_index.cpp, sequence_index.cpp
+struct KITH_EXPORT StateOf;  // src/engine: index_state.hpp, bit_state.hpp, sequence_index.cpp
 
 /// The ways to search. `automatic` takes the fastest one that this build has for the data.
 enum class Engine : std::uint8_t { automatic, brute_force, kd_tree, cover_tree };
@@ -251,12 +251,21 @@ class KITH_EXPORT SearchIndex {
   std::uint64_t memory_bytes() const;
   /// Why this engine and device, and what the index holds, in a few lines for people.
   std::string explain() const;
+  /// Which path a kNN search takes on this device, and why a faster one does not apply, in a few words for people: of
+  /// so many queries, or, without their number, of the points themselves. Arrays of the options are not read. Throws
+  /// UsageError as the search does.
+  std::string explain_knn(std::uint32_t k, std::optional<std::uint64_t> queries = {},
+                          const SearchOptions& options = {}) const;
+  /// The same for radius searches and counts.
+  std::string explain_radius(std::optional<std::uint64_t> queries = {}, const SearchOptions& options = {}) const;
   /// Checks also what no search relies on: that a cover tree is nested, covers and separates as it must. Returns what
   /// is wrong first, with the two points and their distance; empty if nothing is. All else was checked when the index
   /// was built or loaded. For trees it takes longer than loading.
   std::string first_violation() const;
 
  protected:
+  template <typename Of, typename OfView>
+  friend class DeviceSearchOf;
   explicit SearchIndex(std::shared_ptr<const StateOf<View>> state) : state_(std::move(state)) {}
   std::shared_ptr<const StateOf<View>> state_;
 };
@@ -309,7 +318,6 @@ class KITH_EXPORT Index : public SearchIndex<Index, PointView> {
   std::uint64_t skipped() const;
 
  private:
-  friend class DeviceSearch;
   friend class SearchIndex<Index, PointView>;
   explicit Index(std::shared_ptr<const StateOf<PointView>> state);
 };

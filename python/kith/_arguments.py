@@ -94,35 +94,48 @@ def as_period(period: Any, dims: int) -> list[float]:
     return lengths
 
 
+def require_radii(dtype: np.dtype, shape: tuple[int, ...], lead: tuple[int, ...]) -> None:
+    """Raises unless such an array has a radius for each query, or some for all of them."""
+    if dtype.kind not in "fiub":
+        raise TypeError(f"radius must hold numbers, not {dtype}")
+    try:
+        is_fitting = np.broadcast_shapes(shape, lead) == lead
+    except ValueError:
+        is_fitting = False
+    if not is_fitting:
+        raise ValueError(
+            f"radius has the shape {shape}, the queries {lead}: give one radius, or one for "
+            "each query"
+        )
+
+
 def as_radii(radius: Any, lead: tuple[int, ...]) -> float | npt.NDArray[np.float64]:
     """One radius, or one for each query."""
     if np.ndim(radius) == 0:
         return as_number(radius, "radius")
     radii = np.asarray(radius)
-    if radii.dtype.kind not in "fiub":
-        raise TypeError(f"radius must hold numbers, not {radii.dtype}")
-    try:
-        radii = np.broadcast_to(radii.astype(np.float64, copy=False), lead)
-    except ValueError:
-        raise ValueError(
-            f"radius has the shape {radii.shape}, the queries {lead}: give one radius, or one for "
-            "each query"
-        ) from None
+    require_radii(radii.dtype, radii.shape, lead)
+    radii = np.broadcast_to(radii.astype(np.float64, copy=False), lead)
     return np.require(radii, requirements=["C", "A"]).reshape(-1)
 
 
-def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
-    """A bool for each point as the library's words of 64 bits."""
-    values = np.asarray(mask)
-    if values.dtype != np.bool_:
+def require_allowed(dtype: np.dtype, shape: tuple[int, ...], count: int) -> None:
+    """Raises unless such an array has a bool for each point."""
+    if dtype != np.bool_:
         raise TypeError(
-            f"allowed must be a bool for each point, not {values.dtype}; "
+            f"allowed must be a bool for each point, not {dtype}; "
             "from numbers of points make it by mask = numpy.zeros(n, bool); mask[numbers] = True"
         )
-    if values.shape != (count,):
+    if shape != (count,):
         raise ValueError(
-            f"allowed has the shape {values.shape}, but ({count},) is needed: a bool per point"
+            f"allowed has the shape {shape}, but ({count},) is needed: a bool per point"
         )
+
+
+def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
+    """A bool for each point as the library's words of 64 bits; None if all are allowed."""
+    values = np.asarray(mask)
+    require_allowed(values.dtype, values.shape, count)
     if values.all():
         return None
     words = np.zeros((count + 63) // 64, dtype="<u8")
@@ -131,15 +144,20 @@ def as_allowed(mask: Any, count: int) -> npt.NDArray[np.uint64] | None:
     return words
 
 
+def require_index_below(dtype: np.dtype, shape: tuple[int, ...], lead: tuple[int, ...]) -> None:
+    """Raises unless such an array has a whole number for each query."""
+    if dtype.kind not in "iu":
+        raise TypeError(f"index_below must hold whole numbers, not {dtype}")
+    if shape != lead:
+        raise ValueError(
+            f"index_below has the shape {shape}, the queries {lead}: give one for each"
+        )
+
+
 def as_index_below(bounds: Any, lead: tuple[int, ...]) -> npt.NDArray[np.uint32]:
     """A bound for each query."""
     values = np.asarray(bounds)
-    if values.dtype.kind not in "iu":
-        raise TypeError(f"index_below must hold whole numbers, not {values.dtype}")
-    if values.shape != lead:
-        raise ValueError(
-            f"index_below has the shape {values.shape}, the queries {lead}: give one for each"
-        )
+    require_index_below(values.dtype, values.shape, lead)
     if values.size and values.min() < 0:
         raise ValueError("index_below must not be negative")
     bounded = np.minimum(values.astype(np.uint64), np.uint64(2**32 - 1))

@@ -27,6 +27,7 @@ class Framework(Protocol):
 
     def astype(self, array: Any, dtype: np.dtype) -> Any: ...
     def contiguous(self, array: Any) -> Any: ...
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any: ...
     def address(self, array: Any) -> int: ...
     def empty(self, shape: tuple[int, ...], dtype: Any, ordinal: int) -> Any: ...
     def from_numpy(self, array: np.ndarray, ordinal: int) -> Any: ...
@@ -58,6 +59,9 @@ class CupyFramework:
 
     def contiguous(self, array: Any) -> Any:
         return self._cupy.ascontiguousarray(array)
+
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
+        return self._cupy.broadcast_to(array, shape)
 
     def address(self, array: Any) -> int:
         return array.data.ptr
@@ -117,6 +121,9 @@ class TorchFramework:
     def contiguous(self, array: Any) -> Any:
         return array.contiguous()
 
+    def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
+        return array.expand(shape)
+
     def address(self, array: Any) -> int:
         return array.data_ptr()
 
@@ -153,7 +160,7 @@ def _framework(name: str) -> Framework:
     return _frameworks[name]
 
 
-def _is_on_gpu(array: Any) -> bool:
+def is_on_gpu(array: Any) -> bool:
     if isinstance(array, (np.ndarray, list, tuple, np.generic)):
         return False
     if _owner(array) == "torch":
@@ -173,7 +180,7 @@ def framework_of(array: Any, name: str) -> Framework | None:
 
     Raises RuntimeError if there is no way to search it.
     """
-    if not _is_on_gpu(array):
+    if not is_on_gpu(array):
         return None
     owner = _owner(array)
     if owner in _frameworks:  # there was a way before
@@ -216,6 +223,30 @@ def shared_array(framework: Framework, array: Any) -> Any:
     return torch.from_dlpack(array)
 
 
+class DeviceArray:
+    """An array of any kind on a GPU, as one of the framework."""
+
+    def __init__(self, framework: Framework, array: Any) -> None:
+        self.array = shared_array(framework, array)
+        _, self.dtype, self.shape, _, self.ordinal = framework.describe(self.array)
+
+
+def array_on(
+    framework: Framework | None, array: Any, ordinal: int, name: str
+) -> DeviceArray | None:
+    """The array, if it lies on that GPU, where a search by the framework runs; else None."""
+    if framework is None or framework_of(array, name) is None:
+        return None
+    there = DeviceArray(framework, array)
+    return there if there.ordinal == ordinal else None
+
+
+def on_host(array: Any, name: str) -> Any:
+    """The array itself, or a copy on the host of one that lies on a GPU."""
+    framework = framework_of(array, name)
+    return array if framework is None else framework.to_numpy(shared_array(framework, array))
+
+
 class DeviceRows:
     """Rows of float32 or float64 on a GPU, kept alive, with the view that the extension takes."""
 
@@ -254,3 +285,23 @@ class DeviceRows:
         self.shape = (int(shape[0]), int(shape[1]))
         stride = strides[0] if shape[0] > 1 else shape[1]
         self.view = _kith.DeviceRows(address, library_name(wanted), *self.shape, stride, ordinal)
+
+
+class DeviceBits:
+    """Packed rows of bits on a GPU, kept alive, with the view that the extension takes."""
+
+    def __init__(self, framework: Framework, array: DeviceArray, name: str) -> None:
+        if not array.shape or array.dtype.kind != "u":
+            raise TypeError(
+                f"{name}: rows of bits on a GPU must be bool or unsigned integers (8 to 64 bits in "
+                f"each), not {array.dtype} of shape {array.shape}"
+            )
+        self.lead = tuple(array.shape[:-1])
+        self.ordinal = array.ordinal
+        bytes_per_row = array.dtype.itemsize * array.shape[-1]
+        self.bits = 8 * bytes_per_row
+        with framework.on(array.ordinal):
+            self.array = framework.contiguous(array.array)
+        rows = math.prod(self.lead)
+        address = framework.address(self.array)
+        self.view = _kith.DeviceBits(address, rows, self.bits, bytes_per_row)

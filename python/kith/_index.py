@@ -11,7 +11,14 @@ from . import _kith
 from ._arguments import as_count, as_text, as_threads
 from ._arrays import answers_like, as_queries, as_rows, numpy_dtype, unchanged
 from ._build_plan import build_options
-from ._device_arrays import DeviceRows, Framework, framework_of
+from ._device_arrays import (
+    DeviceArray,
+    DeviceBits,
+    DeviceRows,
+    Framework,
+    framework_of,
+    on_host,
+)
 from ._device_search import DeviceSearch, SharedSearch
 from ._index_boxes import IndexBoxes
 from ._index_files import IndexFiles
@@ -137,6 +144,12 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
             }.items():
                 if is_given:
                     raise ValueError(f"{name} is for points, not for {objects.what}")
+            owner = framework_of(points, "points") if objects is Bits else None
+            on_gpu = 0
+            if owner is not None:
+                on_gpu = DeviceArray(owner, points).ordinal
+                device = f"cuda:{on_gpu}" if device == "auto" else device
+                points = on_host(points, "points")
             with reporting(progress) as report:
                 low_objects = objects.build(
                     points,
@@ -148,7 +161,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
                     threads=as_threads(threads),
                     progress=report,
                 )
-            self._take(low_objects, asked_device, objects=objects)
+            self._take(low_objects, asked_device, owner, on_gpu, objects=objects)
             return
         first = points[0] if isinstance(points, (list, tuple)) and points else None
         if isinstance(first, (str, set, frozenset)):
@@ -212,7 +225,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         self._dtype = numpy_dtype("f32" if objects is not None else low.dtype)
         self._searcher = None
         # The GPU that searches arrays which lie there; None if the host must see them.
-        is_whole = objects is None and low.device.startswith("cuda") and low.skipped == 0
+        is_whole = objects is Bits or (objects is None and low.skipped == 0)
+        is_whole = is_whole and low.device.startswith("cuda")
         self._searched_on = int(low.device.partition(":")[2]) if is_whole else None
 
     def _is_plain_query(self, queries: Any) -> bool:
@@ -229,7 +243,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
 
     def _framework_for(self, queries: Any) -> Framework | None:
         """Whose arrays the answers are; None for NumPy's."""
-        if self._objects is not None:
+        if self._objects is Sequences:
             return None
         if queries is None:
             return self._framework
@@ -248,6 +262,10 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
             return rows, lead, answers_like(queries)
         if queries is None:
             return None, (len(self),), lambda array: framework.from_numpy(array, self._ordinal)
+        if self._objects is not None:
+            ordinal = DeviceArray(framework, queries).ordinal
+            rows, lead = self._objects.queries(self._low, on_host(queries, name))
+            return rows, lead, lambda array: framework.from_numpy(array, ordinal)
         on_device = DeviceRows(framework, queries, name, self._dtype)
         self._require_dims(on_device, name)
         framework.synchronize(on_device.ordinal)
@@ -271,11 +289,16 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
     ) -> DeviceSearch | None:
         """The search where the arrays lie; None if it must go through the host."""
         ordinal = self._searched_on
-        if ordinal is None or "eps" in options or "max_leaves" in options:
+        if ordinal is None or "max_neighbors" in options:
             return None
-        if "max_neighbors" in options:
-            return None
-        rows = []
+        rows: list[Any] = []
+        if self._objects is Bits and queries is not None:
+            given = DeviceArray(framework, queries)
+            if given.dtype == np.bool_ or given.ordinal != ordinal:  # the host packs them
+                return None
+            rows.append(DeviceBits(framework, given, "queries"))
+            Bits.require_bits(self._low, rows[0].bits)
+            queries = None
         for array, name in ((queries, "queries"), (upper, "upper")):
             if array is None:
                 continue
@@ -288,7 +311,8 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
             raise ValueError(
                 f"lower and upper must have one shape; there are {lead} and {rows[1].lead} boxes"
             )
-        rest.add_filters_to(options, len(self), lead)
+        rest.add_filters_to(options, len(self), lead, framework, ordinal)
         if self._searcher is None:
-            self._searcher = SharedSearch(self._low, framework, ordinal)
+            of_bits = self._objects is Bits
+            self._searcher = SharedSearch(self._low, of_bits, framework, ordinal)
         return DeviceSearch(self._searcher, framework, ordinal, self._dtype, rows, lead, options)

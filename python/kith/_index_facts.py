@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_count
 from ._objects import Bits, Sequences
+from ._shared_arguments import SharedArguments
 from ._types import EngineInUse
 
 
@@ -97,6 +99,35 @@ class IndexFacts:
         """Look for what is wrong with a cover tree; "" if nothing is."""
         return self._low.first_violation()
 
-    def explain(self) -> str:
-        """Why this engine and device, and what the index holds, in a few lines."""
-        return self._low.explain()
+    def explain(
+        self, *, k: int | None = None, radius: bool = False, queries: int | None = None,
+        **options: Any,
+    ) -> str:
+        """Why this engine and device, and what the index holds, in a few lines.
+
+        With `k`, or with ``radius=True``, a line says which path such a search takes on this
+        device, and why a faster one does not apply: of so many `queries`, None for the points
+        themselves, with the `options` of `knn` or `radius`. Nothing is searched.
+
+        Examples
+        --------
+        >>> import numpy as np, kith
+        >>> index = kith.Index(np.zeros((500, 3)), engine="kdtree")
+        >>> index.explain(k=8, eps=0.1).splitlines()[-1][:35]
+        'search: kdtree on cpu: queries one '
+        """
+        text = self._low.explain()
+        if k is None and not radius:
+            if queries is not None or options:
+                raise ValueError("which search is to be explained? give k, or radius=True")
+            return text
+        if k is not None and radius:
+            raise ValueError("give k, or radius=True, not both")
+        count = None if queries is None else as_count(queries, "queries", bits=64)
+        rest = SharedArguments(
+            options.pop("allowed", None), options.pop("earlier_only", False),
+            options.pop("index_below", None), False, 0, False,
+        )
+        rest.add_to(options, len(self), () if count is None else (count,))
+        wanted = None if k is None else as_count(k, "k")
+        return f"{text}\n{self._low.explain_search(wanted, count, **options)}"

@@ -139,11 +139,7 @@ class IndexKnn(IndexFacts):
         if framework is not None:
             searcher = self._device_searcher(framework, queries, options, rest)
             if searcher is not None:
-                found = searcher.knn(k)
-                if not return_exact:
-                    return found
-                ones = np.ones(searcher.lead, dtype=bool)
-                return (*found, framework.from_numpy(ones, searcher.ordinal))
+                return searcher.knn(k, return_exact)
         rows, lead, convert = self._host_queries(queries, framework)
         rest.add_to(options, len(self), lead)
         with reporting(rest.progress) as report:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from ._arguments import as_count, as_number, as_radii
+from ._arguments import as_count, as_radii
+from ._device_arrays import on_host
 from ._index_facts import IndexFacts
 from ._lists import NeighborLists, counts_as_asked, lists_as_asked
 from ._progress import Progress, reporting
@@ -142,18 +141,17 @@ class IndexRadius(IndexFacts):
         counted: bool,
     ) -> Any:
         framework = self._framework_for(queries)
-        if framework is not None and np.ndim(radius) == 0:
+        if framework is not None:
             searcher = self._device_searcher(framework, queries, options, rest)
             if searcher is not None:
-                distance = as_number(radius, "radius")
                 if counted:
-                    return searcher.count(distance)
-                return lists_as_asked(searcher.radius(distance), searcher.lead)
+                    return searcher.count(radius)
+                return lists_as_asked(searcher.radius(radius), searcher.lead)
         rows, lead, convert = self._host_queries(queries, framework)
         rest.add_to(options, len(self), lead)
         search = self._low.count if counted else self._low.radius
         with reporting(rest.progress) as report:
-            found = search(rows, as_radii(radius, lead), progress=report, **options)
+            found = search(rows, as_radii(on_host(radius, "radius"), lead), progress=report, **options)
         if counted:
             return counts_as_asked(found, lead, convert, framework)
         return lists_as_asked(NeighborLists(*found), lead, convert)

@@ -44,6 +44,11 @@ class DeviceRows:
         self, address: int, dtype: str, rows: int, dims: int, row_stride: int, ordinal: int
     ) -> None: ...
 
+class DeviceBits:
+    """Packed rows of bits in the memory of a GPU. Does not keep the array alive."""
+
+    def __init__(self, address: int, rows: int, bits: int, row_bytes: int) -> None: ...
+
 class _AnyIndex:
     """What every index offers. Immutable; threads may share it. Queries are _Rows, BitRows or
     Sequences; None searches for the points themselves."""
@@ -83,6 +88,8 @@ class _AnyIndex:
     def count(self, queries: Any, radius: _Radii, **options: Any) -> _Int64: ...
     def first_violation(self) -> str: ...
     def explain(self) -> str: ...
+    def explain_search(self, k: int | None, queries: int | None, **options: Any) -> str:
+        """The path of kNN, or without k of a radius search; None queries: the points."""
     @property
     def size(self) -> int: ...
     @property
@@ -148,38 +155,56 @@ def plan(
 ) -> tuple[_Engine, str, int, int, str]:
     """Engine, device, bytes of the index, most bytes in use while it is built, reason."""
 
-class DeviceSearch:
-    """kith::DeviceSearch: answers into memory of the GPU that holds the index, in a stream.
+class _AnyDeviceSearch:
+    """kith::DeviceSearchOf: answers into memory of the GPU that holds the index, in a stream.
 
-    Arrays are addresses: indices and counts are uint32, offsets uint64, wide numbers int64. Nothing waits; the caller
-    keeps arrays alive. Keywords: stream (a handle), squared, exclude_self, earlier_only,
-    max_distance, allowed and index_below (addresses).
+    Arrays are addresses: indices of neighbours are int64, those in boxes and counts uint32, offsets and packed words uint64, wide numbers int64, radii
+    float64, flags bytes; 0: there is none. Nothing waits; the caller keeps arrays alive. Keywords: stream (a handle),
+    squared, exclude_self, earlier_only, max_distance, eps, max_leaves, allowed and index_below (addresses).
     """
 
-    def __init__(self, index: Index) -> None: ...
     def knn(
-        self, queries: DeviceRows | None, k: int, indices: int, distances: int, **options: Any
+        self,
+        queries: DeviceRows | DeviceBits | None,
+        k: int,
+        indices: int,
+        distances: int,
+        exact: int,
+        **options: Any,
     ) -> None: ...
     def count(
-        self, queries: DeviceRows | None, radius: float, counts: int, **options: Any
+        self,
+        queries: DeviceRows | DeviceBits | None,
+        radius: float,
+        radii: int,
+        counts: int,
+        **options: Any,
     ) -> None: ...
     def offsets(self, counts: int, lists: int, offsets: int, **options: Any) -> None: ...
     def widen(self, numbers: int, count: int, wide: int, **options: Any) -> None: ...
+    def pack(self, flags: int, count: int, words: int, **options: Any) -> None: ...
     def radius(
         self,
-        queries: DeviceRows | None,
+        queries: DeviceRows | DeviceBits | None,
         radius: float,
+        radii: int,
         offsets: int,
         indices: int,
         distances: int,
         **options: Any,
     ) -> None: ...
+
+class DeviceSearch(_AnyDeviceSearch):
+    def __init__(self, index: Index) -> None: ...
     def box_count(
         self, lower: DeviceRows, upper: DeviceRows, counts: int, **options: Any
     ) -> None: ...
     def box(
         self, lower: DeviceRows, upper: DeviceRows, offsets: int, indices: int, **options: Any
     ) -> None: ...
+
+class DeviceBitSearch(_AnyDeviceSearch):
+    def __init__(self, index: BitIndex) -> None: ...
 
 # For kith.spatial. Indices and arrays are of float64.
 

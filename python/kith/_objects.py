@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _kith
+from ._device_arrays import is_on_gpu
 
 
 class Bits:
@@ -28,11 +29,15 @@ class Bits:
     def queries(low: _kith.BitIndex, queries: Any) -> tuple[Any, tuple[int, ...]]:
         """Queries for the extension, and their shape: () for a single one."""
         rows, bits, lead = _packed(queries, "queries")
+        Bits.require_bits(low, bits)
+        return _kith.BitRows(rows, bits), lead
+
+    @staticmethod
+    def require_bits(low: _kith.BitIndex, bits: int) -> None:
         if bits != low.bits:
             raise ValueError(
                 f"queries have {bits} bits, the rows of the index {low.bits}; they must agree"
             )
-        return _kith.BitRows(rows, bits), lead
 
     @staticmethod
     def objects(low: _kith.BitIndex) -> np.ndarray:
@@ -72,7 +77,10 @@ class Sequences:
 
 def content_for(metric: Any, objects: Any) -> type[Bits] | type[Sequences] | None:
     """What the objects are under a metric; None for points."""
-    if metric == "hamming" and isinstance(objects, np.ndarray) and objects.dtype.kind not in "USTO":
+    if metric == "hamming" and (
+        is_on_gpu(objects)
+        or (isinstance(objects, np.ndarray) and objects.dtype.kind not in "USTO")
+    ):
         return Bits
     if metric in ("edit", "levenshtein", "hamming", "jaccard"):
         return Sequences

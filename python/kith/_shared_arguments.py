@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arguments import as_allowed, as_index_below, as_threads
-from ._device_arrays import framework_of, shared_array
+from ._arguments import (
+    as_allowed,
+    as_index_below,
+    as_threads,
+    require_allowed,
+    require_index_below,
+)
+from ._device_arrays import Framework, array_on, on_host
 from ._progress import Progress
 
 
@@ -29,18 +35,25 @@ class SharedArguments:
         if (threads := as_threads(self.threads)) != 0:
             options["threads"] = threads
 
-    def add_filters_to(self, options: dict[str, Any], points: int, lead: tuple[int, ...]) -> None:
-        """For searches of arrays on a GPU, which take nothing else."""
+    def add_filters_to(
+        self, options: dict[str, Any], points: int, lead: tuple[int, ...],
+        framework: Framework | None = None, ordinal: int = 0,
+    ) -> None:
+        """For searches of arrays on a GPU, which take nothing else; filters that lie there stay."""
         if self.allowed is not None:
-            words = as_allowed(_on_host(self.allowed), points)
-            if words is not None:  # not all of them are
+            flags = array_on(framework, self.allowed, ordinal, "allowed")
+            if flags is not None:
+                require_allowed(flags.dtype, flags.shape, points)
+                options["allowed"] = flags
+            elif (words := as_allowed(on_host(self.allowed, "allowed"), points)) is not None:
                 options["allowed"] = words
         if self.index_below is not None:
-            options["index_below"] = as_index_below(_on_host(self.index_below), lead)
+            numbers = array_on(framework, self.index_below, ordinal, "index_below")
+            if numbers is not None:
+                require_index_below(numbers.dtype, numbers.shape, lead)
+                options["index_below"] = numbers
+            else:
+                below = on_host(self.index_below, "index_below")
+                options["index_below"] = as_index_below(below, lead)
         if self.earlier_only:
             options["earlier_only"] = True
-
-
-def _on_host(array: Any) -> Any:
-    framework = framework_of(array, "a filter")
-    return array if framework is None else framework.to_numpy(shared_array(framework, array))

@@ -7,11 +7,13 @@
 
 #include <kith/index.hpp>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -122,6 +124,16 @@ struct AnyStorage {
     const std::vector<std::byte> bytes = watch.run([&] { return index.to_bytes(options); });
     return nb::bytes(bytes.data(), bytes.size());
   }
+  static std::string explain(const AnyIndex& index) { return with_arguments(index.explain()); }
+  /// k is nothing in radius searches, `queries` where the points are the queries.
+  static std::string explain_search(const AnyIndex& index, std::optional<std::uint32_t> k,
+                                    std::optional<std::uint64_t> queries, const nb::kwargs& keywords) {
+    SearchRequest request(keywords);
+    return request.run([&] {
+      return with_arguments(k ? index.explain_knn(*k, queries, request.options())
+                              : index.explain_radius(queries, request.options()));
+    });
+  }
   static std::string first_violation(const AnyIndex& index) {
     Watch watch;
     return watch.run([&] { return index.first_violation(); });
@@ -143,7 +155,8 @@ void bind_any_index(nb::class_<AnyIndex>& index) {
   index.def("save", &Storage::save, "path"_a, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
   index.def("to_bytes", &Storage::to_bytes, nb::kw_only(), "threads"_a = 0, "progress"_a = nb::none());
   index.def("first_violation", &Storage::first_violation);
-  index.def("explain", [](const AnyIndex& self) { return with_arguments(self.explain()); });
+  index.def("explain", &Storage::explain);
+  index.def("explain_search", &Storage::explain_search, "k"_a.none(), "queries"_a.none(), "options"_a);
   index.def_prop_ro("size", &AnyIndex::size);
   index.def_prop_ro("engine", [](const AnyIndex& self) { return std::string(name_of(self.engine())); });
   index.def_prop_ro("device", [](const AnyIndex& self) { return self.device().name(); });

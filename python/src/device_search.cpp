@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace kith::python {
 namespace {
@@ -38,6 +39,10 @@ DeviceSearchOptions options_from(const nb::kwargs& keywords) {
       options.earlier_only = nb::cast<bool>(value);
     } else if (name == "max_distance") {
       options.max_distance = nb::cast<double>(value);
+    } else if (name == "eps") {
+      options.eps = nb::cast<double>(value);
+    } else if (name == "max_leaves") {
+      options.max_leaves = nb::cast<std::uint32_t>(value);
     } else if (name == "allowed") {
       options.allowed = at<const std::uint64_t>(nb::cast<Address>(value));
     } else if (name == "index_below") {
@@ -49,64 +54,90 @@ DeviceSearchOptions options_from(const nb::kwargs& keywords) {
   return options;
 }
 
+/// Rows of bits in the memory of a GPU, as DeviceRows.
+struct DeviceBits {
+  BitView view;
+};
+
 /// Queries on the GPU, or nothing where the points are the queries.
-const DeviceRows* rows_of(const nb::object& queries) {
-  return queries.is_none() ? nullptr : nb::cast<const DeviceRows*>(queries);
+template <typename Search>
+auto rows_of(const nb::object& queries) {
+  using Rows = std::conditional_t<std::is_same_v<Search, DeviceSearch>, DeviceRows, DeviceBits>;
+  return queries.is_none() ? nullptr : nb::cast<const Rows*>(queries);
+}
+
+/// One radius for all, unless there is an array of them.
+DeviceRadii radii_at(double radius, Address radii) {
+  if (radii == 0) return radius;
+  return at<const double>(radii);
 }
 
 DeviceDistances distances_at(const DeviceSearch& device, Address distances) {
   if (device.index().dtype() == DType::f32) return at<float>(distances);
   return at<double>(distances);
 }
+DeviceDistances distances_at(const DeviceBitSearch&, Address distances) { return at<float>(distances); }
 
-void knn(const DeviceSearch& device, const nb::object& queries, std::uint32_t k, Address indices, Address distances,
-         const nb::kwargs& keywords) {
-  const DeviceRows* rows = rows_of(queries);
+template <typename Search>
+void knn(const Search& device, const nb::object& queries, std::uint32_t k, Address indices, Address distances,
+         Address exact, const nb::kwargs& keywords) {
+  const auto* rows = rows_of<Search>(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   const DeviceDistances out = distances_at(device, distances);
   if (rows != nullptr) {
-    device.knn(rows->view, k, at<std::int64_t>(indices), out, options);
+    device.knn(rows->view, k, at<std::int64_t>(indices), out, options, at<std::uint8_t>(exact));
   } else {
-    device.knn_self(k, at<std::int64_t>(indices), out, options);
+    device.knn_self(k, at<std::int64_t>(indices), out, options, at<std::uint8_t>(exact));
   }
 }
 
-void count(const DeviceSearch& device, const nb::object& queries, double radius, Address counts,
+template <typename Search>
+void count(const Search& device, const nb::object& queries, double radius, Address radii, Address counts,
            const nb::kwargs& keywords) {
-  const DeviceRows* rows = rows_of(queries);
+  const auto* rows = rows_of<Search>(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   if (rows != nullptr) {
-    device.count(rows->view, radius, at<std::uint32_t>(counts), options);
+    device.count(rows->view, radii_at(radius, radii), at<std::uint32_t>(counts), options);
   } else {
-    device.count_self(radius, at<std::uint32_t>(counts), options);
+    device.count_self(radii_at(radius, radii), at<std::uint32_t>(counts), options);
   }
 }
 
-void offsets(const DeviceSearch& device, Address counts, std::uint64_t lists, Address sums,
-             const nb::kwargs& keywords) {
+template <typename Search>
+void offsets(const Search& device, Address counts, std::uint64_t lists, Address sums, const nb::kwargs& keywords) {
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   device.offsets(at<const std::uint32_t>(counts), lists, at<std::uint64_t>(sums), options);
 }
 
-void widen(const DeviceSearch& device, Address numbers, std::uint64_t count, Address wide, const nb::kwargs& keywords) {
+template <typename Search>
+void widen(const Search& device, Address numbers, std::uint64_t count, Address wide, const nb::kwargs& keywords) {
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   device.widen(at<const std::uint32_t>(numbers), count, at<std::int64_t>(wide), options);
 }
 
-void radius(const DeviceSearch& device, const nb::object& queries, double radius, Address sums, Address indices,
-            Address distances, const nb::kwargs& keywords) {
-  const DeviceRows* rows = rows_of(queries);
+template <typename Search>
+void pack(const Search& device, Address flags, std::uint64_t count, Address words, const nb::kwargs& keywords) {
+  const DeviceSearchOptions options = options_from(keywords);
+  const nb::gil_scoped_release released;
+  device.pack(at<const std::uint8_t>(flags), count, at<std::uint64_t>(words), options);
+}
+
+template <typename Search>
+void radius(const Search& device, const nb::object& queries, double radius, Address radii, Address sums,
+            Address indices, Address distances, const nb::kwargs& keywords) {
+  const auto* rows = rows_of<Search>(queries);
   const DeviceSearchOptions options = options_from(keywords);
   const nb::gil_scoped_release released;
   const DeviceDistances out = distances_at(device, distances);
   if (rows != nullptr) {
-    device.radius(rows->view, radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    device.radius(rows->view, radii_at(radius, radii), at<const std::uint64_t>(sums), at<std::int64_t>(indices), out,
+                  options);
   } else {
-    device.radius_self(radius, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), out, options);
+    device.radius_self(radii_at(radius, radii), at<const std::uint64_t>(sums), at<std::int64_t>(indices), out, options);
   }
 }
 
@@ -124,18 +155,33 @@ void box(const DeviceSearch& device, const DeviceRows& lower, const DeviceRows& 
   device.box(lower.view, upper.view, at<const std::uint64_t>(sums), at<std::uint32_t>(indices), options);
 }
 
+template <typename Search>
+nb::class_<Search> bind_searches(nb::module_& module, const char* name) {
+  return nb::class_<Search>(module, name)
+      .def("knn", &knn<Search>, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "exact"_a, "options"_a)
+      .def("count", &count<Search>, "queries"_a.none(), "radius"_a, "radii"_a, "counts"_a, "options"_a)
+      .def("offsets", &offsets<Search>, "counts"_a, "lists"_a, "offsets"_a, "options"_a)
+      .def("widen", &widen<Search>, "numbers"_a, "count"_a, "wide"_a, "options"_a)
+      .def("pack", &pack<Search>, "flags"_a, "count"_a, "words"_a, "options"_a)
+      .def("radius", &radius<Search>, "queries"_a.none(), "radius"_a, "radii"_a, "offsets"_a, "indices"_a,
+           "distances"_a, "options"_a);
+}
+
 }  // namespace
 
 void bind_device_search(nb::module_& module) {
-  nb::class_<DeviceSearch>(module, "DeviceSearch")
+  bind_searches<DeviceSearch>(module, "DeviceSearch")
       .def(nb::init<Index>(), "index"_a)
-      .def("knn", &knn, "queries"_a.none(), "k"_a, "indices"_a, "distances"_a, "options"_a)
-      .def("count", &count, "queries"_a.none(), "radius"_a, "counts"_a, "options"_a)
-      .def("offsets", &offsets, "counts"_a, "lists"_a, "offsets"_a, "options"_a)
-      .def("widen", &widen, "numbers"_a, "count"_a, "wide"_a, "options"_a)
-      .def("radius", &radius, "queries"_a.none(), "radius"_a, "offsets"_a, "indices"_a, "distances"_a, "options"_a)
       .def("box_count", &box_count, "lower"_a, "upper"_a, "counts"_a, "options"_a)
       .def("box", &box, "lower"_a, "upper"_a, "offsets"_a, "indices"_a, "options"_a);
+  bind_searches<DeviceBitSearch>(module, "DeviceBitSearch").def(nb::init<BitIndex>(), "index"_a);
+  nb::class_<DeviceBits>(module, "DeviceBits")
+      .def(
+          "__init__",
+          [](DeviceBits* self, Address address, std::uint64_t rows, std::uint32_t bits, std::int64_t row_bytes) {
+            new (self) DeviceBits{BitView(at<const std::uint8_t>(address), rows, bits, row_bytes)};
+          },
+          "address"_a, "rows"_a, "bits"_a, "row_bytes"_a);
 }
 
 }  // namespace kith::python

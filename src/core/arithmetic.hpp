@@ -3,8 +3,11 @@
 
 #include "core/host_device.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kith::core {
 
@@ -52,6 +55,20 @@ KITH_HOST_DEVICE T larger(T a, T b) {
   if constexpr (sizeof(T) == sizeof(float)) return fmaxf(a, b);
 #endif
   return a < b ? b : a;
+}
+
+/// What has the bits of a number; those of numbers that are not negative ascend as the numbers do.
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == sizeof(float), std::uint32_t, std::uint64_t>;
+
+/// The next number towards 0, or towards infinity, of one that is not negative; at the end that number itself.
+template <typename T>
+KITH_HOST_DEVICE T next_below(T x) {
+  return x > T(0) ? std::bit_cast<T>(std::bit_cast<BitsOf<T>>(x) - 1) : x;
+}
+template <typename T>
+KITH_HOST_DEVICE T next_above(T x) {
+  return x <= std::numeric_limits<T>::max() ? std::bit_cast<T>(std::bit_cast<BitsOf<T>>(x) + 1) : x;
 }
 
 /// |x - y| / (|x| + |y|), 0 for two zeros; never above 1. Halves of numbers whose sum overflows have the same ratio.

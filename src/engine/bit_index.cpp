@@ -2,6 +2,8 @@
 // device.
 #include <kith/bit_index.hpp>
 
+#include "core/metric/reported_distance.hpp"
+#include "engine/bit_state.hpp"
 #include "engine/bit_words.hpp"
 #include "engine/index_file/index_file_writer.hpp"
 #include "engine/index_file/validate_section.hpp"
@@ -13,29 +15,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace kith {
-
-template <>
-struct StateOf<BitView> {
-  std::uint64_t rows = 0;
-  std::uint32_t bits = 0;
-  Engine engine = Engine::brute_force;
-  Device device;
-  std::string reason;  ///< why this engine and device
-  std::unique_ptr<engine::BitSearcher> searcher;
-
-  std::uint32_t words_per_row() const { return (bits + 63) / 64; }
-  std::vector<std::uint64_t> words(const engine::RunOptions& run) const {
-    std::vector<std::uint64_t> words(rows * words_per_row());
-    searcher->copy_rows(words.data(), run);
-    return words;
-  }
-};
 
 namespace {
 
@@ -92,6 +76,13 @@ engine::BitRows rows_in(const IndexFile& file, int threads) {
 
 namespace engine {
 
+void require_bit_queries(const BitState& state, BitView queries) {
+  if (!queries.empty() && queries.bits() != state.bits) {
+    throw UsageError(fmt::format("queries: {} bits per row, but the points have {}", queries.bits(), state.bits));
+  }
+  require_rows(queries, "queries");
+}
+
 template <>
 struct Content<BitView> : ObjectContent<BitView> {
   template <typename T>
@@ -109,16 +100,10 @@ struct Content<BitView> : ObjectContent<BitView> {
 
   static std::uint64_t size(const BitState& state) { return state.rows; }
   static SearchSubject subject(const BitState&) { return subject_called("hamming"); }
-  static void require_queries(const BitState& state, BitView queries) {
-    if (!queries.empty() && queries.bits() != state.bits) {
-      throw UsageError(fmt::format("queries: {} bits per row, but the points have {}", queries.bits(), state.bits));
-    }
-    require_rows(queries, "queries");
-  }
-  /// Whole and finite: no row has as many bits as the most.
+  static void require_queries(const BitState& state, BitView queries) { require_bit_queries(state, queries); }
   template <typename T>
   static T bound(const BitState&, double radius) {
-    return static_cast<T>(std::floor(std::min(radius, 2.0 * BitIndex::kMostBits)));
+    return core::whole_bound_of_radius(radius);
   }
 
   static std::uint64_t memory_bytes(const BitState& state) { return state.searcher->memory_bytes(); }

@@ -82,6 +82,8 @@ class BitSearcher : public ContentSearcher<BitQueries, float> {
  public:
   /// Copies all rows, side by side.
   virtual void copy_rows(std::uint64_t* words, const RunOptions& run) const = 0;
+  /// As Searcher has it.
+  virtual const DeviceSearcher<float>* on_device() const { return nullptr; }
 };
 
 /// Sequences prepared for search on one device. Values are distances: whole numbers, or for Jaccard fractions. A bound

@@ -19,7 +19,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -91,6 +93,26 @@ class ContentSearch {
       }
       find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, *values, exact);
     });
+  }
+  /// `queries` is their number, which replaces that of the view.
+  std::string explain(SearchShape shape, std::optional<std::uint64_t> queries) const {
+    SearchSubject subject = Of::subject(state_);
+    subject.kind = shape.is_radius ? SearchKind::radius : SearchKind::knn;
+    shape.is_self = subject.is_self = !queries;
+    subject.points = Of::size(state_);
+    shape.queries = subject.queries = queries.value_or(Of::size(state_));
+    require_search_options(options_, subject);
+    shape.filter = filter_of(options_);
+    const std::string path = Of::visit(state_, [&](auto zero) {
+      shape.is_exact = knn_rules<decltype(zero)>(subject.metric, options_, Of::tree_dims(state_)).is_exact();
+      return Of::template searcher<decltype(zero)>(state_).explain(shape);
+    });
+    const std::string_view only = state_.engine == Engine::brute_force ? "every query is compared with every point"
+                                                                       : "every query walks through the tree";
+    const bool is_exact_instead = Of::tree_dims(state_) != 0 && shape.is_exact && wants_flags(options_);
+    return fmt::format("search: {} on {}: {}{}", name_of(state_.engine), state_.device.name(),
+                       path.empty() ? only : path,
+                       is_exact_instead ? "; eps and max_leaves do not apply: an exact search is faster" : "");
   }
   NeighborLists radius(const Radii& radii) const {
     require(radii);
@@ -345,6 +367,16 @@ std::uint64_t SearchIndex<Self, View>::memory_bytes() const {
 template <typename Self, typename View>
 std::string SearchIndex<Self, View>::explain() const {
   return state_->reason + '\n' + engine::Content<View>::describe(*state_);
+}
+template <typename Self, typename View>
+std::string SearchIndex<Self, View>::explain_knn(std::uint32_t k, std::optional<std::uint64_t> queries,
+                                                 const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).explain({.k = k}, queries);
+}
+template <typename Self, typename View>
+std::string SearchIndex<Self, View>::explain_radius(std::optional<std::uint64_t> queries,
+                                                    const SearchOptions& options) const {
+  return engine::ContentSearch<View>(*state_, nullptr, options).explain({.is_radius = true}, queries);
 }
 template <typename Self, typename View>
 std::string SearchIndex<Self, View>::first_violation() const {

@@ -90,6 +90,16 @@ struct KnnRules {
   bool is_exact() const { return shrink == 1 && max_leaves == 0; }
 };
 
+/// A search as far as its path depends on it, for explanations.
+struct SearchShape {
+  bool is_radius = false;  ///< else kNN
+  bool is_self = false;
+  std::uint64_t queries = 0;
+  std::uint32_t k = 0;
+  bool is_exact = true;     ///< neither eps nor max_leaves
+  PointFilter filter = {};  ///< its arrays are not read
+};
+
 /// How the work is spread and watched.
 struct RunOptions {
   int threads = 0;
@@ -141,6 +151,8 @@ class ContentSearcher {
   virtual std::uint64_t memory_bytes() const = 0;
   /// What this engine prepared, in one line for people.
   virtual std::string describe() const = 0;
+  /// Which path such a search takes, and why a faster one does not apply, for people; empty if there is but one.
+  virtual std::string explain(const SearchShape&) const { return {}; }
 };
 
 /// Points with coordinates: boxes, and arrays on a GPU.

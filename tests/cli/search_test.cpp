@@ -249,6 +249,7 @@ TEST_F(KnnCommand, ExplainsItselfOnStandardError) {
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_PRED2(has, outcome.err, "explain: read " + path("p.csv") + ": text, 4 points of 1 dimension, f64, 32 B\n");
   EXPECT_PRED2(has, outcome.err, "explain: the result will take 144 B: 4 queries x 3 neighbours, 12 bytes each\n");
+  EXPECT_PRED2(has, outcome.err, "explain: search: brute on cpu: ");
   EXPECT_PRED2(has, outcome.err, "brute");
   EXPECT_TRUE(json::accept(outcome.out));
 }

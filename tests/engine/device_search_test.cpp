@@ -18,5 +18,11 @@ TEST(DeviceSearch, RefusesAnIndexOnTheCpu) {
   }
 }
 
+TEST(DeviceBitSearch, RefusesAnIndexOnTheCpu) {
+  const std::uint8_t rows[] = {1, 2, 3};
+  const BitIndex index = BitIndex::build(BitView(rows, 3, 8));
+  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { DeviceBitSearch search(index); }), "the index is on cpu");
+}
+
 }  // namespace
 }  // namespace kith::test

@@ -46,10 +46,14 @@ class FakeArray:
     shape = property(lambda self: self.values.shape)
     strides = property(lambda self: self.values.strides)
     itemsize = property(lambda self: self.values.itemsize)
+    ndim = property(lambda self: self.values.ndim)
     __cuda_array_interface__ = property(lambda self: self.values.__array_interface__)
 
     def astype(self, dtype):
         return FakeArray(self.values.astype(dtype))
+
+    def clip(self, low, high):
+        return FakeArray(self.values.clip(low, high))
 
     def reshape(self, shape):
         return FakeArray(self.values.reshape(shape))
@@ -85,6 +89,10 @@ class FakeCupy:
     @staticmethod
     def ascontiguousarray(array):
         return FakeArray(np.ascontiguousarray(array.values))
+
+    @staticmethod
+    def broadcast_to(array, shape):
+        return FakeArray(np.broadcast_to(array.values, shape))
 
     @staticmethod
     def asnumpy(array):
@@ -126,14 +134,21 @@ class FakeSearch:
     def size(self, queries):
         return self.index.size if queries is None else len(queries.rows)
 
-    def knn(self, queries, k, indices, distances, **options):
+    def knn(self, queries, k, indices, distances, exact, **options):
         options = self.options(queries=self.size(queries), **options)
         found = self.index.knn(self.rows(queries), k, **options)
         memory(distances, found[0].dtype, found[0].size)[:] = found[0].ravel()
         memory(indices, np.int64, found[1].size)[:] = found[1].ravel()
+        if exact:
+            flags = memory(exact, np.uint8, self.size(queries))
+            flags[:] = 1 if found[2] is None else found[2].ravel()
 
-    def count(self, queries, radius, counts, **options):
+    def radii(self, queries, radius, radii):
+        return memory(radii, np.float64, self.size(queries)) if radii else radius
+
+    def count(self, queries, radius, radii, counts, **options):
         options = self.options(queries=self.size(queries), **options)
+        radius = self.radii(queries, radius, radii)
         found = self.index.count(self.rows(queries), radius, **options)
         memory(counts, np.uint32, len(found))[:] = found
 
@@ -147,12 +162,20 @@ class FakeSearch:
         assert stream == STREAM
         memory(wide, np.int64, count)[:] = memory(numbers, np.uint32, count)
 
-    def radius(self, queries, radius, offsets, indices, distances, **options):
+    def pack(self, flags, count, words, stream):
+        assert stream == STREAM
+        packed = np.packbits(memory(flags, bool, count), bitorder="little")
+        to = memory(words, np.uint8, (count + 63) // 64 * 8)
+        to[:] = 0
+        to[: packed.size] = packed
+
+    def radius(self, queries, radius, radii, offsets, indices, distances, **options):
         options = self.options(queries=self.size(queries), **options)
+        radius = self.radii(queries, radius, radii)
         found = self.index.radius(self.rows(queries), radius, **options)
         assert memory(offsets, np.int64, len(found[2])).tolist() == found[2].tolist()
         memory(distances, found[0].dtype, found[0].size)[:] = found[0]
-        memory(indices, np.uint32, found[1].size)[:] = found[1]
+        memory(indices, np.int64, found[1].size)[:] = found[1]
 
     def box_count(self, lower, upper, counts, **options):
         found = self.index.box_count(lower.rows, upper.rows, **self.options(**options))
@@ -161,6 +184,24 @@ class FakeSearch:
     def box(self, lower, upper, offsets, indices, **options):
         found = self.index.box(lower.rows, upper.rows, **self.options(**options))
         memory(indices, np.uint32, found[0].size)[:] = found[0]
+
+
+class FakeBits:
+    """Rows of bits there, as the host's index takes them."""
+
+    def __init__(self, address, rows, bits, row_bytes):
+        assert row_bytes * 8 == bits
+        flat = memory(address, np.uint8, rows * row_bytes)
+        self.rows = _kith.BitRows(flat.reshape(rows, row_bytes), bits)
+        self.count = rows
+
+    def __len__(self):
+        return self.count
+
+
+class FakeBitSearch(FakeSearch):
+    def size(self, queries):
+        return self.index.size if queries is None else len(queries)
 
 
 class FakeBuild:
@@ -184,6 +225,16 @@ class FakeBuild:
 _REAL_BUILD = _kith.Index.build
 
 
+class FakeBitIndex(FakeBuild):
+    """kith::BitIndex on a GPU, answered by one of the host."""
+
+    @staticmethod
+    def build(rows, *, device, **options):
+        return FakeBitIndex(
+            _kith.BitIndex.build(rows, device="cpu", **options), "cpu" if device == "auto" else device
+        )
+
+
 @pytest.fixture
 def cupy(monkeypatch):
     module = types.SimpleNamespace(
@@ -191,9 +242,13 @@ def cupy(monkeypatch):
         devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
         DeviceRows=FakeRows,
         DeviceSearch=FakeSearch,
+        DeviceBits=FakeBits,
+        DeviceBitSearch=FakeBitSearch,
         Index=FakeBuild,
+        BitIndex=FakeBitIndex,
+        BitRows=_kith.BitRows,
     )
-    for where in (_device_arrays, _device_search, kith._index):
+    for where in (_device_arrays, _device_search, kith._index, kith._objects):
         monkeypatch.setattr(where, "_kith", module)
     framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
     framework._cupy = FakeCupy
@@ -298,13 +353,85 @@ def test_radius_count_and_boxes(both):
         device.box(FakeArray(lower), upper)
 
 
+def test_approximate_searches_stay_on_the_gpu(both):
+    host, device, points = both
+    FakeCupy.calls.clear()
+    there = FakeArray(points)
+    for options in ({"eps": 0.5}, {"max_leaves": 2}, {"max_leaves": 1, "eps": 0.1}, {}):
+        wanted = host.knn(points, 3, return_exact=True, **options)
+        for found, one in zip(device.knn(there, 3, return_exact=True, **options), wanted, strict=True):
+            same(found, one)
+        same(device.knn(k=3, return_exact=True, **options)[2], host.knn(k=3, return_exact=True, **options)[2])
+        assert len(device.knn(there, 3, **options)) == 2
+    same(device.knn(there, 0, return_exact=True)[2], host.knn(points, 0, return_exact=True)[2])
+    assert FakeCupy.calls == []
+
+
+def test_a_radius_per_query_stays_on_the_gpu(both):
+    host, device, points = both
+    FakeCupy.calls.clear()
+    there = FakeArray(points)
+    radii = np.linspace(0, 0.2, 500)
+    for on_gpu in (radii, FakeArray(radii), FakeArray(radii.repeat(2))[::2]):
+        found, wanted = device.radius(there, on_gpu), host.radius(points, radii)
+        same(found.indices, wanted.indices)
+        same(found.offsets, wanted.offsets)
+        same(device.count(there, on_gpu), wanted.counts)
+        same(device.count(None, on_gpu), host.count(None, radii))
+    in_f32 = radii.astype(np.float32)
+    same(device.count(there, FakeArray(in_f32)), host.count(points, in_f32))
+    cube, per_row = points.reshape(5, 100, 3), np.linspace(0, 0.2, 100)
+    same(device.count(FakeArray(cube), FakeArray(per_row)), host.count(cube, per_row))
+    same(device.count(FakeArray(points[:0]), FakeArray(radii[:0])), host.count(points[:0], radii[:0]))
+    assert FakeCupy.calls == []
+    for bad in (radii - 0.1, np.full(500, np.nan)):
+        with pytest.raises(ValueError, match="at least 0"):
+            device.count(there, bad)
+    for wrong in (FakeArray(radii[:7]), radii[:7]):
+        with pytest.raises(ValueError, match="one for each query"):
+            device.radius(there, wrong)
+    with pytest.raises(TypeError, match="must hold numbers"):
+        device.radius(there, FakeArray(radii.astype(complex)))
+    with pytest.raises(TypeError, match="must be a number"):
+        device.radius(there)
+    FakeCupy.calls.clear()
+    np.testing.assert_array_equal(host.count(points, FakeArray(radii)), host.count(points, radii))
+    assert FakeCupy.calls == ["to host"]
+
+
+def test_filters_on_the_gpu_stay_there(both):
+    host, device, points = both
+    FakeCupy.calls.clear()
+    there = FakeArray(points)
+    mask = np.arange(500) % 3 == 0
+    for flags in (FakeArray(mask), FakeArray(mask.repeat(2))[::2]):
+        same(device.knn(there, 3, allowed=flags)[1], host.knn(points, 3, allowed=mask)[1])
+        same(device.knn(k=3, allowed=flags)[1], host.knn(k=3, allowed=mask)[1])
+        same(device.count(there, 0.2, allowed=flags), host.count(points, 0.2, allowed=mask))
+    for below in (np.arange(500), np.arange(500, dtype=np.int16), np.full(500, 2**40), np.full(500, 2**63)):
+        wanted = host.knn(points, 2, index_below=below)[1]
+        same(device.knn(there, 2, index_below=FakeArray(below))[1], wanted)
+    lower = points[:9] - 0.1
+    few = np.arange(9) * 50
+    found = device.box(FakeArray(lower), FakeArray(lower + 0.2), allowed=FakeArray(mask))
+    same(found.indices, host.box(lower, lower + 0.2, allowed=mask).indices)
+    found = device.knn(FakeArray(lower), 2, index_below=FakeArray(few - 100))[1]  # below 0 is 0
+    same(found, host.knn(lower, 2, index_below=(few - 100).clip(0))[1])
+    assert FakeCupy.calls == []
+    with pytest.raises(TypeError, match="bool for each point"):
+        device.knn(there, 2, allowed=FakeArray(below))
+    with pytest.raises(ValueError, match="a bool per point"):
+        device.knn(there, 2, allowed=FakeArray(mask[:4]))
+    with pytest.raises(TypeError, match="whole numbers"):
+        device.knn(there, 2, index_below=FakeArray(points))
+    with pytest.raises(ValueError, match="give one for each"):
+        device.knn(there, 2, index_below=FakeArray(below[:4]))
+
+
 def test_what_the_gpu_cannot_do_goes_through_the_host(both):
     host, device, points = both
-    radii = np.linspace(0, 0.2, 500)
-    same(device.radius(FakeArray(points), radii).indices, host.radius(points, radii).indices)
     found = device.radius(FakeArray(points), 0.2, max_neighbors=2)
     same(found.indices, host.radius(points, 0.2, max_neighbors=2).indices)
-    same(device.knn(FakeArray(points), 2, eps=0.5)[1], host.knn(points, 2, eps=0.5)[1])
     same(host.knn(FakeArray(points), 2)[1], host.knn(points, 2)[1])  # the index is on the CPU
     assert "to host" in FakeCupy.calls
     on_host = kith.Index(FakeArray(points), device="cpu")
@@ -325,3 +452,45 @@ def test_an_index_goes_when_its_gpu_is_done(cupy, cloud):
     FakeCupy.calls.clear()
     del device
     assert FakeCupy.calls == ["synchronize device"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint64])
+def test_rows_of_bits(cupy, dtype):
+    rows = np.random.default_rng(1).integers(0, 2**8, (300, 16), np.uint8).view(dtype)
+    host, device = kith.Index(rows, metric="hamming"), kith.Index(FakeArray(rows), metric="hamming")
+    assert host.device == "cpu" and device.device == "cuda:0" and device.dims == 128
+    FakeCupy.calls.clear()
+    queries = rows[:40]
+    for options in ({}, {"max_distance": 50}, {"allowed": np.arange(300) % 2 == 0}):
+        wanted = host.knn(queries, 5, return_exact=True, **options)
+        found = device.knn(FakeArray(queries), 5, return_exact=True, **options)
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+    same(device.knn(k=3, exclude_self=True)[1], host.knn(k=3, exclude_self=True)[1])
+    same(device.knn(FakeArray(rows[0]), 3)[0], host.knn(rows[0], 3)[0])
+    cube = rows.reshape(3, 100, -1)
+    same(device.knn(FakeArray(cube), 3)[0], host.knn(cube, 3)[0])
+    radii = np.linspace(30, 60, 40)
+    lists, wanted = device.radius(FakeArray(queries), FakeArray(radii)), host.radius(queries, radii)
+    same(lists.indices, wanted.indices)
+    same(lists.distances, wanted.distances)
+    same(device.count(FakeArray(queries), 50), host.count(queries, 50))
+    assert FakeCupy.calls == []
+    with pytest.raises(ValueError, match="they must agree"):
+        device.knn(FakeArray(rows[:, :1].copy()), 3)
+    with pytest.raises(TypeError, match="unsigned integers"):
+        device.knn(FakeArray(np.zeros((3, 16))), 3)
+    np.testing.assert_array_equal(device.knn(queries, 3)[1], host.knn(queries, 3)[1])
+
+
+def test_bools_are_packed_by_the_host(cupy):
+    bits = np.random.default_rng(1).random((200, 100)) < 0.5
+    host, device = kith.Index(bits, metric="hamming"), kith.Index(FakeArray(bits), metric="hamming")
+    FakeCupy.calls.clear()
+    same(device.knn(FakeArray(bits[:9]), 3)[1], host.knn(bits[:9], 3)[1])
+    assert FakeCupy.calls == ["to host"]
+    same(device.knn(k=3)[1], host.knn(k=3)[1])
+    same(host.knn(FakeArray(bits[:9]), 3)[1], host.knn(bits[:9], 3)[1])
+    on_host = kith.Index(FakeArray(bits), metric="hamming", device="cpu")
+    assert on_host.device == "cpu"
+    same(on_host.knn(k=3)[1], host.knn(k=3)[1])

@@ -84,6 +84,40 @@ def test_searches_equal_the_cpu(library, points):
     np.testing.assert_array_equal(device.knn(queries, 4)[1], host.knn(queries, 4)[1])
 
 
+def test_filters_radii_and_approximation_there_equal_the_cpu(library, points):
+    host, device = kith.Index(points, device="cpu"), kith.Index(library.up(points))
+    queries = points[:777] + points.dtype.type(0.001)
+    there = library.up(queries)
+    for options in ({"eps": 0.3}, {"max_leaves": 3}, {"max_leaves": 2, "eps": 0.1}, {}):
+        for arrays in ((there, queries), (None, None)):
+            found = device.knn(arrays[0], 8, return_exact=True, **options)
+            wanted = host.knn(arrays[1], 8, return_exact=True, **options)
+            for one, other in zip(found, wanted, strict=True):
+                same(library, one, other)
+    for dtype in (np.float64, np.float32):
+        radii = np.linspace(0, 0.06, len(queries)).astype(dtype)
+        lists, wanted = device.radius(there, library.up(radii)), host.radius(queries, radii)
+        same(library, lists.indices, wanted.indices)
+        same(library, lists.distances, wanted.distances)
+        same(library, lists.offsets, wanted.offsets)
+        same(library, device.count(there, library.up(radii)), host.count(queries, radii))
+        same(library, device.count(there, radii), host.count(queries, radii))
+    radii = np.linspace(0, 0.06, len(points))
+    same(library, device.count(None, library.up(radii)), host.count(None, radii))
+    radii[::2] = -1
+    radii[1::4] = np.nan
+    found = library.down(device.count(None, library.up(radii)))
+    assert not found[::2].any() and not found[1::4].any() and found[3::4].any()
+    mask = np.random.default_rng(4).random(len(points)) < 0.3
+    for flags in (mask, library.up(mask)):
+        same(library, device.knn(there, 5, allowed=flags)[1], host.knn(queries, 5, allowed=mask)[1])
+        same(library, device.count(there, 0.05, allowed=flags), host.count(queries, 0.05, allowed=mask))
+    for dtype in (np.int64, np.int32, np.uint8):
+        below = np.random.default_rng(4).integers(0, 250, len(queries)).astype(dtype)
+        wanted = host.knn(queries, 3, index_below=below)[1]
+        same(library, device.knn(there, 3, index_below=library.up(below))[1], wanted)
+
+
 def test_the_callers_stream(library, points):
     device = kith.Index(library.up(points))
     wanted = kith.Index(points, device="cpu").knn(points, 4)[1]
@@ -121,6 +155,24 @@ def test_brute_force_in_many_dims(library):
     device = kith.Index(library.up(points), engine="brute")
     for found, wanted in zip(device.knn(k=9), kith.Index(points, device="cpu").knn(k=9), strict=True):
         same(library, found, wanted)
+
+
+def test_rows_of_bits(library):
+    rows = np.random.default_rng(6).integers(0, 256, (5000, 24), np.uint8)
+    host = kith.Index(rows, metric="hamming", device="cpu")
+    device = kith.Index(library.up(rows), metric="hamming")
+    assert device.device == "cuda:0"
+    there = library.up(rows[:300])
+    found, wanted = device.knn(there, 7, return_exact=True), host.knn(rows[:300], 7, return_exact=True)
+    for one, other in zip(found, wanted, strict=True):
+        same(library, one, other)
+    same(library, device.knn(k=4, exclude_self=True)[1], host.knn(k=4, exclude_self=True)[1])
+    radii = np.linspace(60, 90, 300)
+    lists, wanted = device.radius(there, library.up(radii)), host.radius(rows[:300], radii)
+    same(library, lists.indices, wanted.indices)
+    same(library, lists.distances, wanted.distances)
+    bits = np.unpackbits(rows[:50], axis=1).astype(bool)
+    same(library, device.knn(library.up(bits), 3)[1], host.knn(bits, 3)[1])
 
 
 def test_objects_on_the_gpu():

@@ -386,3 +386,23 @@ def test_index_takes_strings_sets_and_bits(tmp_path):
         kith.Index([{1}, {2}], metric="l1")
     with pytest.raises(TypeError, match="CoverTree"):
         kith.Index([1], metric=lambda a, b: abs(a - b))
+
+
+def test_explain_says_which_path_a_search_takes(cloud):
+    index = kith.Index(cloud, engine="kdtree", device="cpu")
+    assert index.explain(k=8).startswith(index.explain())
+    assert "search: kdtree on cpu: groups of" in index.explain(k=8)
+    assert "groups of" in index.explain(radius=True, queries=9)
+    assert "one query" in index.explain(k=8, queries=1)
+    mask = np.ones(len(cloud), dtype=bool)
+    mask[3] = False
+    assert "an exact search is faster" in index.explain(k=8, eps=0.5, exclude_self=True, allowed=mask)
+    assert "groups of" in index.explain(k=8, queries=2, index_below=[3, 4])
+    assert "walks through the tree" in kith.Index(["a", "b"], engine="covertree", metric="edit").explain(k=1)
+    for wrong in ({"queries": 3}, {"eps": 1}, {"k": 1, "radius": True}):
+        with pytest.raises(ValueError, match="radius=True"):
+            index.explain(**wrong)
+    with pytest.raises(ValueError, match="eps"):
+        index.explain(k=1, eps=-1.0)
+    with pytest.raises(TypeError):
+        index.explain(k=1, unknown=2)

@@ -5,8 +5,6 @@
 #include "core/metric/l2.hpp"
 
 #include <bit>
-#include <cstdint>
-#include <type_traits>
 
 namespace kith::core {
 
@@ -36,11 +34,11 @@ struct Angular : PlainMetric {
   }
   /// Infinity if all angles are within.
   template <typename T>
-  T bound_of(T radius) const {
+  KITH_HOST_DEVICE T bound_of(T radius) const {
     const auto is_within = [this, radius](T reduced) { return reported(reduced) <= radius; };
     T within = 0, beyond = 4;
     if (is_within(beyond)) return std::numeric_limits<T>::infinity();
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;  // ascend as the numbers do
+    using Bits = BitsOf<T>;
     while (std::bit_cast<Bits>(beyond) - std::bit_cast<Bits>(within) > 1) {
       const auto middle = std::bit_cast<T>((std::bit_cast<Bits>(within) + std::bit_cast<Bits>(beyond)) / 2);
       (is_within(middle) ? within : beyond) = middle;

@@ -23,7 +23,7 @@ struct Cosine : PlainMetric {
     return reduced / T(2);
   }
   template <typename T>
-  T bound_of(T radius) const {
+  KITH_HOST_DEVICE T bound_of(T radius) const {
     return last_within(2 * radius, [radius](T reduced) { return reduced / T(2) <= radius; });
   }
 };

@@ -23,9 +23,6 @@
 
 #include <kith/metric.hpp>
 
-#include <cmath>
-#include <limits>
-
 namespace kith::core {
 
 /// For metrics that report what they compare.
@@ -48,21 +45,17 @@ struct PlainMetric {
   }
   /// The largest reduced distance whose reported one is at most `radius` (>= 0).
   template <typename T>
-  T bound_of(T radius) const {
+  KITH_HOST_DEVICE T bound_of(T radius) const {
     return radius;
   }
 };
 
-/// The largest value at or near `guess` that `is_within` accepts; `is_within` must be true below some point and false
-/// above it, within a few units in the last place of the guess.
+/// The largest value at or near `guess` (>= 0) that `is_within` accepts; `is_within` must be true below some point and
+/// false above it, within a few units in the last place of the guess.
 template <typename T, typename IsWithin>
-T last_within(T guess, IsWithin&& is_within) {
-  constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  while (!is_within(guess)) guess = std::nextafter(guess, T(0));
-  for (T next = std::nextafter(guess, kInfinity); next != guess && is_within(next);
-       next = std::nextafter(next, kInfinity)) {
-    guess = next;
-  }
+KITH_HOST_DEVICE T last_within(T guess, IsWithin&& is_within) {
+  while (!is_within(guess)) guess = next_below(guess);
+  for (T next = next_above(guess); next != guess && is_within(next); next = next_above(next)) guess = next;
   return guess;
 }
 

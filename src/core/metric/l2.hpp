@@ -25,7 +25,7 @@ struct L2 : PlainMetric {
     return square_root(reduced);
   }
   template <typename T>
-  T bound_of(T radius) const {
+  KITH_HOST_DEVICE T bound_of(T radius) const {
     return last_within(radius * radius, [radius](T reduced) { return square_root(reduced) <= radius; });
   }
 };

@@ -36,7 +36,7 @@ struct Lp : PlainMetric {
   }
   /// The power of the radius, to which sums are compared.
   template <typename T>
-  T bound_of(T radius) const {
+  KITH_HOST_DEVICE T bound_of(T radius) const {
     return p.of(radius);
   }
 };

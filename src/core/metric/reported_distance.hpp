@@ -3,8 +3,7 @@
 
 #include "core/metric/metrics.hpp"
 
-#include <cmath>
-#include <limits>
+#include <cstdint>
 
 namespace kith::core {
 
@@ -21,19 +20,25 @@ inline bool is_reported_as_is(Metric metric, bool squared) {
   return squared || visit_metric(metric, [](auto each) { return decltype(each)::kIsReportedAsIs; });
 }
 
-/// The largest value of the type that is at most `x`.
+/// The largest value of the type that is at most `x` (>= 0).
 template <typename T>
-T rounded_down(double x) {
+KITH_HOST_DEVICE T rounded_down(double x) {
   const T nearest = static_cast<T>(x);
-  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -std::numeric_limits<T>::infinity()) : nearest;
+  return static_cast<double>(nearest) > x ? next_below(nearest) : nearest;
 }
 
 /// The largest reduced distance whose reported one is at most `radius` (>= 0), so that "within the radius" is decided
 /// on what the user sees.
 template <typename T>
-T reduced_bound_of_radius(Metric metric, double radius) {
+KITH_HOST_DEVICE T reduced_bound_of_radius(Metric metric, double radius) {
   const T r = rounded_down<T>(radius) + T(0);  // -0 is +0: bounds are compared by their bits, too
-  return visit_metric(metric, [r](auto each) { return each.bound_of(r); });
+  return visit_kind<EveryMetric>(metric.kind(), metric.p(), [r](const auto& each) { return each.bound_of(r); });
+}
+
+/// The same for distances that are whole numbers of bits: whole and finite, above all that rows may have.
+KITH_HOST_DEVICE inline float whole_bound_of_radius(double radius) {
+  constexpr double kAbove = 1 << 21;
+  return static_cast<float>(static_cast<std::int32_t>(radius < kAbove ? radius : kAbove));
 }
 
 }  // namespace kith::core

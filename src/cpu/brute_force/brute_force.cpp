@@ -64,6 +64,11 @@ class BruteForce final : public engine::Searcher<T> {
                                             : ", periodic axes",
                        memory_bytes());
   }
+  std::string explain(const engine::SearchShape&) const override {
+    const char* reason = why_no_filter(metric_, !lengths_.empty());
+    if (reason == nullptr) return "products filter all pairs, and what passes is measured exactly";
+    return fmt::format("all pairs are measured; no filter by products: {}", reason);
+  }
 
  private:
   /// What every scan of these points has in common.

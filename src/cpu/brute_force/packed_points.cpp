@@ -14,11 +14,14 @@ namespace {
 
 constexpr std::uint64_t kPanelsPerTask = 256;
 
-bool filter_helps(Metric metric, bool is_periodic) {
-  return core::kind_of_reduction(metric) == Metric::Kind::l2 && !is_periodic;
-}
+bool filter_helps(Metric metric, bool is_periodic) { return why_no_filter(metric, is_periodic) == nullptr; }
 
 }  // namespace
+
+const char* why_no_filter(Metric metric, bool is_periodic) {
+  if (core::kind_of_reduction(metric) != Metric::Kind::l2) return "the filter is for metrics that L2 searches";
+  return is_periodic ? "the filter takes no periodic axes" : nullptr;
+}
 
 template <typename T>
 PackedPoints<T>::PackedPoints(const T* rows, std::uint64_t count, std::uint32_t dims, Metric metric, bool is_periodic,

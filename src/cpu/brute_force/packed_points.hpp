@@ -11,6 +11,9 @@
 
 namespace kith::cpu {
 
+/// Why products do not filter the pairs of such points, for people; null: they do.
+const char* why_no_filter(Metric metric, bool is_periodic);
+
 /// Points in panels of `width`, coordinate by coordinate; for L2 also the copy in f32 with the terms of the
 /// product filter, unless axes are periodic: the product form knows no way around.
 ///

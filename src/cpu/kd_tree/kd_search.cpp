@@ -66,6 +66,14 @@ class KdSearch final : public engine::Searcher<T> {
                        tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
                        tree_.geometry.most_per_leaf(), instruction_set(), memory_bytes());
   }
+  std::string explain(const engine::SearchShape& shape) const override {
+    if (is_alone(shape.queries, shape.is_self)) return "one query, on the caller's thread";
+    if (!shape.is_radius && !shape.is_exact) {
+      return "queries one by one; groups do not apply: what eps and max_leaves find depends on each query's own walk";
+    }
+    const char* kept = shape.is_radius ? "" : has_key_lists(shape.k) ? ", lists of keys" : ", lists of candidates";
+    return fmt::format("groups of up to {} queries that lie together{}", kGroupQueries, kept);
+  }
 
  private:
   const T* lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
@@ -126,7 +134,10 @@ class KdSearch final : public engine::Searcher<T> {
                                          .on_hit = collector.function(),
                                          .context = collector.context()});
   }
-  static bool is_alone(const QueryBatch<T>& queries) { return queries.count == 1 && !queries.is_self(); }
+  static bool is_alone(std::uint64_t queries, bool is_self) { return queries == 1 && !is_self; }
+  static bool is_alone(const QueryBatch<T>& queries) { return is_alone(queries.count, queries.is_self()); }
+  /// Whether exact kNN in groups keeps keys instead of candidates.
+  static bool has_key_lists(std::uint32_t k) { return sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost; }
 
   /// Runs `task(number, first group, end)` over all groups.
   template <typename Task>
@@ -242,7 +253,7 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
     if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
     if constexpr (sizeof(T) == 8) {
       knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, reduced);
-    } else if (k > 0 && k <= KeyLists::kMost) {
+    } else if (has_key_lists(k)) {
       knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, reduced);
     } else {
       knn_in_groups<BufferCollector>(queries, k, rules.bound, run, indices, reduced);

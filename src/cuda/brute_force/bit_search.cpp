@@ -76,7 +76,8 @@ class BitSearch final : public ObjectSearch<engine::BitSearcher, engine::BitRows
   BitSearch(DeviceBuffer<float> rows, std::uint64_t count, std::uint32_t words, Stream stream)
       : stream_(std::move(stream)),
         engine_(std::move(rows), count, words),
-        search_(engine_, Metric::l1(), {}, stream_) {}
+        search_(engine_, Metric::l1(), {}, stream_),
+        array_search_(engine_, Metric::l1(), search_.metric(), stream_.device()) {}
 
   void knn(const engine::BitQueries& queries, std::uint32_t k, const engine::KnnRules<float>& rules,
            const engine::RunOptions& run, std::uint32_t* indices, float* distances,
@@ -87,6 +88,7 @@ class BitSearch final : public ObjectSearch<engine::BitSearcher, engine::BitRows
   void copy_rows(std::uint64_t* words, const engine::RunOptions& run) const override {
     copy_to_host(words, engine_.rows(), engine_.memory_bytes(), stream_, CopyOptions::of_search(run));
   }
+  const engine::DeviceSearcher<float>* on_device() const override { return &array_search_; }
   void save(engine::IndexFileWriter&, const engine::RunOptions&) const override {}  // the rows are all there is
   std::uint64_t memory_bytes() const override { return engine_.memory_bytes(); }
   std::string describe() const override {
@@ -102,6 +104,7 @@ class BitSearch final : public ObjectSearch<engine::BitSearcher, engine::BitRows
   Stream stream_;
   BitEngine engine_;
   BatchSearch<float> search_;
+  ArraySearch<float> array_search_;
 };
 
 }  // namespace

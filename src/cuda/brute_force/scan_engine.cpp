@@ -3,10 +3,13 @@
 
 #include "core/metric/metrics.hpp"
 #include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/brute_force/scan/scan_path.hpp"
 #include "cuda/queries/boxes_among_rows.hpp"
 #include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/shared_limit.hpp"
+
+#include <fmt/format.h>
 
 #include <type_traits>
 #include <utility>
@@ -14,15 +17,36 @@
 namespace kith::cuda {
 namespace {
 
+/// Why tensor cores do not filter, for people; null: they do.
 template <typename T>
-bool products_pay(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
-  return std::is_same_v<T, float> && dims >= kFewestDimsForProducts && points >= kFewestPointsForProducts &&
-         core::kind_of_reduction(metric) == Metric::Kind::l2 && !is_periodic;
+const char* why_no_products(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
+  static_assert(kFewestDimsForProducts == 5, "the words below say so");
+  if (!std::is_same_v<T, float>) return "it is for f32";
+  if (core::kind_of_reduction(metric) != Metric::Kind::l2 || is_periodic) return "it is for L2 without periodic axes";
+  if (dims < kFewestDimsForProducts) return "it pays from 5 dims on";
+  return points < kFewestPointsForProducts ? "there are too few points" : nullptr;
+}
+template <typename T>
+const char* why_no_products(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic, int device) {
+  const char* reason = why_no_products<T>(points, dims, metric, is_periodic);
+  if (reason != nullptr || product_filter_shared_bytes(dims) <= shared_limit_of(device)) return reason;
+  return "its blocks need more shared memory than this GPU has";
 }
 
-/// Whether a block of the filter may have the shared memory that it needs.
-bool can_hold_products(std::uint32_t dims, int device) {
-  return product_filter_shared_bytes(dims) <= shared_limit_of(device);
+const char* words_of(ScanPath path) {
+  switch (path) {
+    case ScanPath::bits:
+      return "tiles of words of bits";
+    case ScanPath::few:
+      return "a scan for few queries";
+    case ScanPath::narrow:
+      return "tiles of points of few dims";
+    case ScanPath::wide:
+      return "tiles of points";
+    case ScanPath::pairs:
+      break;
+  }
+  return "pair by pair; tiles do not apply: they are for l2, l1, linf and ip without periodic axes";
 }
 
 }  // namespace
@@ -37,7 +61,7 @@ std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_
 template <typename T>
 std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   std::uint64_t bytes = points * dims * sizeof(T);
-  if (products_pay<T>(points, dims, metric, is_periodic)) {
+  if (why_no_products<T>(points, dims, metric, is_periodic) == nullptr) {
     bytes += padded_product_rows(points) * (2 * product_padded_dims(dims) + 2 * sizeof(float)) + dims * sizeof(float);
   }
   return bytes;
@@ -46,11 +70,11 @@ std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, 
 template <typename T>
 ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric,
                           bool is_periodic, const Stream& stream)
-    : rows_(std::move(rows)) {
+    : rows_(std::move(rows)), no_products_(why_no_products<T>(points, dims, metric, is_periodic, stream.device())) {
   scanned_.points = {rows_.data(), points, dims};
   scanned_.order = spread_order(tiles_of(points));
   if constexpr (std::is_same_v<T, float>) {
-    if (!products_pay<T>(points, dims, metric, is_periodic) || !can_hold_products(dims, stream.device())) return;
+    if (no_products_ != nullptr) return;
     const std::uint64_t capacity = padded_product_rows(points);
     halves_ = DeviceBuffer<std::uint16_t>(capacity * product_padded_dims(dims), stream);
     terms_ = DeviceBuffer<float>(capacity, stream);
@@ -75,6 +99,18 @@ void ScanEngine<T>::knn(const KnnRequest<T>& request, const engine::KnnRules<T>&
   KnnRequest<T> here = request;
   here.queries.rows = rows.data();
   scan_knn(scanned_, here, rules.select, stream);
+}
+
+template <typename T>
+std::string ScanEngine<T>::explain(const engine::SearchShape& shape, const SearchMetric<T>& metric) const {
+  const std::string scan = words_of(scan_path(metric, dims(), shape.queries));
+  if (shape.is_radius) return scan;
+  const char* reason = no_products_;
+  if (reason == nullptr && plan_rounds(points(), shape.k, shape.queries).ends.size() == 1) {
+    reason = "the lists hold all points";
+  }
+  if (reason == nullptr) return "tensor cores filter all pairs, and what passes is measured exactly";
+  return fmt::format("{}; the filter by tensor cores does not apply: {}", scan, reason);
 }
 
 template <typename T>

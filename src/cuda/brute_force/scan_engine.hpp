@@ -48,6 +48,7 @@ class ScanEngine final : public SearchEngine<T> {
   void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override {
     scan_in_boxes(scanned_, request, true, stream);
   }
+  std::string explain(const engine::SearchShape& shape, const SearchMetric<T>& metric) const override;
   bool wants_order() const override { return false; }
   void order_queries(const T*, std::uint64_t, std::uint64_t, std::uint32_t*, const Stream&) const override {}
   bool wants_chosen() const override { return false; }
@@ -55,6 +56,7 @@ class ScanEngine final : public SearchEngine<T> {
 
  private:
   DeviceBuffer<T> rows_;
+  const char* no_products_;  ///< why the filter does not apply; null: it does
   DeviceBuffer<std::uint16_t> halves_;
   DeviceBuffer<float> terms_, scales_, centre_;
   ScannedPoints<T> scanned_;

@@ -32,11 +32,13 @@ class BitCoverSearch final : public ObjectSearch<engine::BitSearcher, engine::Bi
         owner_(request.owner),
         cover_(std::move(cover)),
         engine_(cover_.cover, space_of(rows_), 2 * rows_.words_per_row),
-        search_(engine_, Metric::l1(), {}, cover_.stream) {}
+        search_(engine_, Metric::l1(), {}, cover_.stream),
+        array_search_(engine_, Metric::l1(), search_.metric(), cover_.stream.device()) {}
 
   void copy_rows(std::uint64_t* words, const RunOptions&) const override {
     std::copy_n(rows_.words, rows_.count * rows_.words_per_row, words);
   }
+  const engine::DeviceSearcher<float>* on_device() const override { return &array_search_; }
   void save(engine::IndexFileWriter& writer, const RunOptions&) const override {
     engine::save_cover_tree(cover_.on_host(), writer);
   }
@@ -58,6 +60,7 @@ class BitCoverSearch final : public ObjectSearch<engine::BitSearcher, engine::Bi
   ObjectCover cover_;
   CoverEngine<float> engine_;
   BatchSearch<float> search_;
+  ArraySearch<float> array_search_;
 };
 
 }  // namespace

@@ -14,5 +14,7 @@ template <typename T>
 void report_distances(const ReportTask<T>& task, const Stream& stream);
 template <typename T>
 void empty_rows(const EmptyTask<T>& task, const Stream& stream);
+/// A bit per byte that is not 0, as filters have them; (count + 63) / 64 words.
+void pack_flags(const std::uint8_t* flags, std::uint64_t count, std::uint64_t* words, const Stream& stream);
 
 }  // namespace kith::cuda

@@ -21,8 +21,8 @@ SearchFilter search_filter(const engine::PointFilter& filter) {
   return {filter.exclude_self, filter.earlier_only, filter.below, filter.allowed};
 }
 
-void fill_with_zeros(void* memory, std::uint64_t bytes, const Stream& stream) {
-  check(cudaMemsetAsync(memory, 0, bytes, stream.get()), "writing zeros");
+void fill(void* memory, std::uint8_t value, std::uint64_t bytes, const Stream& stream) {
+  check(cudaMemsetAsync(memory, value, bytes, stream.get()), "filling an array");
 }
 
 }  // namespace
@@ -35,12 +35,13 @@ void ArraySearch<T>::require_here(const void* memory, std::string_view what) con
 }
 
 template <typename T>
-typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBatch<T>& queries, T bound,
+typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBatch<T>& queries,
+                                                          const engine::DeviceReach<T>& reach,
                                                           const engine::DeviceRun& run, const Stream& stream) const {
   Prepared prepared;
   prepared.source.count = queries.count;
-  if (queries.is_self()) return prepared;
-  prepared.rows = DeviceBuffer<T>(queries.count * engine_.dims(), stream);
+  if (queries.is_self() && reach.radii == nullptr) return prepared;
+  if (!queries.is_self()) prepared.rows = DeviceBuffer<T>(queries.count * engine_.dims(), stream);
   prepared.bounds = DeviceBuffer<T>(queries.count, stream);
   core::RowMap map = run.map;
   DeviceBuffer<double> values(map.size(), stream);
@@ -54,10 +55,14 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
                                  .count = queries.count,
                                  .map = map,
                                  .lengths = search_metric_.lengths,
-                                 .bound = bound,
+                                 .bound = reach.bound,
+                                 .radii = reach.radii,
+                                 .metric = metric_,
+                                 .bits = run.bits,
                                  .prepared = prepared.rows.data(),
                                  .bounds = prepared.bounds.data()},
                   stream);
+  if (queries.is_self()) return prepared;
   prepared.source.rows = prepared.rows.data();
   prepared.source.row_stride = engine_.dims();
   if (queries.count < kFewestOrdered || !engine_.wants_order()) return prepared;
@@ -68,26 +73,28 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
 }
 
 template <typename T>
-void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
-                         const engine::DeviceNeighbors<T>& rows) const {
-  if (queries.count == 0 || k == 0) return;
+void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+                         const engine::DeviceRun& run, const engine::DeviceNeighbors<T>& rows) const {
+  if (queries.count == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
+  if (rows.exact != nullptr) fill(rows.exact, 1, queries.count, stream);  // exact engines leave it so
+  if (k == 0) return;
   const bool is_empty = engine_.points() == 0;  // then no bound is good
-  const Prepared prepared = prepare(queries, is_empty ? T(-1) : bound, run, stream);
+  const Prepared prepared = prepare(queries, {is_empty ? T(-1) : rules.bound}, run, stream);
   const KnnAnswer<T> answer{.indices = rows.indices,
                             .reduced = rows.distances,
                             .is_reported = true,
-                            .takes_roots = metric_.kind() == Metric::Kind::l2 && !run.squared,
+                            .takes_roots = takes_roots(run),
                             .wide = rows.wide};
   if (!is_empty) {
     engine_.knn(KnnRequest<T>{.metric = search_metric_,
                               .filter = search_filter(queries.filter),
                               .queries = prepared.source,
                               .k = k,
-                              .bound = bound,
+                              .bound = rules.bound,
                               .answer = answer},
-                {.bound = bound}, nullptr, stream);
+                rules, rows.exact, stream);
     if (!answer.takes_roots) report(run, queries.count * k, nullptr, rows.distances, stream);
   }
   if (queries.is_self()) return;
@@ -95,7 +102,8 @@ void ArraySearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
                           .rows = queries.count,
                           .k = k,
                           .answer = answer,
-                          .missing = static_cast<std::uint32_t>(engine_.points())},
+                          .missing = static_cast<std::uint32_t>(engine_.points()),
+                          .exact = rows.exact},
              stream);
 }
 
@@ -122,14 +130,14 @@ RadiusRequest<T> ArraySearch<T>::radius_request(const engine::QueryBatch<T>& que
 }
 
 template <typename T>
-void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
-                           std::uint32_t* counts) const {
+void ArraySearch<T>::count(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach,
+                           const engine::DeviceRun& run, std::uint32_t* counts) const {
   if (queries.count == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  if (engine_.points() == 0) return fill_with_zeros(counts, queries.count * sizeof(std::uint32_t), stream);
-  const Prepared prepared = prepare(queries, bound, run, stream);
-  RadiusRequest<T> request = radius_request(queries, prepared, bound);
+  if (engine_.points() == 0) return fill(counts, 0, queries.count * sizeof(std::uint32_t), stream);
+  const Prepared prepared = prepare(queries, reach, run, stream);
+  RadiusRequest<T> request = radius_request(queries, prepared, reach.bound);
   request.counts = counts;
   engine_.count(request, stream);
 }
@@ -139,7 +147,7 @@ void ArraySearch<T>::offsets(const std::uint32_t* counts, std::uint64_t count, c
                              std::uint64_t* offsets) const {
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  if (count == 0) return fill_with_zeros(offsets, sizeof(std::uint64_t), stream);
+  if (count == 0) return fill(offsets, 0, sizeof(std::uint64_t), stream);
   sum_counts(counts, count, offsets, stream);
 }
 
@@ -151,18 +159,28 @@ void ArraySearch<T>::widen(const std::uint32_t* numbers, std::uint64_t count, co
 }
 
 template <typename T>
-void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
-                            const std::uint64_t* offsets, std::uint32_t* indices, T* distances) const {
+void ArraySearch<T>::pack(const std::uint8_t* flags, std::uint64_t count, const engine::DeviceRun& run,
+                          std::uint64_t* words) const {
+  const DeviceScope scope(device_);
+  pack_flags(flags, count, words, stream_of(run));
+}
+
+template <typename T>
+void ArraySearch<T>::radius(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach,
+                            const engine::DeviceRun& run, const std::uint64_t* offsets,
+                            const engine::DeviceNeighbors<T>& lists) const {
   if (queries.count == 0 || engine_.points() == 0) return;
   const DeviceScope scope(device_);
   const Stream stream = stream_of(run);
-  const Prepared prepared = prepare(queries, bound, run, stream);
-  RadiusRequest<T> request = radius_request(queries, prepared, bound);
+  const Prepared prepared = prepare(queries, reach, run, stream);
+  RadiusRequest<T> request = radius_request(queries, prepared, reach.bound);
   request.starts = offsets;
-  request.indices = indices;
-  request.reduced = distances;
+  request.indices = lists.indices;
+  request.wide = lists.wide;
+  request.reduced = lists.distances;
+  request.takes_roots = takes_roots(run);
   engine_.list(request, stream);
-  report(run, 0, offsets + queries.count, distances, stream);
+  if (!request.takes_roots) report(run, 0, offsets + queries.count, lists.distances, stream);
 }
 
 template <typename T>

@@ -24,16 +24,18 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
       : engine_(engine), metric_(metric), search_metric_(search_metric), device_(device) {}
 
   void require_here(const void* memory, std::string_view what) const override;
-  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, T bound, const engine::DeviceRun& run,
-           const engine::DeviceNeighbors<T>& rows) const override;
-  void count(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
+  void knn(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
+           const engine::DeviceRun& run, const engine::DeviceNeighbors<T>& rows) const override;
+  void count(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach, const engine::DeviceRun& run,
              std::uint32_t* counts) const override;
   void offsets(const std::uint32_t* counts, std::uint64_t count, const engine::DeviceRun& run,
                std::uint64_t* offsets) const override;
   void widen(const std::uint32_t* numbers, std::uint64_t count, const engine::DeviceRun& run,
              std::int64_t* wide) const override;
-  void radius(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run, const std::uint64_t* offsets,
-              std::uint32_t* indices, T* distances) const override;
+  void pack(const std::uint8_t* flags, std::uint64_t count, const engine::DeviceRun& run,
+            std::uint64_t* words) const override;
+  void radius(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach, const engine::DeviceRun& run,
+              const std::uint64_t* offsets, const engine::DeviceNeighbors<T>& lists) const override;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, std::uint32_t* counts) const override;
   void box(const engine::BoxBatch<T>& boxes, const engine::DeviceRun& run, const std::uint64_t* offsets,
            std::uint32_t* indices) const override;
@@ -46,11 +48,13 @@ class ArraySearch final : public engine::DeviceSearcher<T> {
     DeviceBuffer<std::uint32_t> order;
     QuerySource<T> source;
   };
-  Prepared prepare(const engine::QueryBatch<T>& queries, T bound, const engine::DeviceRun& run,
-                   const Stream& stream) const;
+  Prepared prepare(const engine::QueryBatch<T>& queries, const engine::DeviceReach<T>& reach,
+                   const engine::DeviceRun& run, const Stream& stream) const;
   /// Reduced distances become what the metric reports; `entries` of them, or as many as the device has counted.
   void report(const engine::DeviceRun& run, std::uint64_t entries, const std::uint64_t* entries_on_device, T* distances,
               const Stream& stream) const;
+  /// Whether kernels write what is reported: square roots of reduced distances.
+  bool takes_roots(const engine::DeviceRun& run) const { return metric_.kind() == Metric::Kind::l2 && !run.squared; }
   RadiusRequest<T> radius_request(const engine::QueryBatch<T>& queries, const Prepared& prepared, T bound) const;
   BoxRequest<T> box_request(const engine::BoxBatch<T>& boxes) const;
   Stream stream_of(const engine::DeviceRun& run) const {

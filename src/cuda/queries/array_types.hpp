@@ -12,17 +12,20 @@
 namespace kith::cuda {
 
 /// Rows of a caller become rows of a search: side by side, mapped or wrapped where the index says so. A row that
-/// the map does not take becomes zeros, and its bound -1.
+/// the map does not take becomes zeros, and its bound -1, as that of a radius which is none.
 template <typename T>
 struct PrepareTask {
-  const T* rows = nullptr;
+  const T* rows = nullptr;  ///< null: the bounds only
   std::uint64_t row_stride = 0;
   std::uint64_t count = 0;
   core::RowMap map = {};       ///< its values are in device memory
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   T bound = 0;
-  T* prepared = nullptr;  ///< count x map.searched_dims()
-  T* bounds = nullptr;    ///< per row
+  const double* radii = nullptr;  ///< if not null, bounds are made of these instead, as the metric says
+  Metric metric = {};
+  std::uint32_t bits = 0;  ///< if not 0, rows are of so many bits, their stride is in bytes, and they become words
+  T* prepared = nullptr;   ///< count x map.searched_dims(), or words of 32 bits, twice as many as of 64
+  T* bounds = nullptr;     ///< per row
 };
 
 /// Reduced distances become reported ones, in place.
@@ -43,6 +46,7 @@ struct EmptyTask {
   std::uint32_t k = 0;
   KnnAnswer<T> answer;
   std::uint32_t missing = 0;
+  std::uint8_t* exact = nullptr;  ///< if not null, becomes 1 for these rows
 };
 
 }  // namespace kith::cuda

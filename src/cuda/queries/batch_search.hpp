@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kith::cuda {
@@ -41,6 +42,9 @@ class BatchSearch {
   engine::IndexLists box(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run) const;
   void box_count(const engine::BoxBatch<T>& boxes, const engine::RunOptions& run, std::uint32_t* counts) const;
 
+  /// SearchEngine::explain, of one chunk.
+  std::string explain(engine::SearchShape shape) const;
+
   /// What the kernels read; valid as long as this lives.
   const SearchMetric<T>& metric() const { return metric_; }
 
@@ -51,6 +55,8 @@ class BatchSearch {
   static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
     return queries.bounds == nullptr ? 0 : sizeof(T);
   }
+  /// Where the chunks of a kNN search begin, and the last one ends.
+  std::vector<std::uint64_t> knn_chunks(std::uint64_t queries, bool is_self, std::uint64_t per_query) const;
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
                   const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,

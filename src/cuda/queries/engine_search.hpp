@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ class PointSearch : public engine::Searcher<T> {
     search_.box_count(boxes, run, counts);
   }
   const engine::DeviceSearcher<T>* on_device() const override { return &array_search_; }
+  std::string explain(const engine::SearchShape& shape) const override { return search_.explain(shape); }
   void copy_rows(T* rows, int threads) const override { on_host({threads, nullptr}).copy_rows(rows, threads); }
   void save(engine::IndexFileWriter& writer, const RunOptions& run) const override { on_host(run).save(writer, run); }
 

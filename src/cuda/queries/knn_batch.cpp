@@ -10,6 +10,8 @@
 #include "cuda/runtime/staging.hpp"
 #include "runtime/time_spent.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -39,6 +41,30 @@ BatchSearch<T>::BatchSearch(const SearchEngine<T>& engine, Metric metric, std::s
 template <typename T>
 std::uint64_t BatchSearch<T>::bytes_in_flight() const {
   return budget_.most_bytes != 0 ? budget_.most_bytes : memory_of_device(device_).free / 2;
+}
+
+/// The points ask in the order of the leaves, all at once if memory suffices: then neighbours share what they read.
+template <typename T>
+std::vector<std::uint64_t> BatchSearch<T>::knn_chunks(std::uint64_t queries, bool is_self,
+                                                      std::uint64_t per_query) const {
+  const std::uint64_t bytes = bytes_in_flight();
+  if (is_self && queries * per_query <= bytes) return {0, queries};
+  return equal_chunks(queries, per_query, is_self ? bytes / 2 : std::min(bytes / 2, kChunkBytes),
+                      std::uint64_t{1} << 31);
+}
+
+template <typename T>
+std::string BatchSearch<T>::explain(engine::SearchShape shape) const {
+  const DeviceScope scope(device_);
+  std::string chunks;
+  if (!shape.is_radius && shape.queries > 0) {
+    const std::vector<std::uint64_t> starts =
+        knn_chunks(shape.queries, shape.is_self, bytes_per_query(engine_.dims()) + shape.k * kBytesPerNeighbor);
+    if (starts.size() > 2) chunks = fmt::format(", in {} chunks from host memory", starts.size() - 1);
+    shape.queries = longest(starts);
+  }
+  const std::string path = engine_.explain(shape, metric_);
+  return path.empty() ? path : path + chunks;
 }
 
 /// Without a copy: the kernel reads the queries and writes the answers in host memory. False if they are too many.
@@ -110,15 +136,9 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   if (knn_of_few(queries, k, rules, run, indices, reduced, exact)) return;
 
-  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor;
-  // The points ask in the order of the leaves, all at once if there is room: then neighbours share what they read.
-  const std::uint64_t bytes = bytes_in_flight();
-  const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
   const std::vector<std::uint64_t> starts =
-      fits_whole
-          ? std::vector<std::uint64_t>{0, queries.count}
-          : equal_chunks(queries.count, per_query, queries.is_self() ? bytes / 2 : std::min(bytes / 2, kChunkBytes),
-                         std::uint64_t{1} << 31);
+      knn_chunks(queries.count, queries.is_self(),
+                 bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor);
   struct Slot {
     StreamPool::Lease stream;
     QueryChunk<T> queries;
@@ -182,11 +202,13 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
 template BatchSearch<float>::BatchSearch(const SearchEngine<float>&, Metric, std::span<const float>, const Stream&,
                                          const SearchBudget&);
 template std::uint64_t BatchSearch<float>::bytes_in_flight() const;
+template std::string BatchSearch<float>::explain(engine::SearchShape) const;
 template void BatchSearch<float>::knn(const engine::QueryBatch<float>&, std::uint32_t, const engine::KnnRules<float>&,
                                       const engine::RunOptions&, std::uint32_t*, float*, std::uint8_t*) const;
 template BatchSearch<double>::BatchSearch(const SearchEngine<double>&, Metric, std::span<const double>, const Stream&,
                                           const SearchBudget&);
 template std::uint64_t BatchSearch<double>::bytes_in_flight() const;
+template std::string BatchSearch<double>::explain(engine::SearchShape) const;
 template void BatchSearch<double>::knn(const engine::QueryBatch<double>&, std::uint32_t,
                                        const engine::KnnRules<double>&, const engine::RunOptions&, std::uint32_t*,
                                        double*, std::uint8_t*) const;

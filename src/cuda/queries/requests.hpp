@@ -91,6 +91,8 @@ struct RadiusRequest {
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;
   T* reduced = nullptr;
+  bool takes_roots = false;              ///< as in KnnAnswer
+  std::int64_t* wide = nullptr;          ///< as in KnnAnswer
   std::uint64_t* evaluations = nullptr;  ///< as in KnnRequest
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }

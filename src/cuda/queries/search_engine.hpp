@@ -7,6 +7,7 @@
 #include "engine/searcher.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace kith::cuda {
 
@@ -33,6 +34,9 @@ class SearchEngine {
   /// The same for boxes.
   virtual void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const = 0;
   virtual void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const = 0;
+
+  /// Which kernels take such a search, and why faster ones do not, for people; empty if there is but one path.
+  virtual std::string explain(const engine::SearchShape&, const SearchMetric<T>&) const { return {}; }
 
   /// Whether queries that lie close together should ask one after the other.
   virtual bool wants_order() const = 0;

@@ -2,8 +2,10 @@
 #include "cuda/on_device.hpp"
 #include "support/bit_oracle.hpp"
 #include "support/expect_same.hpp"
+#include "support/thrown_message.hpp"
 
 #include <kith/bit_index.hpp>
+#include <kith/device_search.hpp>
 
 #include <gtest/gtest.h>
 
@@ -80,6 +82,100 @@ TEST_F(BitIndexOnDevice, EqualsTheCpuForUsualLengthsAndManyRows) {
       expect_equal(both, &info, 3, bits / 3, {});
     }
   }
+}
+
+/// Queries, filters, radii and answers in the memory of the GPU; `queries` is null in a self-search.
+void expect_arrays_equal(const BitIndex& cpu, const DeviceBitSearch& search, const BitSet* queries, std::uint32_t k,
+                         const std::vector<double>& radii) {
+  const std::uint64_t count = radii.size();
+  const BitView view = queries == nullptr ? BitView() : queries->view();
+  const DeviceArray<std::uint8_t> bytes(queries == nullptr ? std::span<const std::uint8_t>() : queries->bytes);
+  const BitView there(bytes.data(), view.rows(), view.bits(), view.row_bytes());
+  std::vector<std::uint64_t> allowed((cpu.size() + 63) / 64, 0xf0f7ffff7fff1fffu);
+  const DeviceArray<std::uint64_t> allowed_there(allowed);
+  for (const bool is_filtered : {false, true}) {
+    SearchOptions host;
+    DeviceSearchOptions options;
+    if (is_filtered) host.allowed = allowed, options.allowed = allowed_there.data();
+    const Neighbors nearest = queries == nullptr ? cpu.knn_self(k, host) : cpu.knn(view, k, host);
+    const DeviceArray<std::int64_t> indices(std::vector<std::int64_t>(count * k, -1));
+    const DeviceArray<float> distances(std::vector<float>(count * k, -1));
+    const DeviceArray<std::uint8_t> exact(std::vector<std::uint8_t>(count, 7));
+    if (queries == nullptr) {
+      search.knn_self(k, indices.data(), distances.data(), options, exact.data());
+    } else {
+      search.knn(there, k, indices.data(), distances.data(), options, exact.data());
+    }
+    require_success(cudaDeviceSynchronize());
+    const std::vector<std::int64_t> wide = indices.values();
+    expect_same(nearest, Neighbors(count, k, nearest.missing(), std::vector<std::uint32_t>(wide.begin(), wide.end()),
+                                   Distances(distances.values())));
+    EXPECT_EQ(exact.values(), std::vector<std::uint8_t>(count, 1));
+
+    const DeviceArray<double> radii_there(radii);
+    const NeighborLists within = queries == nullptr ? cpu.radius_self(radii, host) : cpu.radius(view, radii, host);
+    const DeviceArray<std::uint32_t> counts(std::vector<std::uint32_t>(count, 77));
+    const DeviceArray<std::uint64_t> offsets(std::vector<std::uint64_t>(count + 1, 77));
+    if (queries == nullptr) {
+      search.count_self(radii_there.data(), counts.data(), options);
+    } else {
+      search.count(there, radii_there.data(), counts.data(), options);
+    }
+    search.offsets(counts.data(), count, offsets.data());
+    const DeviceArray<std::uint32_t> listed(std::vector<std::uint32_t>(within.indices().size(), 77));
+    const DeviceArray<float> listed_distances(std::vector<float>(within.indices().size(), -1));
+    if (queries == nullptr) {
+      search.radius_self(radii_there.data(), offsets.data(), listed.data(), listed_distances.data(), options);
+    } else {
+      search.radius(there, radii_there.data(), offsets.data(), listed.data(), listed_distances.data(), options);
+    }
+    require_success(cudaDeviceSynchronize());
+    expect_same(within, NeighborLists(within.points(), offsets.values(), listed.values(),
+                                      Distances(listed_distances.values())));
+  }
+}
+
+TEST_F(SmallBitIndexOnDevice, ArraysThereEqualTheCpu) {
+  for (const Engine engine : {Engine::brute_force, Engine::cover_tree}) {
+    for (const std::uint32_t bits : {1u, 8u, 12u, 33u, 64u, 100u, 256u}) {
+      SCOPED_TRACE(testing::Message() << bits << " bits, engine " << name_of(engine));
+      std::mt19937_64 random(bits);
+      const BitSet points = random_bits(400, bits, 0, random), queries = random_bits(70, bits, 3, random);
+      const BitIndex cpu = BitIndex::build(points.view());
+      const DeviceBitSearch search(BitIndex::build(points.view(), {.engine = engine, .device = Device::cuda()}));
+      std::vector<double> radii(400);
+      for (double& radius : radii) radius = static_cast<double>(random() % (2 * bits + 1)) / 2;
+      expect_arrays_equal(cpu, search, nullptr, 5, radii);
+      radii.resize(70);
+      expect_arrays_equal(cpu, search, &queries, 5, radii);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(BitIndexOnDevice, ManyArraysThereEqualTheCpu) {
+  std::mt19937_64 random(9);
+  const BitSet points = random_bits(20000, 192, 0, random), queries = random_bits(3000, 192, 1, random);
+  const BitIndex cpu = BitIndex::build(points.view());
+  const DeviceBitSearch search(BitIndex::build(points.view(), {.device = Device::cuda()}));
+  for (const std::uint32_t k : {1u, 40u})
+    expect_arrays_equal(cpu, search, &queries, k, std::vector<double>(3000, 70.5));
+}
+
+TEST_F(SmallBitIndexOnDevice, MistakesWithArraysAreNamed) {
+  std::mt19937_64 random(10);
+  const BitSet points = random_bits(50, 16, 0, random);
+  const DeviceBitSearch search(BitIndex::build(points.view(), {.device = Device::cuda()}));
+  const DeviceArray<std::uint32_t> numbers(std::vector<std::uint32_t>(100));
+  const DeviceArray<float> distances(std::vector<float>(100));
+  const DeviceArray<double> doubles(std::vector<double>(100));
+  EXPECT_PRED2(holds,
+               thrown_message<UsageError>([&] { search.knn(points.view(), 2, numbers.data(), distances.data()); }),
+               "queries: the array is not in the memory of cuda:0");
+  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { search.knn_self(2, numbers.data(), doubles.data()); }),
+               "the points are f32");
+  EXPECT_PRED2(holds, thrown_message<UsageError>([&] { DeviceBitSearch(BitIndex::build(points.view())); }),
+               "the index is on cpu");
 }
 
 TEST_F(BitIndexOnDevice, EqualRowsAndTheLongestRows) {

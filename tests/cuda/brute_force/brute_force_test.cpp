@@ -170,6 +170,7 @@ TEST(EmulatedBruteForce, OverflowingListsOfInnerProductsAreMadeAgain) {
     }
     const Scanned<T> scanned(std::move(points), false);
     PointSet queries(scanned.points.dtype(), 3, 2);
+    std::fill_n(queries.values<T>().data(), 6, T(0));
     for (std::uint64_t q = 0; q < 3; ++q) queries.values<T>()[2 * q] = T(0.25) * static_cast<T>(q + 1);
     queries.values<T>()[3] = T(0.01);
     EXPECT_EQ(expect_right<T>(scanned, queries, 10, std::numeric_limits<T>::infinity(), Metric::inner_product()), 3u);

@@ -64,17 +64,29 @@ void expect_radius_of_cpu(const SearchRequest<T>& request, T bound, bool is_orde
   std::vector<std::uint32_t> indices(starts.back(), 0xdeadbeef);
   std::vector<T> reduced(starts.back(), T(-1));
   task.starts = starts.data();
-  task.indices = indices.data();
   task.reduced = reduced.data();
-  if (by_packets) {
-    std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
-    scratch[0] = 0;
-    cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-  } else {
-    cuda::launch_list_steps(task, kLaunch);
-  }
+  const auto list = [&] {
+    if (by_packets) {
+      std::vector<std::uint32_t> scratch(request.batch.count + 1, 0xdeadbeef);
+      scratch[0] = 0;
+      cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
+    } else {
+      cuda::launch_list_steps(task, kLaunch);
+    }
+  };
+  task.indices = indices.data();
+  list();
   expect_same_bytes(indices, expected.indices, "index");
   expect_same_bytes(reduced, expected.reduced, "reduced");
+  std::vector<std::int64_t> wide(starts.back(), -1);  // as callers on the GPU see them
+  std::vector<T> roots;
+  for (const T each : expected.reduced) roots.push_back(std::sqrt(each));
+  task.indices = nullptr;
+  task.wide = wide.data();
+  task.takes_roots = true;
+  list();
+  expect_same_bytes(wide, std::vector<std::int64_t>(expected.indices.begin(), expected.indices.end()), "wide index");
+  expect_same_bytes(reduced, roots, "root");
 }
 
 /// kNN where each query has a bound of its own: the first k of what a radius search finds.
@@ -551,6 +563,44 @@ TYPED_TEST(EmulatedSearch, PartsOfASelfSearchEqualTheWhole) {
       tree};
   cuda::launch_knn_steps(task, cuda::plan_knn(tree, end - first, kNeighbours, {}), nullptr, kLaunch);
   expect_same_bytes(indices, {expected.begin() + first * kNeighbours, expected.begin() + end * kNeighbours}, "index");
+}
+
+TEST(PacketReasons, AreNamed) {
+  cuda::SearchTree<float> tree;
+  tree.geometry = core::KdGeometry{40000, 11};
+  tree.dims = 3;
+  const auto said = [&](const cuda::KnnRequest<float>& request) {
+    const char* reason = cuda::why_no_packets(cuda::KnnTask<float>{request, tree});
+    EXPECT_EQ(cuda::packets_pay(cuda::KnnTask<float>{request, tree}), reason == nullptr);
+    return std::string(reason == nullptr ? "" : reason);
+  };
+  cuda::KnnRequest<float> request{.queries = {.count = 40000}, .k = 8};
+  EXPECT_EQ(said(request), "");
+  request.filter.exclude_self = true;
+  EXPECT_EQ(said(request), "");
+  request.k = 208;
+  EXPECT_EQ(said(request), "k is too large");
+  request.k = 8;
+  request.filter.earlier_only = true;
+  EXPECT_EQ(said(request), "");
+  request.k = 33;
+  EXPECT_EQ(said(request), "k is too large for packets with a filter or periodic axes");
+  request.filter.earlier_only = false;
+  request.k = 8;
+  request.queries.count = 4000;
+  EXPECT_EQ(said(request), "there is fewer than one query for 8 points");
+  request.queries.count = 2000;
+  EXPECT_EQ(said(request), "there are too few queries");
+  request.queries.count = 40000;
+  const float bounds = 1;
+  request.bounds = &bounds;
+  EXPECT_EQ(said(request), "queries have bounds of their own");
+  request.bounds = nullptr;
+  request.metric.kind = Metric::Kind::l1;
+  EXPECT_EQ(said(request), "packets are for L2");
+  request.metric.kind = Metric::Kind::l2;
+  tree.dims = 6;
+  EXPECT_EQ(said(request), "packets take 2 to 5 dims");
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "cuda/emulation/grid.hpp"
 #include "cuda/kd_tree/search/search_steps.cuh"
 #include "cuda/kd_tree/loose_tree.hpp"
+#include "engine/bit_words.hpp"
 #include "engine/prepared_rows.hpp"
+#include "support/bit_oracle.hpp"
 #include "support/expect_same.hpp"
 #include "support/random_case.hpp"
 
@@ -164,18 +166,101 @@ TYPED_TEST(EmulatedArrays, RowsOfBadQueriesBecomeEmpty) {
     AnswerStorage<T> found(kRows * k, form);
     std::vector<T> bounds, reduced;
     std::vector<std::uint32_t> indices;
+    std::vector<std::uint8_t> exact(kRows, 0), expected_exact;
     for (std::uint64_t i = 0; i < kRows; ++i) {
       const bool is_good = random() % 5 != 0;
       bounds.push_back(is_good ? T(0) : T(-1));
+      expected_exact.push_back(is_good ? 0 : 1);
       for (std::uint32_t j = 0; j < k; ++j) {
         cuda::put_answer(found.answer(), i * k + j, static_cast<std::uint32_t>(i), T(j));
         indices.push_back(is_good ? static_cast<std::uint32_t>(i) : kMissing);
         reduced.push_back(is_good ? T(j) : kInfinity);
       }
     }
-    run_empty(cuda::EmptyTask<T>{
-        .bounds = bounds.data(), .rows = kRows, .k = k, .answer = found.answer(), .missing = kMissing});
+    run_empty(cuda::EmptyTask<T>{.bounds = bounds.data(),
+                                 .rows = kRows,
+                                 .k = k,
+                                 .answer = found.answer(),
+                                 .missing = kMissing,
+                                 .exact = form % 2 == 0 ? exact.data() : nullptr});
     found.expect(indices, reduced);
+    if (form % 2 != 0) std::fill(expected_exact.begin(), expected_exact.end(), std::uint8_t{0});
+    EXPECT_EQ(exact, expected_exact);
+  }
+}
+
+TYPED_TEST(EmulatedArrays, RadiiBecomeTheBoundsOfTheHost) {
+  using T = TypeParam;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(8);
+  std::vector<double> radii = {0,     -0.0,      1,   0.1,  3.14159265358979, 1e-40,        5e-324,
+                               1e300, kInfinity, 0.5, -0.1, -kInfinity,       std::nan(""), 1e-46};
+  for (int i = 0; i < 600; ++i) {
+    const int exponent = static_cast<int>(random() % 80) - 60;
+    radii.push_back(std::ldexp(static_cast<double>(random() % 1000003), exponent));
+  }
+  const std::vector<T> rows(radii.size(), T(1));
+  for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::lp(3), Metric::lp(2.3), Metric::cosine(),
+                              Metric::angular(), Metric::haversine(Metric::SphereUnit::metres)}) {
+    for (const bool has_rows : {false, true}) {
+      std::vector<T> prepared(radii.size(), T(-7)), bounds(radii.size(), T(-7));
+      run_prepare(cuda::PrepareTask<T>{.rows = has_rows ? rows.data() : nullptr,
+                                       .row_stride = 1,
+                                       .count = radii.size(),
+                                       .map = {.dims = 1},
+                                       .radii = radii.data(),
+                                       .metric = metric,
+                                       .prepared = has_rows ? prepared.data() : nullptr,
+                                       .bounds = bounds.data()});
+      for (std::uint64_t i = 0; i < radii.size(); ++i) {
+        const T expected = radii[i] >= 0 ? core::reduced_bound_of_radius<T>(metric, radii[i]) : T(-1);
+        ASSERT_EQ(std::memcmp(&bounds[i], &expected, sizeof(T)), 0) << metric.name() << ", radius " << radii[i];
+        ASSERT_EQ(prepared[i], has_rows ? T(1) : T(-7));
+      }
+    }
+  }
+}
+
+TEST(EmulatedBits, BecomeTheWordsOfTheHost) {
+  for (const std::uint32_t bits : {1u, 7u, 8u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 100u, 1000u}) {
+    std::mt19937_64 random(bits);
+    const BitSet rows = random_bits(37, bits, bits % 3, random);
+    const engine::BitWords expected(rows.view(), "rows", {.threads = 1});
+    const std::uint32_t words = 2 * expected.rows().words_per_row;
+    std::vector<double> radii;
+    for (int i = 0; i < 37; ++i) radii.push_back(i == 3 ? -1 : i == 4 ? 1e300 : i / 2.0);
+    for (const bool has_radii : {false, true}) {
+      std::vector<float> prepared(37 * words, 1), bounds(37, -7);
+      const cuda::PrepareTask<float> task{.rows = reinterpret_cast<const float*>(rows.view().data()),
+                                          .row_stride = static_cast<std::uint64_t>(rows.view().row_bytes()),
+                                          .count = 37,
+                                          .bound = 5,
+                                          .radii = has_radii ? radii.data() : nullptr,
+                                          .bits = bits,
+                                          .prepared = prepared.data(),
+                                          .bounds = bounds.data()};
+      cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one,
+                                [&] { cuda::prepare_bits<float>(task); });
+      EXPECT_EQ(std::memcmp(prepared.data(), expected.rows().words, prepared.size() * sizeof(float)), 0) << bits;
+      for (int i = 0; i < 37; ++i) {
+        const float whole = i == 3 ? -1.0f : i == 4 ? static_cast<float>(1 << 21) : static_cast<float>(i / 2);
+        EXPECT_EQ(bounds[static_cast<std::size_t>(i)], has_radii ? whole : 5.0f) << i;
+      }
+    }
+  }
+}
+
+TEST(EmulatedFlags, ArePackedAsFiltersHaveThem) {
+  for (const std::uint64_t count : {1, 31, 32, 33, 64, 65, 640, 1500}) {
+    std::mt19937_64 random(count);
+    std::vector<std::uint8_t> flags;
+    for (std::uint64_t i = 0; i < count; ++i) flags.push_back(random() % 3 == 0 ? 0 : static_cast<std::uint8_t>(i | 1));
+    std::vector<std::uint64_t> expected((count + 63) / 64, 0), words(expected.size(), ~std::uint64_t{0});
+    for (std::uint64_t i = 0; i < count; ++i) expected[i / 64] |= std::uint64_t{flags[i] != 0} << i % 64;
+    cuda::emulation::run_grid(2, cuda::kArrayThreads, 0, cuda::emulation::Residence::one_by_one, [&] {
+      cuda::pack_each(flags.data(), count, reinterpret_cast<std::uint32_t*>(words.data()), 2 * words.size());
+    });
+    EXPECT_EQ(words, expected) << count;
   }
 }
 
@@ -223,7 +308,8 @@ class ArraysByPackets {
     return Neighbors(source_.count, k, points, std::move(indices), Distances(std::move(distances)));
   }
 
-  NeighborLists radius() const {
+  /// Kernels take roots themselves, or another one takes them of all entries.
+  NeighborLists radius(bool takes_roots, bool is_wide) const {
     std::vector<std::uint32_t> counts(source_.count), scratch(source_.count + 1, 0);
     cuda::RadiusTask<T> task{{.metric = {},
                               .filter = {},
@@ -236,12 +322,18 @@ class ArraysByPackets {
     std::vector<std::uint64_t> offsets{0};
     for (const std::uint32_t count : counts) offsets.push_back(offsets.back() + count);
     std::vector<std::uint32_t> indices(offsets.back());
+    std::vector<std::int64_t> wide(offsets.back());
     std::vector<T> distances(offsets.back());
     task.starts = offsets.data();
-    task.indices = indices.data();
+    task.indices = is_wide ? nullptr : indices.data();
+    task.wide = is_wide ? wide.data() : nullptr;
+    task.takes_roots = takes_roots;
     task.reduced = distances.data();
     cuda::launch_packet_list_steps(task, scratch.data(), {.processors = 1}, kLaunch);
-    run_report(cuda::ReportTask<T>{.entries_on_device = &offsets.back(), .distances = distances.data()});
+    if (!takes_roots) {
+      run_report(cuda::ReportTask<T>{.entries_on_device = &offsets.back(), .distances = distances.data()});
+    }
+    for (std::uint64_t i = 0; is_wide && i < wide.size(); ++i) indices[i] = static_cast<std::uint32_t>(wide[i]);
     return NeighborLists(static_cast<std::uint32_t>(tree_.geometry.points), offsets, std::move(indices),
                          Distances(std::move(distances)));
   }
@@ -284,8 +376,10 @@ TYPED_TEST(EmulatedArrays, PacketsWithBadQueriesEqualTheHost) {
     const double radius = index.knn_self(10).distance(random() % 700, 9);
     const T bound = core::reduced_bound_of_radius<T>(Metric::l2(), radius);
     const SearchOptions options{.skip_nonfinite = true};
-    expect_same(index.radius(queries.view(), radius, options),
-                ArraysByPackets<T>(tree, queries.view(), bound).radius());
+    for (const int form : {0, 1, 2, 3}) {
+      expect_same(index.radius(queries.view(), radius, options),
+                  ArraysByPackets<T>(tree, queries.view(), bound).radius(form % 2 == 0, form < 2));
+    }
     expect_same(index.knn(queries.view(), 8, options),
                 ArraysByPackets<T>(tree, queries.view(), std::numeric_limits<T>::infinity()).knn(8));
     if (this->HasFatalFailure()) return;

@@ -59,12 +59,18 @@ void expect_knn_of_host(const DeviceSearch& search, PointView queries, std::uint
   const auto expect_in = [&](auto number, std::uint64_t skipped) {
     const DeviceArray<decltype(number)> indices = storage<decltype(number)>(expected.indices().size() + skipped);
     const DeviceArray<T> distances = storage<T>(expected.indices().size() + skipped);
+    const DeviceArray<std::uint8_t> exact = storage<std::uint8_t>(expected.queries());
+    std::uint8_t* flags = skipped == 0 ? exact.data() : nullptr;
     if (asked.is_self) {
-      search.knn_self(k, indices.data() + skipped, distances.data() + skipped, options);
+      search.knn_self(k, indices.data() + skipped, distances.data() + skipped, options, flags);
     } else {
-      search.knn(rows.view(), k, indices.data() + skipped, distances.data() + skipped, options);
+      search.knn(rows.view(), k, indices.data() + skipped, distances.data() + skipped, options, flags);
     }
     stream.wait();
+    if (flags != nullptr) {
+      const std::vector<std::uint8_t> found = exact.values();
+      for (std::uint64_t q = 0; q < found.size(); ++q) ASSERT_EQ(found[q], expected.is_exact(q) ? 1 : 0) << q;
+    }
     const std::vector<decltype(number)> numbers = indices.values();
     std::vector<T> values = distances.values();
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(skipped));
@@ -78,12 +84,28 @@ void expect_knn_of_host(const DeviceSearch& search, PointView queries, std::uint
   expect_in(std::int64_t{}, 0);
 }
 
+/// The same radii in the memory of the GPU, where each query has its own.
+class RadiiThere {
+ public:
+  explicit RadiiThere(const Radii& radii)
+      : there_(radii.each().value_or(std::span<const double>())), radii_(radii.all()) {
+    if (radii.each()) radii_ = DeviceRadii(static_cast<const double*>(there_.data()));
+  }
+  const DeviceRadii& get() const { return radii_; }
+
+ private:
+  DeviceArray<double> there_;
+  DeviceRadii radii_;
+};
+
 template <typename T>
-void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::uint32_t gap, double radius,
+void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::uint32_t gap, const Radii& of_host,
                            const Asked& asked) {
   const Index& index = search.index();
   const NeighborLists expected =
-      asked.is_self ? index.radius_self(radius, asked.host) : index.radius(queries, radius, asked.host);
+      asked.is_self ? index.radius_self(of_host, asked.host) : index.radius(queries, of_host, asked.host);
+  const RadiiThere there(of_host);
+  const DeviceRadii radius = there.get();
   const RowsOnDevice<T> rows(queries, queries.dims() + gap);
   const std::uint64_t lists = expected.queries();
   const DeviceArray<std::uint32_t> counts = storage<std::uint32_t>(lists);
@@ -100,16 +122,22 @@ void expect_radius_of_host(const DeviceSearch& search, PointView queries, std::u
   stream.wait();
   const std::vector<std::uint64_t> found_offsets = offsets.values();
   ASSERT_EQ(found_offsets, std::vector<std::uint64_t>(expected.offsets().begin(), expected.offsets().end()));
-  const DeviceArray<std::uint32_t> indices = storage<std::uint32_t>(found_offsets.back());
-  const DeviceArray<T> distances = storage<T>(found_offsets.back());
-  if (asked.is_self) {
-    search.radius_self(radius, offsets.data(), indices.data(), distances.data(), options);
-  } else {
-    search.radius(rows.view(), radius, offsets.data(), indices.data(), distances.data(), options);
-  }
-  stream.wait();
-  expect_same(expected,
-              NeighborLists(expected.points(), found_offsets, indices.values(), Distances(distances.values())));
+  const auto expect_in = [&](auto number) {
+    const DeviceArray<decltype(number)> indices = storage<decltype(number)>(found_offsets.back());
+    const DeviceArray<T> distances = storage<T>(found_offsets.back());
+    if (asked.is_self) {
+      search.radius_self(radius, offsets.data(), indices.data(), distances.data(), options);
+    } else {
+      search.radius(rows.view(), radius, offsets.data(), indices.data(), distances.data(), options);
+    }
+    stream.wait();
+    const std::vector<decltype(number)> numbers = indices.values();
+    expect_same(expected, NeighborLists(expected.points(), found_offsets,
+                                        std::vector<std::uint32_t>(numbers.begin(), numbers.end()),
+                                        Distances(distances.values())));
+  };
+  expect_in(std::uint32_t{});
+  expect_in(std::int64_t{});
 }
 
 template <typename T>
@@ -178,6 +206,9 @@ class SmallDeviceSearch : public testing::Test {
           }
         }
         expect_radius_of_host<T>(search, info.view(), 1, radius, asked);
+        std::vector<double> radii(is_self ? rows : queries);
+        for (double& each : radii) each = radius * static_cast<double>(random_() % 1000) / 800;
+        expect_radius_of_host<T>(search, info.view(), 1, radii, asked);
         if (!is_self && build.metric == Metric::l2() && build.period.empty()) {
           Asked boxes = asked;
           boxes.host.squared = boxes.device.squared = false;
@@ -188,6 +219,9 @@ class SmallDeviceSearch : public testing::Test {
           if (rows > 5000 && k > 100) continue;
           expect_knn_of_host<T>(search, info.view(), 2, k, asked);
         }
+        asked.host.eps = asked.device.eps = is_self ? 0.3 : 0;
+        asked.host.max_leaves = asked.device.max_leaves = is_self ? 0 : 3;
+        for (const std::uint32_t k : {1u, 20u, 40u}) expect_knn_of_host<T>(search, info.view(), 2, k, asked);
         if (this->HasFatalFailure()) return;
       }
     }
@@ -211,6 +245,53 @@ TYPED_TEST(SmallDeviceSearch, EqualsTheHost) {
 TYPED_TEST(SmallDeviceSearch, CosineAndPeriodsEqualTheHost) {
   this->expect_all_like_host(NastyShape::uniform, 700, 300, 4, tree_on_gpu(Metric::cosine()));
   this->expect_all_like_host(NastyShape::uniform, 700, 300, 3, tree_on_gpu({}, {1, 0, 2}));
+}
+
+TYPED_TEST(SmallDeviceSearch, OtherMetricsAndEnginesEqualTheHost) {
+  this->expect_all_like_host(NastyShape::uniform, 500, 200, 3, tree_on_gpu(Metric::angular()));
+  this->expect_all_like_host(NastyShape::uniform, 500, 200, 2, tree_on_gpu(Metric::haversine()));
+  this->expect_all_like_host(NastyShape::uniform, 500, 200, 3, tree_on_gpu(Metric::lp(2.5)));
+  for (const Engine engine : {Engine::brute_force, Engine::cover_tree}) {
+    this->expect_all_like_host(NastyShape::clusters, 900, 200, 7, {.engine = engine, .device = Device::cuda()});
+  }
+}
+
+/// A radius in the memory of the GPU cannot be refused: NaN and less than 0 find nothing.
+TYPED_TEST(SmallDeviceSearch, BadRadiiFindNothing) {
+  const PointSet points = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, 300, 3, this->random_);
+  const DeviceSearch search(Index::build(points.view(), tree_on_gpu()));
+  std::vector<double> radii(300, 10);
+  std::vector<std::uint32_t> expected(300, 300);
+  for (std::size_t i = 0; i < radii.size(); i += 3) {
+    radii[i] = i % 2 == 0 ? -1e-9 : std::numeric_limits<double>::quiet_NaN();
+    expected[i] = 0;
+  }
+  const DeviceArray<double> there(radii);
+  const DeviceArray<std::uint32_t> counts = storage<std::uint32_t>(300);
+  search.count_self(there.data(), counts.data());
+  require_success(cudaDeviceSynchronize());
+  EXPECT_EQ(counts.values(), expected);
+  const RowsOnDevice<TypeParam> rows(points.view(), 3);
+  search.count(rows.view(), there.data(), counts.data());
+  require_success(cudaDeviceSynchronize());
+  EXPECT_EQ(counts.values(), expected);
+}
+
+TEST(SmallFlagsOnDevice, ArePackedAsFiltersHaveThem) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const float points[] = {0, 1, 3};
+  const DeviceSearch search(Index::build(PointView(points, 3, 1), tree_on_gpu()));
+  for (const std::uint64_t count : {1, 64, 65, 100000}) {
+    std::vector<std::uint8_t> flags;
+    for (std::uint64_t i = 0; i < count; ++i) flags.push_back(i * i % 7 < 3 ? static_cast<std::uint8_t>(i | 1) : 0);
+    std::vector<std::uint64_t> expected((count + 63) / 64, 0);
+    for (std::uint64_t i = 0; i < count; ++i) expected[i / 64] |= std::uint64_t{flags[i] != 0} << i % 64;
+    const DeviceArray<std::uint8_t> there(flags);
+    const DeviceArray<std::uint64_t> words = storage<std::uint64_t>(expected.size());
+    search.pack(there.data(), count, words.data());
+    require_success(cudaDeviceSynchronize());
+    EXPECT_EQ(words.values(), expected) << count;
+  }
 }
 
 template <typename T>
@@ -249,6 +330,16 @@ TEST(DeviceSearchErrors, SmallMistakesAreNamed) {
   EXPECT_PRED2(holds, said([&] { search.knn(rows.view(), 3, nothing, distances.data()); }), "indices: the pointer");
   EXPECT_PRED2(holds, said([&] { search.knn_self(3, numbers.data(), doubles.data()); }), "the points are f32");
   EXPECT_PRED2(holds, said([&] { search.count(rows.view(), -1, numbers.data()); }), "at least 0");
+  const std::vector<double> radii(100, 1.0);
+  EXPECT_PRED2(holds, said([&] { search.count(rows.view(), radii.data(), numbers.data()); }),
+               "radii: the array is not");
+  const double* const no_radii = nullptr;
+  EXPECT_PRED2(holds, said([&] { search.count_self(no_radii, numbers.data()); }), "radii: the pointer is null");
+  EXPECT_PRED2(holds, said([&] { search.knn_self(3, numbers.data(), distances.data(), {.eps = -1}); }), "eps");
+  EXPECT_PRED2(holds, said([&] { search.count_self(1, numbers.data(), {.max_leaves = 1}); }), "max_leaves");
+  std::vector<std::uint8_t> flags_on_host(100);
+  EXPECT_PRED2(holds, said([&] { search.knn_self(3, numbers.data(), distances.data(), {}, flags_on_host.data()); }),
+               "exact: the array is not");
   EXPECT_PRED2(holds, said([&] { search.count(rows.view(), 1, numbers.data(), {.exclude_self = true}); }),
                "exclude_self");
   EXPECT_PRED2(holds, said([&] { search.count_self(1, numbers.data(), {.index_below = numbers.data()}); }),

@@ -179,7 +179,11 @@ class ResolverBase {
 #pragma unroll
       for (std::uint32_t j = 0; j < kWidth; ++j) {
         if ((good >> j & 1) == 0) continue;
-        task_.indices[start + slot] = number + j;
+        if (task_.wide != nullptr) {
+          task_.wide[start + slot] = number + j;
+        } else {
+          task_.indices[start + slot] = number + j;
+        }
         task_.reduced[start + slot] = reduced[j];
         ++slot;
       }

@@ -121,21 +121,21 @@ void scan_count(const ScannedPoints<T>& points, const RadiusRequest<T>& request,
 template <typename T>
 void scan_list(const ScannedPoints<T>& points, const RadiusRequest<T>& request, const Stream& stream) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
-  const std::uint64_t lists = request.queries.count;
-  DeviceBuffer<std::uint32_t> counts(lists, stream);
+  DeviceBuffer<std::uint32_t> counts(request.queries.count, stream);
   ScanTask<T> task = radius_scan(points, request);
   task.mode = ScanMode::list;
   task.lists.counts = counts.data();
   task.starts = request.starts;
   task.starts_base = request.starts_base;
   task.indices = request.indices;
+  task.wide = request.wide;
   task.reduced = request.reduced;
   const SearchLauncher launch(stream);
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream.get()), "searching");
   launch_scan(task, processors_of(stream.device()), launch);
-  const std::uint64_t blocks = (lists * kWarp + kSortListThreads - 1) / kSortListThreads;
+  const std::uint64_t blocks = (request.queries.count * kWarp + kSortListThreads - 1) / kSortListThreads;
   launch(sort_lists<T>, static_cast<std::uint32_t>(std::min(blocks, kMostBlocks)), kSortListThreads, std::size_t{0},
-         request.starts, request.starts_base, lists, request.indices, request.reduced);
+         request);
 }
 
 /// Few boxes are scanned in pieces, so that all processors have work: counts of pieces first, then their sums, which

@@ -8,6 +8,7 @@
 #include "cuda/brute_force/scan/scan_any.cuh"
 #include "cuda/brute_force/scan/scan_few.cuh"
 #include "cuda/brute_force/scan/scan_narrow.cuh"
+#include "cuda/brute_force/scan/scan_path.hpp"
 #include "cuda/brute_force/scan/scan_stream.cuh"
 #include "cuda/brute_force/scan/scan_wide.cuh"
 
@@ -19,9 +20,7 @@ namespace kith::cuda {
 /// What a kernel may have of shared memory without asking.
 inline constexpr std::size_t kScanSharedBytes = 48 << 10;
 
-/// As many queries take the way of a few: more of them are measured faster as a tile, even if most of it is empty.
-template <typename T>
-inline constexpr std::uint64_t kFewQueries = TileShape<T>::kQueries * 3 / 8;
+static_assert(kTileQueries<float> == TileShape<float>::kQueries && kTileQueries<double> == TileShape<double>::kQueries);
 
 template <typename T, typename M, std::uint32_t kRows, typename Launch>
 void launch_scan_few(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
@@ -75,16 +74,16 @@ void launch_scan_few_of(const ScanTask<T>& task, std::uint32_t processors, Launc
 }
 
 template <typename T, typename M, typename Launch>
-void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
+void launch_scan_by(ScanPath path, const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   constexpr bool kIsL2 = std::is_same_v<M, core::L2>;  // others are rarer: fewer kernels, which add a few zeros
   const std::uint32_t dims = task.points.dims;
-  if (task.queries.count <= kFewQueries<T>) {
+  if (path == ScanPath::few) {
     if constexpr (kIsL2) {
       if (task.queries.count == 1) return launch_scan_few_of<T, 1>(task, processors, launch);
       return launch_scan_few_of<T, kThreadQueries<T>>(task, processors, launch);
     }
     launch_scan_few<T, M, kThreadQueries<T>>(task, processors, launch);
-  } else if (dims > 4) {
+  } else if (path == ScanPath::wide) {
     launch_scan_wide<T, M>(task, processors, launch);
   } else if (kIsL2 && dims <= 2) {
     launch_scan_narrow<T, M, kIsL2 ? 2 : 4>(task, processors, launch);
@@ -100,12 +99,13 @@ void launch_scan_by(const ScanTask<T>& task, std::uint32_t processors, Launch&& 
 template <typename T, typename Launch>
 void launch_scan(const ScanTask<T>& task, std::uint32_t processors, Launch&& launch) {
   if (task.queries.count == 0 || task.first_tile >= task.end_tile || task.points.count == 0) return;
+  const ScanPath path = scan_path(task.metric, task.points.dims, task.queries.count);
   if constexpr (std::is_same_v<T, float>) {
-    if (task.metric.is_hamming) return launch_bit_scan(task, processors, launch);
+    if (path == ScanPath::bits) return launch_bit_scan(task, processors, launch);
   }
-  if (task.metric.lengths == nullptr && has_tiles(task.metric.kind)) {
+  if (path != ScanPath::pairs) {
     return core::visit_kind<TiledMetrics>(task.metric.kind, task.metric.p, [&](auto each) {
-      launch_scan_by<T, decltype(each)>(task, processors, launch);
+      launch_scan_by<T, decltype(each)>(path, task, processors, launch);
     });
   }
   constexpr std::uint64_t kResident = 4, kFewestTiles = 1;

@@ -85,6 +85,7 @@ struct ScanTask {
   const std::uint64_t* starts = nullptr;  ///< `list`: by row, where the list begins
   std::uint64_t starts_base = 0;          ///< subtracted from `starts`
   std::uint32_t* indices = nullptr;       ///< the lists, in any order
+  std::int64_t* wide = nullptr;           ///< if not null, numbers go there instead
   T* reduced = nullptr;
 
   KITH_HOST_DEVICE T bound_of(std::uint64_t row) const { return bounds == nullptr ? bound : bounds[row]; }

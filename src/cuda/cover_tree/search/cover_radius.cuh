@@ -79,9 +79,9 @@ __global__ void __launch_bounds__(kSearchThreads)
   using T = typename Space::Value;
   cover_radius_queries<Space, CoverList<T>>(task, frames, [&](std::uint64_t row, T bound, const auto& walk_with) {
     const std::uint64_t start = task.request.starts[row] - task.request.starts_base;
-    CoverList<T> list(bound, AnswerEntries<T>{task.request.reduced + start, task.request.indices + start});
+    CoverList<T> list(bound, {task.request, start});
     walk_with(list);
-    list.sort();
+    list.sort(task.request.takes_roots);
   });
 }
 

@@ -1,7 +1,10 @@
 // See tree_engine.hpp: requests become tasks for a tree.
 #include "cuda/kd_tree/search/tree_engine.hpp"
 
+#include "cuda/kd_tree/search/packet/packet_types.hpp"
 #include "cuda/kd_tree/search/search.hpp"
+
+#include <fmt/format.h>
 
 namespace kith::cuda {
 namespace {
@@ -49,6 +52,31 @@ void TreeEngine<T>::count_in_boxes(const BoxRequest<T>& request, const Stream& s
 template <typename T>
 void TreeEngine<T>::list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const {
   cuda::list_in_boxes(BoxTask<T>{request, tree_}, stream);
+}
+
+template <typename T>
+std::string TreeEngine<T>::explain(const engine::SearchShape& shape, const SearchMetric<T>& metric) const {
+  static constexpr T kNothing{};  // stands for rows, which are not read
+  const SearchFilter filter{shape.filter.exclude_self, shape.filter.earlier_only, shape.filter.below,
+                            shape.filter.allowed};
+  const QuerySource<T> queries{.rows = shape.is_self ? nullptr : &kNothing, .count = shape.queries};
+  const auto by_warps = [](const char* faster, const char* reason) {
+    return fmt::format("a warp per query; {} do not apply: {}", faster, reason);
+  };
+  if (shape.is_radius) {
+    const RadiusTask<T> task{{.metric = metric, .filter = filter, .queries = queries}, tree_};
+    const char* reason = why_no_packets(task);
+    return reason == nullptr ? fmt::format("packets of {} queries", kPacketQueries) : by_warps("packets", reason);
+  }
+  const KnnTask<T> task{{.metric = metric, .filter = filter, .queries = queries, .k = shape.k}, tree_};
+  if (!shape.is_exact) return "approximate, " + by_warps("packets", "their traversal has no order of its own");
+  const char* reason = why_no_packets(task);
+  if (reason != nullptr) return by_warps("packets", reason);
+  const PacketTask<T> packets = packet_task(task, nullptr);
+  return fmt::format("packets of {} queries, {}", kPacketQueries,
+                     packets.finds_itself                             ? "each its own neighbour"
+                     : kept_keys<T>(packets.wanted, packets.knn.tree) ? "lists of keys"
+                                                                      : "collected points");
 }
 
 template <typename T>

@@ -23,6 +23,7 @@ class TreeEngine final : public SearchEngine<T> {
   void list(const RadiusRequest<T>& request, const Stream& stream) const override;
   void count_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
   void list_in_boxes(const BoxRequest<T>& request, const Stream& stream) const override;
+  std::string explain(const engine::SearchShape& shape, const SearchMetric<T>& metric) const override;
   bool wants_order() const override { return true; }
   void order_queries(const T* rows, std::uint64_t row_stride, std::uint64_t count, std::uint32_t* order,
                      const Stream& stream) const override;

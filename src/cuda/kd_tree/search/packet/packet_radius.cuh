@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/packet/packet_walk.cuh"
+#include "cuda/queries/found_within.cuh"
 
 namespace kith::cuda {
 
@@ -138,8 +139,8 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
   __device__ void write_entry(std::uint64_t start, std::uint32_t place, const Candidate<T>& found,
                               bool is_written) const {
     if (!is_written || found.index == kNoPoint) return;
-    task_.radius.indices[start + place] = found.index;
-    task_.radius.reduced[start + place] = found.distance;
+    const T reported = task_.radius.takes_roots ? core::square_root(found.distance) : found.distance;
+    ListEntries<T>(task_.radius, start).put(place, {reported, found.index});
   }
 
   const PacketRadiusTask<T>& task_;

@@ -79,27 +79,41 @@ bool is_general(const SearchMetric<T>& metric, const SearchFilter& filter) {
   return metric.lengths != nullptr || filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
 }
 
-/// Whether packets are right and worth it: L2 in few dims, and queries about as dense as points.
+/// Why packets are not right, or not worth it, for people; null: they are. They take L2 in few dims, and queries about
+/// as dense as points.
 template <typename T>
-bool suit_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const QuerySource<T>& queries) {
+const char* why_no_packets(const SearchTree<T>& tree, const SearchMetric<T>& metric, const QuerySource<T>& queries) {
   const core::KdGeometry& geometry = tree.geometry;
   const std::uint64_t most = geometry.most_per_leaf();
-  return metric.kind == Metric::Kind::l2 && !metric.is_hamming && tree.dims >= kFewestPacketDims &&
-         tree.dims <= kMostPacketDims && queries.chosen_count == nullptr && most >= kFewestPerLeaf &&
-         most <= most_per_leaf_of(tree.dims) && geometry.levels >= kFewestPacketLevels &&
-         geometry.points < (std::uint64_t{1} << 31) && queries.count >= kFewestForPackets &&
-         queries.count >= geometry.points / kPointsPerQuery && queries.count < (std::uint64_t{1} << 32);
+  static_assert(kFewestPacketDims == 2 && kMostPacketDims == 5 && kPointsPerQuery == 8, "the words below say so");
+  if (metric.kind != Metric::Kind::l2 || metric.is_hamming) return "packets are for L2";
+  if (tree.dims < kFewestPacketDims || tree.dims > kMostPacketDims) return "packets take 2 to 5 dims";
+  if (most < kFewestPerLeaf || most > most_per_leaf_of(tree.dims)) return "the leaves are too small or too large";
+  if (geometry.levels < kFewestPacketLevels) return "there are too few points";
+  if (queries.chosen_count != nullptr) return "the device chooses the queries";
+  if (queries.count < kFewestForPackets) return "there are too few queries";
+  if (queries.count < geometry.points / kPointsPerQuery) return "there is fewer than one query for 8 points";
+  const bool fits = geometry.points < std::uint64_t{1} << 31 && queries.count < std::uint64_t{1} << 32;
+  return fits ? nullptr : "there are too many points or queries";
 }
 template <typename T>
-bool packets_pay(const KnnTask<T>& task) {
-  const bool can_be_collected = can_collect(task.tree.dims) && !is_general(task.metric, task.filter);
-  return task.bounds == nullptr && suit_packets(task.tree, task.metric, task.queries) &&
-         task.k + (task.filter.exclude_self ? 1 : 0) <= (can_be_collected ? kMostByCollecting : kMostByKeys<T>);
+const char* why_no_packets(const KnnTask<T>& task) {
+  if (const char* reason = why_no_packets(task.tree, task.metric, task.queries)) return reason;
+  if (task.bounds != nullptr) return "queries have bounds of their own";
+  const bool is_plain = !is_general(task.metric, task.filter);
+  const std::uint32_t wanted = task.k + (task.filter.exclude_self ? 1 : 0);
+  if (wanted <= (is_plain && can_collect(task.tree.dims) ? kMostByCollecting : kMostByKeys<T>)) return nullptr;
+  return is_plain ? "k is too large" : "k is too large for packets with a filter or periodic axes";
 }
 template <typename T>
-bool packets_pay(const RadiusTask<T>& task) {
-  return can_collect(task.tree.dims) && !is_general(task.metric, task.filter) &&
-         suit_packets(task.tree, task.metric, task.queries);
+const char* why_no_packets(const RadiusTask<T>& task) {
+  if (const char* reason = why_no_packets(task.tree, task.metric, task.queries)) return reason;
+  if (!can_collect(task.tree.dims)) return "radius searches by packets take 2 to 4 dims";
+  return is_general(task.metric, task.filter) ? "a filter is set, or an axis is periodic" : nullptr;
+}
+template <typename Task>
+bool packets_pay(const Task& task) {
+  return why_no_packets(task) == nullptr;
 }
 
 /// How queries are cut into packets.

@@ -34,11 +34,11 @@ __global__ void __launch_bounds__(kSearchThreads) list_by_warps(const __grid_con
     const FoundQuery<T> query(task.tree, task.queries, task.filter, i);
     const std::uint64_t start = task.starts[query.info.row] - task.starts_base;
     measure.set_query(query.values, query.stride, reinterpret_cast<T*>(shared + storage.query_at));
-    ListWithin<T> list(task.bound_of(query.info.row), {task.reduced + start, task.indices + start});
+    ListWithin<T> list(task.bound_of(query.info.row), {task, start});
     NearestWalk<T, kDims, ListWithin<T>>(task.tree, task.filter, measure, query.info, reinterpret_cast<T*>(shared),
                                          list)
         .run();
-    list.sort();
+    list.sort(task.takes_roots);
   }
 }
 
