@@ -82,7 +82,7 @@ class SingleWalk {
   void visit_leaf(std::uint64_t node) {
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
     const auto report = [&](std::uint64_t hits, const T* reduced, const std::uint32_t* indices)
-                            HWY_ATTR { return search_.on_hit(search_.context, 0, hits, reduced, indices); };
+                            HWY_ATTR { return search_.on_hit(search_.context, search_.place, hits, reduced, indices); };
     scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, reach_, limit_, report);
     ++leaves_;
   }
