@@ -159,6 +159,13 @@ class KdSearch final : public engine::Searcher<T> {
   KdTree<T> tree_;
 };
 
+/// Fetches a row that a walk later will write: rows of a group lie anywhere.
+template <typename T>
+void prefetch_row(const T* row, std::uint32_t k) {
+  constexpr std::uint32_t kLine = 64 / sizeof(T), kLines = 4;
+  for (std::uint32_t i = 0; i < std::min(k, kLines * kLine); i += kLine) __builtin_prefetch(row + i, 1);
+}
+
 /// One query by itself, without allocating memory. Returns whether the answer is certain.
 template <typename T>
 bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
@@ -219,7 +226,11 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      for (std::uint32_t i = 0; i < group.count; ++i) collector.reset(i);
+      for (std::uint32_t i = 0; i < group.count; ++i) {
+        collector.reset(i);
+        prefetch_row(indices + group.queries[i] * k, k);
+        prefetch_row(reduced + group.queries[i] * k, k);
+      }
       walk(queries, group, {bound}, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         collector.write(i, indices + group.queries[i] * k, reduced + group.queries[i] * k);

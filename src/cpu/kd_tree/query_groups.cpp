@@ -52,16 +52,26 @@ QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& 
   if (!batch.is_self()) sort_by_leaf(threads);
 }
 
+/// Several queries go down the levels together, so that their loads overlap.
+template <typename T>
+void QueryGroups<T>::find_leaves(std::uint64_t first, std::uint64_t end) {
+  std::uint64_t nodes[kGroupQueries] = {};
+  for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
+    for (std::uint64_t q = first; q < end; ++q) nodes[q - first] = tree_.child_towards(nodes[q - first], batch_.row(q));
+  }
+  for (std::uint64_t q = first; q < end; ++q) {
+    leaf_of_[q] = static_cast<std::uint32_t>(nodes[q - first] - (tree_.geometry.leaves() - 1));
+  }
+}
+
 template <typename T>
 void QueryGroups<T>::sort_by_leaf(int threads) {
   constexpr std::uint64_t kBlock = 4096;
   leaf_of_.resize(batch_.count);
   runtime::parallel_for((batch_.count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
     const std::uint64_t end = std::min(batch_.count, (block + 1) * kBlock);
-    for (std::uint64_t q = block * kBlock; q < end; ++q) {
-      const T* row = batch_.rows + static_cast<std::int64_t>(q) * batch_.row_stride;
-      leaf_of_[q] = static_cast<std::uint32_t>(tree_.leaf_of(row));
-    }
+    for (std::uint64_t q = block * kBlock; q < end; q += kGroupQueries)
+      find_leaves(q, std::min(end, q + kGroupQueries));
   });
   order_.resize(batch_.count);
   if (batch_.count < tree_.geometry.leaves() / 8) {  // few queries: no need to look at all leaves
@@ -114,6 +124,8 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
     const T* row = batch_.row(group.queries[std::min(i, std::max(group.near, 1u) - 1)]);
     for (std::uint32_t d = 0; d < dims; ++d) group.values[d * kGroupQueries + i] = row[d];
   }
+  const std::uint64_t next = starts_[g + 1], last = g + 2 < starts_.size() ? starts_[g + 2] : next;
+  for (std::uint64_t i = next; i < last; ++i) __builtin_prefetch(batch_.row(order_[i]));  // rows lie anywhere
 }
 
 template class QueryGroups<float>;

@@ -33,6 +33,7 @@ class QueryGroups {
   void load(std::uint64_t g, QueryGroup<T>& group) const;
 
  private:
+  void find_leaves(std::uint64_t first, std::uint64_t end);
   void sort_by_leaf(int threads);
 
   const KdTree<T>& tree_;
