@@ -128,6 +128,11 @@ class Walk {
           break;
         }
         const std::uint64_t child = 2 * at.node + 1;
+        if (child >= first_leaf_) {  // the queries' own test is as cheap as the group's
+          visit_leaf(child);
+          visit_leaf(child + 1);
+          break;
+        }
         Pending near{child, distance_to(child)};
         Pending far{child + 1, distance_to(child + 1)};
         if (far.distance < near.distance) std::swap(near, far);
@@ -177,27 +182,44 @@ class Walk {
     if (bits == 0) return;
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
     bool changed = false;
-    for (; bits != 0; bits &= bits - 1) {
-      const auto query = static_cast<std::uint32_t>(__builtin_ctz(bits));
-      core::Candidate<T> limit{search_.limits[query], search_.limit_indices[query]};
-      const auto report = [&](std::uint64_t hits, const T* reduced, const std::uint32_t* indices)
-                              HWY_ATTR { return search_.on_hit(search_.context, query, hits, reduced, indices); };
-      ReachOf<T, M> reach = reach_;
-      if constexpr (kIsLp) {
-        reach.largest = largest_[query];
-        reach.squares = squares_[query];
+    for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
+      // All scans first: whether a query has hits is hard to predict, so nothing branches on it.
+      HWY_ALIGN T reduced[kGroupQueries][kScanPoints];
+      std::uint64_t hits[kGroupQueries];
+      std::uint32_t queries[kGroupQueries], count = 0;
+      for (std::uint32_t rest = bits; rest != 0; rest &= rest - 1) {
+        const auto query = static_cast<std::uint32_t>(__builtin_ctz(rest));
+        hits[count] = scan_points<kGroupQueries>(leaf, first, search_.values + query, dims_, metric_, axes_,
+                                                 reach_of(query), search_.limits[query], reduced[count]);
+        queries[count] = query;
+        count += hits[count] != 0 ? 1 : 0;
       }
-      if (scan_leaf<kGroupQueries>(leaf, search_.values + query, dims_, metric_, axes_, reach, limit, report)) {
-        if constexpr (kIsLp) {
-          largest_[query] = reach.largest;
-          squares_[query] = reach.squares;
-        }
-        search_.limits[query] = limit.distance;
-        search_.limit_indices[query] = limit.index;
-        changed = true;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        take_limit(queries[i], search_.on_hit(search_.context, queries[i], hits[i], reduced[i], leaf.indices + first));
       }
+      changed |= count > 0;
     }
     if (changed) update_limit();
+  }
+
+  HWY_INLINE ReachOf<T, M> reach_of(std::uint32_t query) const {
+    ReachOf<T, M> reach = reach_;
+    if constexpr (kIsLp) {
+      reach.largest = largest_[query];
+      reach.squares = squares_[query];
+    }
+    return reach;
+  }
+
+  HWY_INLINE void take_limit(std::uint32_t query, core::Candidate<T> limit) {
+    search_.limits[query] = limit.distance;
+    search_.limit_indices[query] = limit.index;
+    if constexpr (kIsLp) {
+      ReachOf<T, M> reach = reach_;
+      reach.update(limit.distance);
+      largest_[query] = reach.largest;
+      squares_[query] = reach.squares;
+    }
   }
 
   const KdTree<T>& tree_;

@@ -91,17 +91,17 @@ class KdSearch final : public engine::Searcher<T> {
     return alive_nodes(tree_, queries.filter.allowed, threads);
   }
 
-  /// Walks one group; its queries start with the limits (reach, core::kNoPoint).
+  /// Walks one group, then those that walk alone; all start with the limits (reach, core::kNoPoint).
   template <typename Collector>
-  void walk(const QueryGroup<T>& group, engine::Reach<T> reach, const std::vector<std::uint64_t>& alive,
-            Collector& collector) const {
+  void walk(const QueryBatch<T>& queries, const QueryGroup<T>& group, engine::Reach<T> reach,
+            const std::vector<std::uint64_t>& alive, Collector& collector) const {
     T limits[kGroupQueries];
     std::uint32_t limit_indices[kGroupQueries];
     NodeFilter filter;
     filter.alive = alive.empty() ? nullptr : alive.data();
     filter.end = collector.scope.is_open ? filter.end : 0;
     for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-      const bool is_used = i < group.count;
+      const bool is_used = i < group.near;
       limits[i] = is_used ? reach.of(group.queries[i]) : T(-1);
       limit_indices[i] = is_used ? core::kNoPoint : 0;
       if (is_used && !collector.scope.is_open) {
@@ -109,30 +109,42 @@ class KdSearch final : public engine::Searcher<T> {
       }
     }
     collector.scope.queries = group.queries;
-    search_group(tree_, GroupSearch<T>{.metric = metric_,
-                                       .lengths = lengths(),
-                                       .count = group.count,
-                                       .values = group.values.data(),
-                                       .limits = limits,
-                                       .limit_indices = limit_indices,
-                                       .start_leaf = group.start_leaf,
-                                       .filter = filter,
-                                       .on_hit = collector.function(),
-                                       .context = collector.context()});
-  }
-
-  /// The same for the one query of a batch, without a group.
-  template <typename Collector>
-  void walk_alone(const QueryBatch<T>& queries, T reach, Collector& collector) const {
-    constexpr std::uint64_t kQuery = 0;
-    collector.scope.queries = &kQuery;
-    search_single(tree_, SingleSearch<T>{.metric = metric_,
+    if (group.near > 0) {
+      search_group(tree_, GroupSearch<T>{.metric = metric_,
                                          .lengths = lengths(),
-                                         .query = queries.row(kQuery),
-                                         .limit = {reach, core::kNoPoint},
-                                         .filter = {.end = queries.filter.end(kQuery)},
+                                         .count = group.near,
+                                         .values = group.values.data(),
+                                         .limits = limits,
+                                         .limit_indices = limit_indices,
+                                         .start_leaf = group.start_leaf,
+                                         .filter = filter,
                                          .on_hit = collector.function(),
                                          .context = collector.context()});
+    }
+    for (std::uint32_t i = group.near; i < group.count; ++i) {
+      walk_alone(queries, group.queries[i], i, reach.of(group.queries[i]), filter.alive, collector);
+    }
+  }
+
+  /// One query of a batch, as the `place`-th of the collector.
+  template <typename Collector>
+  void walk_alone(const QueryBatch<T>& queries, std::uint64_t query, std::uint32_t place, T reach,
+                  const std::uint64_t* alive, Collector& collector) const {
+    search_single(tree_, SingleSearch<T>{.metric = metric_,
+                                         .lengths = lengths(),
+                                         .query = queries.row(query),
+                                         .place = place,
+                                         .limit = {reach, core::kNoPoint},
+                                         .filter = {.end = queries.filter.end(query), .alive = alive},
+                                         .on_hit = collector.function(),
+                                         .context = collector.context()});
+  }
+  /// The only query of a batch.
+  template <typename Collector>
+  void walk_only(const QueryBatch<T>& queries, T bound, Collector& collector) const {
+    constexpr std::uint64_t kQuery = 0;
+    collector.scope.queries = &kQuery;
+    walk_alone(queries, kQuery, 0, queries.reach(bound).of(kQuery), nullptr, collector);
   }
   static bool is_alone(std::uint64_t queries, bool is_self) { return queries == 1 && !is_self; }
   static bool is_alone(const QueryBatch<T>& queries) { return is_alone(queries.count, queries.is_self()); }
@@ -157,6 +169,13 @@ class KdSearch final : public engine::Searcher<T> {
   std::vector<T> lengths_;  ///< of periodic axes; empty: plain axes
   KdTree<T> tree_;
 };
+
+/// Fetches a row that a walk later will write: rows of a group lie anywhere.
+template <typename T>
+void prefetch_row(const T* row, std::uint32_t k) {
+  constexpr std::uint32_t kLine = 64 / sizeof(T), kLines = 4;
+  for (std::uint32_t i = 0; i < std::min(k, kLines * kLine); i += kLine) __builtin_prefetch(row + i, 1);
+}
 
 /// One query by itself, without allocating memory. Returns whether the answer is certain.
 template <typename T>
@@ -218,8 +237,12 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      for (std::uint32_t i = 0; i < group.count; ++i) collector.reset(i);
-      walk(group, {bound}, alive, collector);
+      for (std::uint32_t i = 0; i < group.count; ++i) {
+        collector.reset(i);
+        prefetch_row(indices + group.queries[i] * k, k);
+        prefetch_row(reduced + group.queries[i] * k, k);
+      }
+      walk(queries, group, {bound}, alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         collector.write(i, indices + group.queries[i] * k, reduced + group.queries[i] * k);
       }
@@ -245,7 +268,7 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
         groups.load(g, group);
         for (std::uint32_t i = 0; i < group.count; ++i) {
           for (std::uint32_t d = 0; d < tree_.dims; ++d) row[d] = group.values[std::size_t{d} * kGroupQueries + i];
-          alone(group.queries[i], row.data());
+          alone(group.queries[i], queries.is_self() ? row.data() : queries.row(group.queries[i]));
         }
       }
     });
@@ -264,7 +287,7 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
 template <typename T>
 ReducedLists<T> KdSearch<T>::radius_alone(const QueryBatch<T>& queries, T bound, std::uint32_t most) const {
   ListCollector<T> collector(queries.filter, queries.reach(bound));
-  walk_alone(queries, queries.reach(bound).of(0), collector);
+  walk_only(queries, bound, collector);
   auto& found = collector.list(0);
   ListEntry<T>::sort(found.data(), found.size());
   if (most > 0 && found.size() > most) found.resize(most);
@@ -297,7 +320,7 @@ ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::
     for (std::uint64_t g = first; g < end; ++g) {
       groups.load(g, group);
       if (group.count == 0) continue;
-      walk(group, queries.reach(bound), alive, collector);
+      walk(queries, group, queries.reach(bound), alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
         std::vector<Entry>& list = collector.list(i);
         ListEntry<T>::sort(list.data(), list.size());
@@ -337,7 +360,7 @@ template <typename T>
 void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
   if (is_alone(queries)) {
     CountCollector<T> collector(queries.filter, queries.reach(bound));
-    walk_alone(queries, queries.reach(bound).of(0), collector);
+    walk_only(queries, bound, collector);
     counts[0] = collector.count(0);
     return;
   }
@@ -350,7 +373,7 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
       groups.load(g, group);
       if (group.count == 0) continue;
       collector.reset();
-      walk(group, queries.reach(bound), alive, collector);
+      walk(queries, group, queries.reach(bound), alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) counts[group.queries[i]] = collector.count(i);
     }
   });

@@ -122,28 +122,18 @@ HWY_INLINE std::uint64_t compare_points(const LeafPoints<T>& leaf, std::uint32_t
   return hits;
 }
 
-/// Reports the points of a leaf up to a query's limit, kScanPoints at a time, and keeps limit and reach up to date.
-/// True if anything was reported. `report(hits, reduced, indices)` returns the new limit.
-template <std::uint32_t kStride, typename T, class M, class Axes, class Report>
-HWY_INLINE bool scan_leaf(const LeafPoints<T>& leaf, const T* query, std::uint32_t dims, const M& metric,
-                          const Axes& axes, ReachOf<T, M>& reach, core::Candidate<T>& limit, const Report& report) {
+/// The same for the points of the leaf from `first` on, at most kScanPoints.
+template <std::uint32_t kStride, typename T, class M, class Axes>
+HWY_INLINE std::uint64_t scan_points(const LeafPoints<T>& leaf, std::uint32_t first, const T* query, std::uint32_t dims,
+                                     const M& metric, const Axes& axes, const ReachOf<T, M>& reach, T limit,
+                                     T* reduced) {
   constexpr std::uint32_t kVectors = kScanPoints / hn::MaxLanes(Lanes<T>());
-  bool any = false;
-  for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
-    const std::uint32_t rest = leaf.size - first;
-    HWY_ALIGN T reduced[kScanPoints];
-    std::uint64_t hits =
-        rest > kScanPoints / 2
-            ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance, reduced)
-            : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, reach, limit.distance,
-                                                          reduced);
-    if (rest < kScanPoints) hits &= (std::uint64_t{1} << rest) - 1;  // what lies behind the leaf is no point
-    if (hits == 0) continue;
-    limit = report(hits, reduced, leaf.indices + first);
-    reach.update(limit.distance);
-    any = true;
-  }
-  return any;
+  const std::uint32_t rest = leaf.size - first;
+  const std::uint64_t hits =
+      rest > kScanPoints / 2
+          ? compare_points<kVectors, kStride>(leaf, first, query, dims, metric, axes, reach, limit, reduced)
+          : compare_points<(kVectors + 1) / 2, kStride>(leaf, first, query, dims, metric, axes, reach, limit, reduced);
+  return rest < kScanPoints ? hits & ((std::uint64_t{1} << rest) - 1) : hits;  // what lies behind the leaf is no point
 }
 
 }  // namespace HWY_NAMESPACE

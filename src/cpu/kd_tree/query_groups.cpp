@@ -7,6 +7,42 @@
 
 namespace kith::cpu {
 
+/// The surroundings of a leaf and its sibling inside which queries see about the same leaves: the box of both, or of
+/// the smaller one if the other straddles clusters, and the smaller one's longest side around it.
+template <typename T>
+class NearLeaf {
+ public:
+  NearLeaf(const KdTree<T>& tree, std::uint64_t leaf) : tree_(tree) {
+    const std::uint64_t own = tree.geometry.leaves() - 1 + leaf, sibling = own == 0 ? 0 : ((own - 1) ^ 1) + 1;
+    const std::uint64_t smaller = longest_side(own) <= longest_side(sibling) ? own : sibling;
+    const std::uint64_t both = own == 0 ? 0 : (own - 1) / 2;
+    side_ = longest_side(smaller);
+    node_ = longest_side(both) <= T(kStraddlingSides) * side_ ? both : smaller;
+  }
+
+  bool is_near(const T* query) const {
+    T outside = 0;
+    for (std::uint32_t d = 0; d < tree_.dims; ++d) {
+      const T below = tree_.lower(node_)[d] - query[d], above = query[d] - tree_.upper(node_)[d];
+      outside += std::max(std::max(below, above), T(0));
+    }
+    return outside <= T(kNearSides) * side_;
+  }
+
+ private:
+  T longest_side(std::uint64_t node) const {
+    T longest = 0;
+    for (std::uint32_t d = 0; d < tree_.dims; ++d) {
+      longest = std::max(longest, tree_.upper(node)[d] - tree_.lower(node)[d]);
+    }
+    return longest;
+  }
+
+  const KdTree<T>& tree_;
+  std::uint64_t node_;
+  T side_;
+};
+
 template <typename T>
 QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads)
     : tree_(tree),
@@ -16,16 +52,26 @@ QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& 
   if (!batch.is_self()) sort_by_leaf(threads);
 }
 
+/// Several queries go down the levels together, so that their loads overlap.
+template <typename T>
+void QueryGroups<T>::find_leaves(std::uint64_t first, std::uint64_t end) {
+  std::uint64_t nodes[kGroupQueries] = {};
+  for (std::uint32_t level = 0; level < tree_.geometry.levels; ++level) {
+    for (std::uint64_t q = first; q < end; ++q) nodes[q - first] = tree_.child_towards(nodes[q - first], batch_.row(q));
+  }
+  for (std::uint64_t q = first; q < end; ++q) {
+    leaf_of_[q] = static_cast<std::uint32_t>(nodes[q - first] - (tree_.geometry.leaves() - 1));
+  }
+}
+
 template <typename T>
 void QueryGroups<T>::sort_by_leaf(int threads) {
   constexpr std::uint64_t kBlock = 4096;
   leaf_of_.resize(batch_.count);
   runtime::parallel_for((batch_.count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
     const std::uint64_t end = std::min(batch_.count, (block + 1) * kBlock);
-    for (std::uint64_t q = block * kBlock; q < end; ++q) {
-      const T* row = batch_.rows + static_cast<std::int64_t>(q) * batch_.row_stride;
-      leaf_of_[q] = static_cast<std::uint32_t>(tree_.leaf_of(row));
-    }
+    for (std::uint64_t q = block * kBlock; q < end; q += kGroupQueries)
+      find_leaves(q, std::min(end, q + kGroupQueries));
   });
   order_.resize(batch_.count);
   if (batch_.count < tree_.geometry.leaves() / 8) {  // few queries: no need to look at all leaves
@@ -57,7 +103,7 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
     const auto first = static_cast<std::uint32_t>(g % chunks_) * kGroupQueries;
     const std::uint32_t size = tree_.leaf_count(leaf);
     group.start_leaf = leaf;
-    group.count = first < size ? std::min(kGroupQueries, size - first) : 0;
+    group.count = group.near = first < size ? std::min(kGroupQueries, size - first) : 0;
     for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = tree_.block_indices(leaf)[first + i];
     for (std::uint32_t d = 0; d < dims && group.count > 0; ++d) {
       const T* from = tree_.block(leaf) + std::size_t{d} * tree_.block_stride(leaf) + first;
@@ -70,11 +116,16 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
   group.count = static_cast<std::uint32_t>(starts_[g + 1] - starts_[g]);
   for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = order_[starts_[g] + i];
   group.start_leaf = leaf_of_[group.queries[group.count / 2]];
+  const NearLeaf<T> leaf(tree_, group.start_leaf);
+  const auto far = std::partition(group.queries, group.queries + group.count,
+                                  [&](std::uint64_t query) { return leaf.is_near(batch_.row(query)); });
+  group.near = static_cast<std::uint32_t>(far - group.queries);
   for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-    const std::uint64_t query = group.queries[std::min(i, group.count - 1)];
-    const T* row = batch_.rows + static_cast<std::int64_t>(query) * batch_.row_stride;
+    const T* row = batch_.row(group.queries[std::min(i, std::max(group.near, 1u) - 1)]);
     for (std::uint32_t d = 0; d < dims; ++d) group.values[d * kGroupQueries + i] = row[d];
   }
+  const std::uint64_t next = starts_[g + 1], last = g + 2 < starts_.size() ? starts_[g + 2] : next;
+  for (std::uint64_t i = next; i < last; ++i) __builtin_prefetch(batch_.row(order_[i]));  // rows lie anywhere
 }
 
 template class QueryGroups<float>;

@@ -15,6 +15,7 @@ namespace kith::cpu {
 template <typename T>
 struct QueryGroup {
   std::uint32_t count = 0;
+  std::uint32_t near = 0;  ///< the first ones walk together; the others lie far from their leaf and walk alone
   std::uint64_t start_leaf = 0;
   std::uint64_t queries[kGroupQueries] = {};  ///< which query of the batch each place is
   std::vector<T> values;                      ///< [dimension][kGroupQueries]; unused places repeat the last query
@@ -32,6 +33,7 @@ class QueryGroups {
   void load(std::uint64_t g, QueryGroup<T>& group) const;
 
  private:
+  void find_leaves(std::uint64_t first, std::uint64_t end);
   void sort_by_leaf(int threads);
 
   const KdTree<T>& tree_;

@@ -81,9 +81,14 @@ class SingleWalk {
 
   void visit_leaf(std::uint64_t node) {
     const LeafPoints<T> leaf(tree_, node - first_leaf_);
-    const auto report = [&](std::uint64_t hits, const T* reduced, const std::uint32_t* indices)
-                            HWY_ATTR { return search_.on_hit(search_.context, 0, hits, reduced, indices); };
-    scan_leaf<1>(leaf, search_.query, dims_, metric_, axes_, reach_, limit_, report);
+    for (std::uint32_t first = 0; first < leaf.size; first += kScanPoints) {
+      HWY_ALIGN T reduced[kScanPoints];
+      const std::uint64_t hits =
+          scan_points<1>(leaf, first, search_.query, dims_, metric_, axes_, reach_, limit_.distance, reduced);
+      if (hits == 0) continue;
+      limit_ = search_.on_hit(search_.context, search_.place, hits, reduced, leaf.indices + first);
+      reach_.update(limit_.distance);
+    }
     ++leaves_;
   }
 

@@ -18,11 +18,12 @@ struct SingleSearch {
   Metric metric;
   const T* lengths = nullptr;  ///< of periodic axes; null: plain axes
   const T* query = nullptr;
+  std::uint32_t place = 0;  ///< what `on_hit` calls the query
   core::Candidate<T> limit{};
   T shrink = 1;                  ///< nodes beyond the k-th reduced distance times this are passed over
   std::uint32_t max_leaves = 0;  ///< 0: no budget
   NodeFilter filter;
-  LeafHitFunction<T> on_hit = nullptr;  ///< told of query 0
+  LeafHitFunction<T> on_hit = nullptr;
   void* context = nullptr;
 };
 

@@ -15,6 +15,12 @@ static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and 
 static_assert(kScanPoints <= 64, "hits are bits of a word");
 static_assert(kScanPoints * sizeof(double) <= engine::kBlockSlack, "vectors run over the end of the last leaf");
 
+/// A query walks with others if it lies no farther from the box of its leaf and the sibling than this many times the
+/// longest side of the smaller of the two. 0.25 to 1 are as fast; 8 costs a third where queries lie twice as wide as
+/// the points, and without a limit they take a hundred times as long as alone.
+inline constexpr double kNearSides = 0.5;
+/// If the box of both is longer than this many sides, one of the leaves straddles clusters.
+inline constexpr double kStraddlingSides = 4;
 /// Groups of queries that a task takes.
 inline constexpr std::uint64_t kGroupsPerTask = 64;
 /// Nodes without an allowed point are found first if there is a query for every so many leaves.

@@ -62,13 +62,9 @@ struct KdTree {
   const std::uint32_t* block_indices(std::uint64_t leaf) const {
     return reinterpret_cast<const std::uint32_t*>(block(leaf) + std::uint64_t{dims} * leaf_count(leaf));
   }
-  /// The leaf on whose side of every split the query lies; any leaf is right, this one is near.
-  std::uint64_t leaf_of(const T* query) const {
-    std::uint64_t node = 0;
-    for (std::uint32_t level = 0; level < geometry.levels; ++level) {
-      node = 2 * node + 1 + (query[split_dims[node]] < split_values[node] ? 0 : 1);
-    }
-    return node - (geometry.leaves() - 1);
+  /// The child of a node on whose side of the split the query lies.
+  std::uint64_t child_towards(std::uint64_t node, const T* query) const {
+    return 2 * node + 1 + (query[split_dims[node]] < split_values[node] ? 0 : 1);
   }
   /// What all arrays take.
   std::uint64_t memory_bytes() const {
