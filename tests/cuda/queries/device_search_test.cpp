@@ -77,7 +77,7 @@ void expect_knn_of_host(const DeviceSearch& search, PointView queries, std::uint
     expect_same(expected, Neighbors(expected.queries(), k, expected.missing(),
                                     std::vector<std::uint32_t>(numbers.begin() + static_cast<std::ptrdiff_t>(skipped),
                                                                numbers.end()),
-                                    Distances(std::move(values))));
+                                    Distances(std::move(values)), {expected.exact().begin(), expected.exact().end()}));
   };
   expect_in(std::uint32_t{}, 0);
   expect_in(std::uint32_t{}, 1);

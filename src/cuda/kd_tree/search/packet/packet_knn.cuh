@@ -142,6 +142,10 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
   }
   __device__ static std::uint32_t lesser_of(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
+  __device__ bool is_filtered() const {
+    const SearchFilter& filter = task_.knn.filter;
+    return filter.earlier_only || filter.below != nullptr || filter.allowed != nullptr;
+  }
   __device__ bool admits(std::uint32_t owner, std::uint32_t number) const {
     return number < storage_.ends[owner] && AllowedOfSample{task_.knn.filter.allowed}(number);
   }

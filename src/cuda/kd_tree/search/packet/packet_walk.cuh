@@ -14,6 +14,7 @@
 #include "cuda/kd_tree/search/wide_tree.hpp"
 
 #include <bit>
+#include <cmath>
 
 namespace kith::cuda {
 
@@ -371,7 +372,10 @@ class PacketWalk : protected PacketQueries<T, kDims> {
 #pragma unroll
     for (std::uint32_t d = 0; d < kFirst; ++d) {
       T gap = query[d] - point.values[d];
-      if constexpr (Search::kIsGeneral) gap = core::shorter_way(gap, lengths_[d]);
+      if constexpr (Search::kIsGeneral) {  // core::shorter_way, in an instruction less
+        gap = std::fabs(gap);
+        gap = lesser(gap, lengths_[d] - gap);  // not NaN where both are infinite
+      }
       sum = core::step_of_gap(core::L2{}, sum, gap);
     }
     return sum;
@@ -446,9 +450,11 @@ class PacketWalk : protected PacketQueries<T, kDims> {
         for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;
       }
       if constexpr (Search::kIsGeneral) {
+        if (derived().is_filtered()) {
 #pragma unroll
-        for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-          is_found[j] = is_found[j] && derived().admits(owner, batch[j].number);
+          for (std::uint32_t j = 0; j < kAtOnce; ++j) {
+            is_found[j] = is_found[j] && derived().admits(owner, batch[j].number);
+          }
         }
       }
     };
