@@ -258,18 +258,22 @@ HWY_INLINE std::uint64_t bits_of(D lanes, hn::Mask<D> mask) {
 /// The same for a few masks in a row, at most 64 lanes in all.
 template <class D, std::size_t kMasks>
 HWY_INLINE std::uint64_t bits_of(D lanes, const hn::Mask<D> (&masks)[kMasks]) {
+  std::uint64_t bits = 0;
 #if HWY_TARGET == HWY_NEON
-  if constexpr (kMasks == 4 && sizeof(hn::TFromD<D>) == 4) {  // 16 lanes at once instead of four times four
-    const uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(masks[0].raw), vreinterpretq_u16_u32(masks[1].raw));
-    const uint16x8_t high = vuzp1q_u16(vreinterpretq_u16_u32(masks[2].raw), vreinterpretq_u16_u32(masks[3].raw));
-    const uint8x16_t bytes = vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
-    const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    uint8x16_t sums = vandq_u8(bytes, weights);
-    for (int round = 0; round < 3; ++round) sums = vpaddq_u8(sums, sums);
-    return vgetq_lane_u16(vreinterpretq_u16_u8(sums), 0);
+  if constexpr (kMasks % 4 == 0 && sizeof(hn::TFromD<D>) == 4) {  // 16 lanes at once instead of four times four
+    for (std::size_t i = 0; i < kMasks; i += 4) {
+      const uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(masks[i].raw), vreinterpretq_u16_u32(masks[i + 1].raw));
+      const uint16x8_t high =
+          vuzp1q_u16(vreinterpretq_u16_u32(masks[i + 2].raw), vreinterpretq_u16_u32(masks[i + 3].raw));
+      const uint8x16_t bytes = vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+      const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+      uint8x16_t sums = vandq_u8(bytes, weights);
+      for (int round = 0; round < 3; ++round) sums = vpaddq_u8(sums, sums);
+      bits |= std::uint64_t{vgetq_lane_u16(vreinterpretq_u16_u8(sums), 0)} << (4 * i);
+    }
+    return bits;
   }
 #endif
-  std::uint64_t bits = 0;
   for (std::size_t i = 0; i < kMasks; ++i) bits |= bits_of(lanes, masks[i]) << (i * hn::MaxLanes(lanes));
   return bits;
 }

@@ -74,13 +74,14 @@ class Walk {
   HWY_INLINE void update_limit() {
     const Lanes<T> lanes;
     auto reduced = hn::LoadU(lanes, search_.limits);
-    for (std::uint32_t first = kLanes; first < kGroupQueries; first += kLanes) {
+    const std::uint32_t end = is_half_ ? kGroupQueries / 2 : kGroupQueries;
+    for (std::uint32_t first = kLanes; first < end; first += kLanes) {
       reduced = hn::Max(reduced, hn::LoadU(lanes, search_.limits + first));
     }
     limit_.distance = hn::GetLane(hn::MaxOfLanes(lanes, reduced));
     const hn::CappedTag<std::uint32_t, kGroupQueries> index_lanes;
     auto index = hn::LoadU(index_lanes, search_.limit_indices);
-    for (std::uint32_t first = hn::MaxLanes(index_lanes); first < kGroupQueries; first += hn::MaxLanes(index_lanes)) {
+    for (std::uint32_t first = hn::MaxLanes(index_lanes); first < end; first += hn::MaxLanes(index_lanes)) {
       index = hn::Max(index, hn::LoadU(index_lanes, search_.limit_indices + first));
     }
     limit_.index = hn::GetLane(hn::MaxOfLanes(index_lanes, index));
@@ -145,12 +146,16 @@ class Walk {
   /// Which queries of the group may have a neighbour in the box of a leaf, one bit each. Under Lp by cheap sums: powers
   /// are for the points.
   HWY_INLINE std::uint32_t queries_near(std::uint64_t node) const {
+    return is_half_ ? queries_near<(kVectors + 1) / 2>(node) : queries_near<kVectors>(node);
+  }
+  template <std::uint32_t kTested>
+  HWY_INLINE std::uint32_t queries_near(std::uint64_t node) const {
     const Lanes<T> lanes;
     const T* low = tree_.lower(node);
     const T* high = tree_.upper(node);
     if constexpr (kIsLp) {
-      hn::Mask<Lanes<T>> near[kVectors];
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
+      hn::Mask<Lanes<T>> near[kTested];
+      for (std::uint32_t v = 0; v < kTested; ++v) {
         const auto largest = hn::LoadU(lanes, largest_ + v * kLanes), squares = hn::LoadU(lanes, squares_ + v * kLanes);
         near[v] = within_reach(lanes, largest, squares, dims_, [&](std::uint32_t d) HWY_ATTR {
           const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
@@ -159,18 +164,18 @@ class Walk {
       }
       return static_cast<std::uint32_t>(bits_of(lanes, near));
     }
-    hn::Vec<Lanes<T>> sums[kVectors];
+    hn::Vec<Lanes<T>> sums[kTested];
     for (auto& sum : sums) sum = hn::Zero(lanes);
     for (std::uint32_t d = 0; d < dims_; ++d) {
       const auto lower = hn::Set(lanes, low[d]);
       const auto upper = hn::Set(lanes, high[d]);
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
+      for (std::uint32_t v = 0; v < kTested; ++v) {
         const auto query = hn::LoadU(lanes, search_.values + d * kGroupQueries + v * kLanes);
         sums[v] = step_to_interval(metric_, axes_, d, sums[v], query, lower, upper);
       }
     }
-    hn::Mask<Lanes<T>> near[kVectors];
-    for (std::uint32_t v = 0; v < kVectors; ++v) {
+    hn::Mask<Lanes<T>> near[kTested];
+    for (std::uint32_t v = 0; v < kTested; ++v) {
       if constexpr (M::kBoundsNeedSlack) sums[v] = hn::Mul(sums[v], hn::Set(lanes, core::safe_bound<M>(T(1), dims_)));
       near[v] = hn::Le(sums[v], hn::LoadU(lanes, search_.limits + v * kLanes));
     }
@@ -230,6 +235,7 @@ class Walk {
   std::uint64_t first_leaf_;
   T lower_[kBoxDims];
   T upper_[kBoxDims];
+  bool is_half_ = search_.count <= kGroupQueries / 2;  ///< the second half of all places is unused
   core::Candidate<T> limit_{};
   ReachOf<T, M> reach_;                                ///< of the query that looks farthest
   T largest_[kGroupQueries], squares_[kGroupQueries];  ///< under Lp, the reach of each query

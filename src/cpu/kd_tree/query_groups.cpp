@@ -7,17 +7,21 @@
 
 namespace kith::cpu {
 
-/// The surroundings of a leaf and its sibling inside which queries see about the same leaves: the box of both, or of
-/// the smaller one if the other straddles clusters, and the smaller one's longest side around it.
+/// The surroundings of a leaf and its sibling inside which queries see about the same leaves: the box of both and some
+/// part of a typical side around it. Leaves that straddle clusters are not typical, and both may be such ones: the
+/// smallest of the leaves nearby tells what is, and stands for them.
 template <typename T>
 class NearLeaf {
  public:
   NearLeaf(const KdTree<T>& tree, std::uint64_t leaf) : tree_(tree) {
-    const std::uint64_t own = tree.geometry.leaves() - 1 + leaf, sibling = own == 0 ? 0 : ((own - 1) ^ 1) + 1;
-    const std::uint64_t smaller = longest_side(own) <= longest_side(sibling) ? own : sibling;
-    const std::uint64_t both = own == 0 ? 0 : (own - 1) / 2;
-    side_ = longest_side(smaller);
-    node_ = longest_side(both) <= T(kStraddlingSides) * side_ ? both : smaller;
+    const std::uint64_t leaves = tree.geometry.leaves(), first = leaf / kLeavesNearby * kLeavesNearby;
+    for (std::uint64_t other = first; other < std::min(leaves, first + kLeavesNearby); ++other) {
+      const T side = longest_side(leaves - 1 + other);
+      node_ = other == first || side < side_ ? leaves - 1 + other : node_;
+      side_ = other == first || side < side_ ? side : side_;
+    }
+    const std::uint64_t both = leaves == 1 ? 0 : (leaves - 2 + leaf) / 2;
+    if (longest_side(both) <= T(kStraddlingSides) * side_) node_ = both;
   }
 
   bool is_near(const T* query) const {
@@ -39,14 +43,15 @@ class NearLeaf {
   }
 
   const KdTree<T>& tree_;
-  std::uint64_t node_;
-  T side_;
+  std::uint64_t node_ = 0;
+  T side_ = 0;
 };
 
 template <typename T>
 QueryGroups<T>::QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads)
     : tree_(tree),
       batch_(batch),
+      leaves_(tree.geometry.levels > 0 && 2 * tree.geometry.most_per_leaf() <= kGroupQueries ? 2 : 1),
       chunks_(static_cast<std::uint32_t>(
           std::max<std::uint64_t>(1, (tree.geometry.most_per_leaf() + kGroupQueries - 1) / kGroupQueries))) {
   if (!batch.is_self()) sort_by_leaf(threads);
@@ -99,18 +104,20 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
   const std::uint32_t dims = tree_.dims;
   group.values.resize(std::size_t{dims} * kGroupQueries);
   if (batch_.is_self()) {
-    const std::uint64_t leaf = g / chunks_;
     const auto first = static_cast<std::uint32_t>(g % chunks_) * kGroupQueries;
-    const std::uint32_t size = tree_.leaf_count(leaf);
-    group.start_leaf = leaf;
-    group.count = group.near = first < size ? std::min(kGroupQueries, size - first) : 0;
-    for (std::uint32_t i = 0; i < group.count; ++i) group.queries[i] = tree_.block_indices(leaf)[first + i];
-    for (std::uint32_t d = 0; d < dims && group.count > 0; ++d) {
-      const T* from = tree_.block(leaf) + std::size_t{d} * tree_.block_stride(leaf) + first;
-      for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-        group.values[d * kGroupQueries + i] = from[std::min(i, group.count - 1)];
+    group.start_leaf = g / chunks_ * leaves_;
+    group.count = 0;
+    for (std::uint64_t leaf = group.start_leaf; leaf < group.start_leaf + leaves_; ++leaf) {
+      const std::uint32_t size = tree_.leaf_count(leaf), end = std::min(size, first + kGroupQueries);
+      if (first >= end) continue;
+      std::copy(tree_.block_indices(leaf) + first, tree_.block_indices(leaf) + end, group.queries + group.count);
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        const T* from = tree_.block(leaf) + std::size_t{d} * tree_.block_stride(leaf);
+        std::copy(from + first, from + end, group.values.data() + std::size_t{d} * kGroupQueries + group.count);
       }
+      group.count += end - first;
     }
+    group.near = group.count;
     return;
   }
   group.count = static_cast<std::uint32_t>(starts_[g + 1] - starts_[g]);
@@ -120,8 +127,8 @@ void QueryGroups<T>::load(std::uint64_t g, QueryGroup<T>& group) const {
   const auto far = std::partition(group.queries, group.queries + group.count,
                                   [&](std::uint64_t query) { return leaf.is_near(batch_.row(query)); });
   group.near = static_cast<std::uint32_t>(far - group.queries);
-  for (std::uint32_t i = 0; i < kGroupQueries; ++i) {
-    const T* row = batch_.row(group.queries[std::min(i, std::max(group.near, 1u) - 1)]);
+  for (std::uint32_t i = 0; i < group.near; ++i) {
+    const T* row = batch_.row(group.queries[i]);
     for (std::uint32_t d = 0; d < dims; ++d) group.values[d * kGroupQueries + i] = row[d];
   }
   const std::uint64_t next = starts_[g + 1], last = g + 2 < starts_.size() ? starts_[g + 2] : next;

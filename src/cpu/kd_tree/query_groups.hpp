@@ -18,17 +18,19 @@ struct QueryGroup {
   std::uint32_t near = 0;  ///< the first ones walk together; the others lie far from their leaf and walk alone
   std::uint64_t start_leaf = 0;
   std::uint64_t queries[kGroupQueries] = {};  ///< which query of the batch each place is
-  std::vector<T> values;                      ///< [dimension][kGroupQueries]; unused places repeat the last query
+  std::vector<T> values;                      ///< [dimension][kGroupQueries]; unused places hold any numbers
 };
 
 /// All queries of a batch in groups.
 template <typename T>
 class QueryGroups {
  public:
-  /// Self-searches take the leaves as they are; other queries are sorted by leaf. O(queries + leaves).
+  /// Self-searches take leaves or pairs of them as they are; other queries are sorted by leaf. O(queries + leaves).
   QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads);
 
-  std::uint64_t size() const { return batch_.is_self() ? tree_.geometry.leaves() * chunks_ : starts_.size() - 1; }
+  std::uint64_t size() const {
+    return batch_.is_self() ? tree_.geometry.leaves() / leaves_ * chunks_ : starts_.size() - 1;
+  }
   /// Fills `group`; a self-search may have empty ones.
   void load(std::uint64_t g, QueryGroup<T>& group) const;
 
@@ -38,7 +40,7 @@ class QueryGroups {
 
   const KdTree<T>& tree_;
   const engine::QueryBatch<T>& batch_;
-  std::uint32_t chunks_;                ///< groups per leaf of a self-search
+  std::uint32_t leaves_, chunks_;       ///< of a self-search: leaves in a group, groups of a leaf; one of them is 1
   std::vector<std::uint64_t> order_;    ///< queries by leaf
   std::vector<std::uint64_t> starts_;   ///< of the groups in `order_`, and the end
   std::vector<std::uint32_t> leaf_of_;  ///< per query

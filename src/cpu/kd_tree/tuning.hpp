@@ -8,21 +8,23 @@
 namespace kith::cpu {
 
 /// The most queries that walk together.
-inline constexpr std::uint32_t kGroupQueries = 16;
+inline constexpr std::uint32_t kGroupQueries = 32;
 /// Points of a leaf that are compared with a query at a time.
 inline constexpr std::uint32_t kScanPoints = 16;
-static_assert(kGroupQueries == kScanPoints, "the same vectors serve queries and points");
+static_assert(kGroupQueries % kScanPoints == 0, "the same vectors serve queries and points");
+static_assert(kGroupQueries <= 32, "queries are bits of a word");
 static_assert(kScanPoints <= 64, "hits are bits of a word");
 static_assert(kScanPoints * sizeof(double) <= engine::kBlockSlack, "vectors run over the end of the last leaf");
 
 /// A query walks with others if it lies no farther from the box of its leaf and the sibling than this many times the
-/// longest side of the smaller of the two. 0.25 to 1 are as fast; 8 costs a third where queries lie twice as wide as
-/// the points, and without a limit they take a hundred times as long as alone.
+/// longest side of the smallest of the leaves nearby. 0.25 to 1 are as fast; 8 costs a third where queries lie twice as
+/// wide as the points, and without a limit they take a hundred times as long as alone.
 inline constexpr double kNearSides = 0.5;
-/// If the box of both is longer than this many sides, one of the leaves straddles clusters.
-inline constexpr double kStraddlingSides = 4;
+inline constexpr std::uint64_t kLeavesNearby = 8;
+/// If the box of both is longer than this many sides, one of them straddles clusters.
+inline constexpr double kStraddlingSides = 8;
 /// Groups of queries that a task takes.
-inline constexpr std::uint64_t kGroupsPerTask = 64;
+inline constexpr std::uint64_t kGroupsPerTask = 32;
 /// Nodes without an allowed point are found first if there is a query for every so many leaves.
 inline constexpr std::uint64_t kLeavesPerQuery = 16;
 
