@@ -42,11 +42,9 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     const std::uint32_t tied_probes = kCollectsTies ? load_fresh(task_.tied_probes) : 0;
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
-    if (kCollectsTies && any_lane(are_many(tied_probes, packet))) {
-      return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
-    }
     const float guess = guess_radius();
-    if (kCollectsTies && guess < FLT_MIN) {  // many copies of one point
+    if (kCollectsTies &&
+        (guess < FLT_MIN || any_lane(are_many(tied_probes, packet)))) {  // copies of one point, or ties
       return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
     }
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
@@ -57,11 +55,9 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     const bool is_tied = is_searched && is_there_ && ends_in_tie();
     const bool has_answer = is_searched && is_there_ && !is_tied && has_enough();
     if constexpr (kCollectsTies) {
-      if (is_tied) task_.knn.answer.reduced[row_ * task_.knn.k] = Walk::own_radius();
-      Walk::hand_on_part(packet | kHasRadii, is_tied, task_.tied, task_.tied_count);
-      if (count_bits(ballot(is_tied)) > kWarp / 2) [[unlikely]] {
-        if (packet % kPerProbe == 0 && lane_number() == 0) atomic_add(task_.tied_probes, 1u);
-      }
+      const std::uint32_t tied = ballot(is_tied);
+      if (tied != 0) [[unlikely]]
+        hand_on_tied(packet, is_tied, count_bits(tied));
       Walk::hand_on(is_there_ && !has_answer && !is_tied, task_.failed, task_.failed_count);
     } else {
       Walk::hand_on(is_there_ && !has_answer, task_.failed, task_.failed_count);
@@ -78,6 +74,15 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_, Walk::row_,
       Walk::tree_;
   static constexpr std::uint32_t kMerged = 16;  ///< keys that are merged at a time
+
+  /// Queries whose lists ended in a tie, with the radii that they know.
+  __device__ void hand_on_tied(std::uint32_t packet, bool is_tied, std::uint32_t count) {
+    Walk::load_chosen();
+    if (is_tied) task_.knn.answer.reduced[row_ * task_.knn.k] = Walk::own_radius();
+    Walk::hand_on_part(packet | kHasRadii, is_tied, task_.tied, task_.tied_count);
+    const bool are_most = count > kWarp / 2 && packet % kPerProbe == 0;
+    if (are_most && lane_number() == 0) atomic_add(task_.tied_probes, 1u);
+  }
 
   // --- the radius ---
 
