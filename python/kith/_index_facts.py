@@ -113,8 +113,8 @@ class IndexFacts:
         --------
         >>> import numpy as np, kith
         >>> index = kith.Index(np.zeros((500, 3)), engine="kdtree")
-        >>> index.explain(k=8, eps=0.1).splitlines()[-1][:35]
-        'search: kdtree on cpu: queries one '
+        >>> index.explain(k=8, queries=1).splitlines()[-1][:35]
+        'search: kdtree on cpu: one query, o'
         """
         text = self._low.explain()
         if k is None and not radius:
