@@ -48,7 +48,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     } else {
       const std::uint32_t copies = lanes_with_copies();
       std::uint32_t firsts = ballot(is_there_ && lowest_bit(copies) == lane_number());
-      const bool are_many = !has_radii && count_bits(firsts) <= kMostPlaces;
+      // Worth it if most places have as many as are wanted: then no radius is guessed.
+      const bool are_many = !has_radii && count_bits(firsts) * task_.wanted <= count_bits(ballot(is_there_));
       do {
         if (are_many) take_place_of(lowest_bit(firsts));
         search(are_many ? lane_number() == middle_ : is_there_, are_many ? shuffle(copies, middle_) : 0, has_radii);
@@ -64,8 +65,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false,
                         kSkipsCopies = kLists == CollectedLists::tied_ones;
   using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
-  using Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_, Walk::query_,
-      Walk::reach_, Walk::row_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
+  using Walk::chosen_, Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_,
+      Walk::query_, Walk::reach_, Walk::row_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
 
   /// The queries of some lanes; `members` are the copies of the one that is searched, or 0.
   __device__ __forceinline__ void search(bool is_open, std::uint32_t members, bool has_radii) {
@@ -73,7 +74,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     bool is_searched = true;
     if (has_radii) {
       if (is_open) radius = task_.knn.answer.reduced[row_ * task_.knn.k];
-    } else {
+    } else if (count_bits(members) < task_.wanted) {
       const float guess = guess_radius();
       is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
       radius = static_cast<T>(guess);
@@ -115,9 +116,6 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
 
   // --- copies of one point ---
 
-  /// Places of a packet that are searched one after the other, if all of its queries are there.
-  static constexpr std::uint32_t kMostPlaces = 4;
-
   /// The lanes whose queries are where this lane's is.
   __device__ std::uint32_t lanes_with_copies() const {
     std::uint32_t copies = ballot(is_there_);
@@ -138,7 +136,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     T row[kDims];
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) row[d] = lower_[d] = upper_[d] = shuffle(query_[d], lane);
-    leaf_ = Walk::near_leaf_of(row);
+    const bool is_point = task_.knn.queries.rows == nullptr;
+    leaf_ = is_point ? tree_.leaf_of_place(shuffle(chosen_, lane)) : Walk::near_leaf_of(row);
   }
 
   // --- the radius ---

@@ -130,10 +130,13 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     for (std::uint32_t d = 0; d < kDims; ++d) is_same = is_same && box[d] == box[kDims + d];
     const std::uint32_t leaves = derived().leaves_of_wanted();
     if (!is_same || leaf < leaves) return false;
-    const T* own = tree_.lower(core::KdGeometry::node(tree_.geometry.levels, leaf));
-    const T* before = own - std::uint64_t{leaves} * 2 * kDims;
 #pragma unroll 1
-    for (std::uint32_t i = 0; is_same && i < leaves * 2 * kDims; ++i) is_same = before[i] == own[i % kDims];
+    for (std::uint32_t i = 1; is_same && i <= leaves; ++i) {
+      T before[2 * kDims];
+      load_box<T, kDims>(tree_.lower(core::KdGeometry::node(tree_.geometry.levels, leaf - i)), before);
+#pragma unroll
+      for (std::uint32_t d = 0; d < 2 * kDims; ++d) is_same = is_same && before[d] == box[d % kDims];
+    }
     return is_same;
   }
 
