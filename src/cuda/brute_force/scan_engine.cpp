@@ -7,6 +7,7 @@
 #include "cuda/queries/boxes_among_rows.hpp"
 #include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +63,9 @@ template <typename T>
 std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   std::uint64_t bytes = points * dims * sizeof(T);
   if (why_no_products<T>(points, dims, metric, is_periodic) == nullptr) {
-    bytes += padded_product_rows(points) * (2 * product_padded_dims(dims) + 2 * sizeof(float)) + dims * sizeof(float);
+    const std::uint64_t per_row = 2 * product_padded_dims(dims);
+    bytes += padded_product_rows(points) * (per_row + 2 * sizeof(float)) + dims * sizeof(float);
+    if (has_half_sums(dims)) bytes += padded_product_rows(points) * (per_row + 4) + sizeof(float);
   }
   return bytes;
 }
@@ -80,8 +83,17 @@ ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint3
     terms_ = DeviceBuffer<float>(capacity, stream);
     scales_ = DeviceBuffer<float>(capacity, stream);
     centre_ = DeviceBuffer<float>(dims, stream);
-    pack_points(scanned_.points, halves_.data(), terms_.data(), scales_.data(), centre_.data(), stream);
+    if (has_half_sums(dims) && generation_of(stream.device()) >= kOldestForHalfSums) {
+      half_sum_values_ = DeviceBuffer<std::uint16_t>(capacity * product_padded_dims(dims), stream);
+      half_sum_terms_ = DeviceBuffer<std::uint16_t>(2 * capacity, stream);
+      half_sum_scale_ = DeviceBuffer<float>(1, stream);
+    }
+    pack_points(scanned_.points,
+                {halves_.data(), terms_.data(), scales_.data(), centre_.data(), half_sum_values_.data(),
+                 half_sum_terms_.data(), half_sum_scale_.data()},
+                stream);
     stream.synchronize();  // other streams read all this
+    scanned_.half_sums = {half_sum_values_.data(), half_sum_terms_.data(), half_sum_scale_.data()};
     scanned_.product = {halves_.data(), terms_.data(), scales_.data(), product_padded_dims(dims)};
     scanned_.centre = centre_.data();
   }

@@ -31,7 +31,8 @@ class ScanEngine final : public SearchEngine<T> {
   const T* rows() const { return rows_.data(); }
   bool has_filter() const { return scanned_.product.values != nullptr; }
   std::uint64_t memory_bytes() const {
-    return rows_.bytes() + halves_.bytes() + terms_.bytes() + scales_.bytes() + centre_.bytes();
+    return rows_.bytes() + halves_.bytes() + terms_.bytes() + scales_.bytes() + centre_.bytes() +
+           half_sum_values_.bytes() + half_sum_terms_.bytes() + half_sum_scale_.bytes();
   }
 
   void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
@@ -59,6 +60,8 @@ class ScanEngine final : public SearchEngine<T> {
   const char* no_products_;  ///< why the filter does not apply; null: it does
   DeviceBuffer<std::uint16_t> halves_;
   DeviceBuffer<float> terms_, scales_, centre_;
+  DeviceBuffer<std::uint16_t> half_sum_values_, half_sum_terms_;  // empty: that filter is not used
+  DeviceBuffer<float> half_sum_scale_;
   ScannedPoints<T> scanned_;
 };
 

@@ -279,12 +279,70 @@ __device__ __forceinline__ void mma_f16(float (&c)[4], const std::uint32_t (&a)[
 #endif
 }
 
+/// sums = {first, second} + a b, all in halves: columns 2 (lane % 4) and one more of row lane / 4, and of row lane / 4
+/// +
+/// 8. For 16 dims they are rounded kHalfSumRoundings times.
+__device__ __forceinline__ void mma_half_sums(std::uint32_t (&sums)[2], const std::uint32_t (&a)[4],
+                                              const std::uint32_t (&b)[2], std::uint32_t first, std::uint32_t second) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};"
+      : "=r"(sums[0]), "=r"(sums[1])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(first), "r"(second));
+#else
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %6};"
+      : "=r"(sums[0]), "=r"(sums[1])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(first), "r"(second));
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%0, %1};"
+      : "+r"(sums[0]), "+r"(sums[1])
+      : "r"(a[2]), "r"(a[3]), "r"(b[1]));
+#endif
+}
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr std::uint32_t kHalfSumRoundings = 2;
+#else
+inline constexpr std::uint32_t kHalfSumRoundings = 1;
+#endif
+
 // --- numbers ---
 /// The bits of the nearest half, ties to even.
 __device__ __forceinline__ std::uint16_t to_half_bits(float value) {
   std::uint16_t bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
+}
+/// The bits of the greatest half that is not above, and of the least that is not below.
+__device__ __forceinline__ std::uint16_t to_half_bits_down(float value) {
+  std::uint16_t bits;
+  asm("cvt.rm.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+__device__ __forceinline__ std::uint16_t to_half_bits_up(float value) {
+  std::uint16_t bits;
+  asm("cvt.rp.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+/// Two halves times two others; the greater ones of two and two, of which one that is NaN does not count.
+__device__ __forceinline__ std::uint32_t multiply_halves(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t products;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(products) : "r"(a), "r"(b));
+  return products;
+}
+__device__ __forceinline__ std::uint32_t max_halves(std::uint32_t a, std::uint32_t b) {
+#if __CUDA_ARCH__ >= 800
+  std::uint32_t greater;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(greater) : "r"(a), "r"(b));
+  return greater;
+#else
+  std::uint32_t both = 0;
+#pragma unroll
+  for (std::uint32_t shift = 0; shift < 32; shift += 16) {
+    float x, y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(static_cast<std::uint16_t>(a >> shift)));
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(static_cast<std::uint16_t>(b >> shift)));
+    both |= std::uint32_t{to_half_bits(fmaxf(x, y))} << shift;
+  }
+  return both;
+#endif
 }
 
 /// Towards zero; what is below 0 becomes 0, what is too large the largest, what is no number 0 (float) or 2^31

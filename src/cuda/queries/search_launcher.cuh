@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <cstddef>
@@ -29,11 +30,5 @@ class SearchLauncher {
  private:
   cudaStream_t stream_;
 };
-
-inline std::uint32_t processors_of(int device) {
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  return static_cast<std::uint32_t>(processors);
-}
 
 }  // namespace kith::cuda

@@ -1,8 +1,9 @@
 // Launches of kernels: overlapping where the hardware can, cooperative where blocks wait for each other.
 #pragma once
 
-#include "cuda/runtime/check.hpp"
 #include "cuda/runtime/build_phases.hpp"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/stream.hpp"
 
 #include <cstdint>
@@ -40,9 +41,7 @@ inline bool waits_for_previous(const void* kernel) {
 class Launcher {
  public:
   Launcher(const Stream& stream, bool is_timed) : stream_(stream), is_timed_(is_timed) {
-    int major = 0;
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, stream.device()), "asking for the device");
-    can_overlap_ = major >= 9 && !is_timed;
+    can_overlap_ = generation_of(stream.device()) >= 9 && !is_timed;
     if (is_timed_) mark({}, 0);
   }
   ~Launcher() {

@@ -1,7 +1,7 @@
 // See shared_limit.hpp.
 #include "cuda/runtime/shared_limit.hpp"
 
-#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 namespace kith::cuda {
 
 std::uint32_t shared_limit_of(int device) {
-  int shared = 0;
-  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for the device");
+  const int shared = attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (static_cast<std::uint32_t>(shared) < kLeastSharedBytes) {
     throw DeviceError(
         fmt::format("device cuda:{}: a block may have {} bytes of shared memory, and {} are needed; use a GPU of "

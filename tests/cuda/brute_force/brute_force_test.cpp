@@ -26,12 +26,13 @@ constexpr auto kLaunch = [](auto kernel, std::uint32_t blocks, std::uint32_t thr
                             [&] { kernel(arguments...); });
 };
 
-/// The points of a search, packed for products if they are to filter.
+/// The points of a search, packed for the filters of their dims if these are to filter.
 template <typename T>
 struct Scanned {
   PointSet points;
-  std::vector<std::uint16_t> halves;
+  std::vector<std::uint16_t> halves, half_sum_values, half_sum_terms;
   std::vector<float> terms, scales, centre;
+  float half_sum_scale = NAN;
   cuda::ScannedPoints<T> scanned;
 
   Scanned(PointSet given, bool filters) : points(std::move(given)) {
@@ -44,7 +45,7 @@ struct Scanned {
       terms.resize(capacity);
       scales.resize(capacity);
       centre.resize(points.dims());
-      cuda::launch_find_centre(scanned.points, centre.data(), kLaunch);
+      cuda::launch_find_centre(scanned.points, centre.data(), &half_sum_scale, kLaunch);
       cuda::launch_pack_rows(cuda::PackTask{.rows = scanned.points.rows,
                                             .row_stride = points.dims(),
                                             .count = points.rows(),
@@ -56,6 +57,12 @@ struct Scanned {
                              kLaunch);
       scanned.product = {halves.data(), terms.data(), scales.data(), cuda::product_padded_dims(points.dims())};
       scanned.centre = centre.data();
+      if (!cuda::has_half_sums(points.dims())) return;
+      half_sum_values.resize(halves.size());
+      half_sum_terms.resize(2 * capacity);
+      cuda::launch_pack_half_sum_rows(
+          {scanned.points, centre.data(), &half_sum_scale, half_sum_values.data(), half_sum_terms.data()}, kLaunch);
+      scanned.half_sums = {half_sum_values.data(), half_sum_terms.data(), &half_sum_scale};
     }
   }
 };

@@ -1,5 +1,7 @@
-// The filter by products loses nothing, passes little, and what passes gets its exact reduced distance; kernels run on
-// the host.
+// The filters by products, with sums in f32 and in halves, lose nothing, pass little, and what passes gets its exact
+// reduced distance; kernels run on the host.
+#include "cuda/brute_force/filter/half_sum_filter.cuh"
+#include "cuda/brute_force/filter/half_sum_rows.cuh"
 #include "cuda/brute_force/filter/product_filter.cuh"
 #include "cuda/brute_force/filter/product_rows.cuh"
 #include "cuda/brute_force/filter/rerank.cuh"
@@ -88,7 +90,10 @@ struct Packed {
   Packed(const Packed&) = delete;
 };
 
+enum class Sums { f32, halves };
+
 struct Request {
+  Sums sums = Sums::f32;
   std::uint32_t dims = 1;
   std::vector<float> points, queries;
   std::uint64_t point_count = 0, query_rows = 0;
@@ -174,7 +179,8 @@ Answer answer_of(const Request& request) {
   std::vector<Entry<float>> limits = request.limits;
   scan.lists = {answer.offered.data(), answer.counts.data(), limits.data(),
                 static_cast<std::uint32_t>(answer.capacity)};
-  cuda::launch_find_centre(scan.points, centre.data(), kLaunch);
+  float half_sum_scale = NAN;
+  cuda::launch_find_centre(scan.points, centre.data(), &half_sum_scale, kLaunch);
   const Packed points({.rows = request.points.data(),
                        .row_stride = request.dims,
                        .count = request.point_count,
@@ -189,12 +195,26 @@ Answer answer_of(const Request& request) {
                                .centre = centre.data()});
   task.points = points.rows;
   task.queries = packed_queries.rows;
-  cuda::launch_product_filter(task, request.processors, kLaunch);
+  std::vector<std::uint32_t> kept(queries, request.kept);
+  if (request.sums == Sums::halves) {
+    std::vector<std::uint16_t> values(points.values.size(), 0x7e00), terms(2 * points.terms.size(), 0x7e00);
+    cuda::launch_pack_half_sum_rows({scan.points, centre.data(), &half_sum_scale, values.data(), terms.data()},
+                                    kLaunch);
+    cuda::launch_half_sum_filter({scan, {values.data(), terms.data(), &half_sum_scale}, centre.data(), kept.data()},
+                                 request.processors, kLaunch);
+  } else {
+    cuda::launch_product_filter(task, request.processors, kLaunch);
+  }
   answer.ranked = answer.offered;
   scan.lists.entries = answer.ranked.data();
-  const std::vector<std::uint32_t> kept(queries, request.kept);
   cuda::launch_rerank(scan, kept.data(), request.processors, kLaunch);
   for (std::uint64_t i = 0; i < queries * answer.capacity; ++i) {
+    if (kept[i / answer.capacity] != request.kept) {  // left to another filter
+      EXPECT_EQ(kept[i / answer.capacity], answer.capacity);
+      EXPECT_GT(answer.counts[i / answer.capacity], answer.capacity);
+      EXPECT_TRUE(answer.ranked[i] == answer.offered[i]);
+      continue;
+    }
     const bool is_kept = i % answer.capacity < request.kept;
     const bool is_used = i % answer.capacity < answer.counts[i / answer.capacity];
     EXPECT_EQ(answer.offered[i] == untouched, is_kept || !is_used) << "entry " << i;
@@ -203,11 +223,20 @@ Answer answer_of(const Request& request) {
   return answer;
 }
 
-/// Everything below the limits is there, with its reduced distance, and nothing else. Returns how many were offered.
-std::uint64_t expect_all_below_limits(const Request& request) {
+/// Everything below the limits is there, with its reduced distance, and nothing else. Returns how many were offered;
+/// `left` becomes how many queries were left to another filter.
+std::uint64_t expect_all_below_limits(const Request& request, std::uint64_t* left = nullptr) {
   const Answer answer = answer_of(request);
   std::uint64_t offered = 0;
   for (std::uint64_t q = 0; q < request.query_count(); ++q) {
+    if (request.capacity == 0 && answer.counts[q] > answer.capacity) {
+      if (left == nullptr) {
+        ADD_FAILURE() << "query " << q << " was left out";
+      } else {
+        ++*left;
+      }
+      continue;
+    }
     std::vector<Entry<float>> expected = request.all_of(q);
     std::erase_if(expected, [&](const Entry<float>& entry) { return !(entry < request.limits[q]); });
     const Entry<float>* row = answer.ranked.data() + q * answer.capacity;
@@ -237,6 +266,53 @@ TEST(ProductFilter, LosesNothingOfAnyShape) {
   }
 }
 
+TEST(HalfSumFilter, LosesNothingOfAnyShape) {
+  std::mt19937_64 random(11);
+  for (const Shape shape : kShapes) {
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t dims = 1 + 16 * (i % 2) + static_cast<std::uint32_t>(random() % 16);
+      SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape) << ", dims " << dims);
+      const std::uint64_t points = 130 + random() % 300, queries = 20 + random() % 60;
+      Request request(shape, points, queries, dims, random);
+      request.sums = Sums::halves;
+      if (i >= 2) {  // queries far from the points, each as far as it likes
+        for (float& x : request.queries)
+          x = x * std::exp2(10 * unit(random)) + (x - 0.5f) * std::exp2(6 * unit(random));
+      }
+      request.set_limits(random() % 12, true);
+      std::uint64_t left = 0;
+      expect_all_below_limits(request, &left);
+      if (HasFailure()) return;
+      if (i < 2 && shape == Shape::uniform) {
+        EXPECT_EQ(left, 0u);
+      }
+    }
+  }
+}
+
+TEST(HalfSumFilter, LosesNothingNearItsLimits) {
+  // Points up to 2000 scales away, queries up to 100: all that is packed, and what is beyond.
+  std::mt19937_64 random(12);
+  for (const std::uint32_t dims : {5u, 16u, 32u}) {
+    SCOPED_TRACE(testing::Message() << "dims " << dims);
+    Request request(Shape::uniform, 500, 100, dims, random);
+    request.sums = Sums::halves;
+    for (std::uint64_t row = 0; row < 500; ++row) {
+      const float far = row % 5 == 0 ? std::exp2(12 * unit(random)) : 1.0f;
+      for (std::uint32_t d = 0; d < dims; ++d) request.points[row * dims + d] = far * (unit(random) - 0.5f);
+    }
+    for (std::uint64_t row = 0; row < 100; ++row) {
+      const float far = std::exp2(6 * unit(random));
+      for (std::uint32_t d = 0; d < dims; ++d) request.queries[row * dims + d] = far * (unit(random) - 0.5f);
+    }
+    request.set_limits(30, true);
+    std::uint64_t left = 0;
+    expect_all_below_limits(request, &left);
+    if (HasFailure()) return;
+    EXPECT_LE(left, 60u);
+  }
+}
+
 TEST(ProductFilter, LosesNothingInAnyDims) {
   std::mt19937_64 random(2);
   for (const std::uint32_t dims : {1u, 15u, 16u, 17u, 50u, 64u, 65u, 128u, 130u, 200u, 256u, 257u, 330u}) {
@@ -250,13 +326,18 @@ TEST(ProductFilter, LosesNothingInAnyDims) {
   }
 }
 
-TEST(ProductFilter, TilesAndBlocksNeedNotBeFull) {
+class BothFilters : public testing::TestWithParam<Sums> {};
+INSTANTIATE_TEST_SUITE_P(ProductFilter, BothFilters, testing::Values(Sums::f32, Sums::halves));
+
+TEST_P(BothFilters, TilesAndBlocksNeedNotBeFull) {
   std::mt19937_64 random(3);
   for (const std::uint64_t points : {1u, 64u, 127u, 128u, 129u, 700u}) {
-    for (const std::uint64_t queries : {1u, 256u, 257u}) {
+    for (const std::uint64_t queries : {1u, 256u, 257u, 513u}) {
       if (points == 700 && queries == 256) continue;
+      if (queries == 513 && (points != 129 || GetParam() == Sums::f32)) continue;
       SCOPED_TRACE(testing::Message() << points << " points, " << queries << " queries");
       Request request(Shape::uniform, points, queries, 16, random);
+      request.sums = points > 1 ? GetParam() : Sums::f32;  // one point has no scale
       request.stride = points == 700 ? 5 : 1;
       request.processors = points == 700 ? 8 : 1;
       request.kept = 3;
@@ -267,11 +348,12 @@ TEST(ProductFilter, TilesAndBlocksNeedNotBeFull) {
   }
 }
 
-TEST(ProductFilter, HeedsFiltersAndChosenQueries) {
+TEST_P(BothFilters, HeedsFiltersAndChosenQueries) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 8; ++i) {
     SCOPED_TRACE(i);
     Request request(i % 2 == 0 ? Shape::uniform : Shape::grid, 200, 150, 20, random);
+    request.sums = GetParam();
     std::copy_n(request.points.begin() + 30 * 20, request.queries.size(), request.queries.begin());
     request.first = 30;
     std::vector<std::uint32_t> below;
@@ -293,10 +375,12 @@ TEST(ProductFilter, HeedsFiltersAndChosenQueries) {
   }
 }
 
-TEST(ProductFilter, OffersNothingBelowTheFirst) {
+TEST_P(BothFilters, OffersNothingBelowTheFirst) {
   std::mt19937_64 random(9);
   Request request(Shape::uniform, 300, 40, 16, random);
-  for (std::uint32_t q = 0; q < 40; q += 2) request.queries[q * 16 + 3] = 1e30f;  // it has no term
+  request.sums = GetParam();
+  for (std::uint32_t q = 0; q < 40 && GetParam() == Sums::f32; q += 2)
+    request.queries[q * 16 + 3] = 1e30f;  // it has no term
   for (std::uint32_t q = 0; q < 40; ++q) {
     request.limits.push_back(q % 4 < 2 ? Entry<float>::first() : Entry<float>::none());
   }
@@ -304,9 +388,10 @@ TEST(ProductFilter, OffersNothingBelowTheFirst) {
   for (std::uint32_t q = 0; q < 40; ++q) EXPECT_EQ(answer.counts[q], q % 4 < 2 ? 0u : 300u) << "query " << q;
 }
 
-TEST(ProductFilter, CountsWhatHasNoStorage) {
+TEST_P(BothFilters, CountsWhatHasNoStorage) {
   std::mt19937_64 random(5);
   Request request(Shape::uniform, 300, 40, 16, random);
+  request.sums = GetParam();
   request.capacity = 6;
   request.kept = 2;
   request.limits.assign(40, Entry<float>::none());
@@ -329,6 +414,19 @@ TEST(ProductFilter, PassesFewMoreThanNeeded) {
     const std::uint64_t offered = expect_all_below_limits(request);
     EXPECT_GE(offered, 20u * 100);
     EXPECT_LE(offered, 22u * 100);
+  }
+}
+
+TEST(HalfSumFilter, PassesFewMoreThanNeeded) {
+  std::mt19937_64 random(13);
+  for (const Shape shape : {Shape::uniform, Shape::outliers, Shape::offset}) {
+    Request request(shape, 1000, 100, 16, random);
+    request.queries = some_rows(shape == Shape::offset ? shape : Shape::uniform, 100, 16, random);
+    request.sums = Sums::halves;
+    request.set_limits(20, false);
+    const std::uint64_t offered = expect_all_below_limits(request);
+    EXPECT_GE(offered, 20u * 100);
+    EXPECT_LE(offered, 24u * 100) << static_cast<int>(shape);
   }
 }
 

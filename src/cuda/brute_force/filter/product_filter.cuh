@@ -34,6 +34,7 @@ struct alignas(8) TwoFloats {
 class ProductWarp {
  public:
   static constexpr std::uint32_t kSide = 64;
+  using Offers = ProductOffers<kProductThreads>;
 
   __device__ void clear() {
 #pragma unroll
@@ -60,7 +61,7 @@ class ProductWarp {
   /// Notes the pairs that are not dismissed. The warp's first query is number `first_query` of the block, its first
   /// point is `first_point`.
   __device__ void compare(const QuerySide* queries, const float* terms, const float* scales, std::uint32_t first_query,
-                          std::uint64_t first_point, ProductOffers& offers) {
+                          std::uint64_t first_point, Offers& offers) {
     QuerySide sides[2 * kRowParts];
 #pragma unroll
     for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) sides[r] = queries[8 * r + lane_number() / 4];
@@ -220,9 +221,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   constexpr std::uint32_t kStart = 3;
   if (team == 1) sync_part(kStart, kProductThreads);
   ProductWarp pairs;
-  ProductOffers offers(scan, queries, first_query,
-                       *reinterpret_cast<ProductOffersStorage*>(
-                           shared_memory() + Shape::shared_bytes(kStay ? task.points.padded_dims : 0)));
+  ProductWarp::Offers offers(scan, queries, first_query,
+                             *reinterpret_cast<ProductWarp::Offers::Storage*>(
+                                 shared_memory() + Shape::shared_bytes(kStay ? task.points.padded_dims : 0)));
   std::uint32_t stage = 0;
   std::uint64_t tile = scan.order.at(first_tile);
   for (std::uint64_t i = first_tile; i < end_tile; ++i) {
@@ -272,7 +273,7 @@ constexpr std::uint32_t product_shared_bytes(std::uint32_t dims) {
   const std::uint32_t padded_dims = product_padded_dims(dims);
   const std::uint32_t bytes = padded_dims <= kResidentDims ? ProductShape<true>::shared_bytes(padded_dims)
                                                            : ProductShape<false>::shared_bytes(padded_dims);
-  return bytes + static_cast<std::uint32_t>(sizeof(ProductOffersStorage));
+  return bytes + static_cast<std::uint32_t>(sizeof(ProductWarp::Offers::Storage));
 }
 
 /// Offers the pairs of the tiles [first_tile, end_tile) that may lie below the limits; entries have no reduced distance

@@ -3,7 +3,6 @@
 // in global memory, for which there is no time between two tiles; many at a time wait for theirs together.
 #pragma once
 
-#include "cuda/brute_force/filter/product_copies.cuh"
 #include "cuda/brute_force/scan/scan_types.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
@@ -12,34 +11,38 @@
 namespace kith::cuda {
 
 /// Pairs that the threads of a block have noted, each in its own column.
+template <std::uint32_t kThreads>
 struct ProductOffersStorage {
   static constexpr std::uint32_t kDepth = 8;
 
-  std::uint32_t numbers[kDepth][kProductThreads];
-  std::uint8_t queries[kDepth][kProductThreads];  ///< counted from the first one of the block
+  std::uint32_t numbers[kDepth][kThreads];
+  std::uint8_t queries[kDepth][kThreads];  ///< counted from the first one of the block or warp
 };
 
+template <std::uint32_t kThreads>
 class ProductOffers {
  public:
-  /// The block has the queries from `first_query` on; those from `queries` on are none.
+  using Storage = ProductOffersStorage<kThreads>;
+
+  /// Queries are counted from `first_query` on; those from `queries` on are none.
   __device__ ProductOffers(const ScanTask<float>& scan, std::uint64_t queries, std::uint64_t first_query,
-                           ProductOffersStorage& storage)
+                           Storage& storage)
       : scan_(scan), queries_(queries), first_query_(first_query), storage_(storage) {}
 
-  __device__ __forceinline__ bool is_full() const { return fill_ == ProductOffersStorage::kDepth; }
+  __device__ __forceinline__ bool is_full() const { return fill_ == Storage::kDepth; }
 
   /// There is room.
-  __device__ __forceinline__ void note(std::uint32_t query_in_block, std::uint64_t point) {
+  __device__ __forceinline__ void note(std::uint32_t query, std::uint64_t point) {
     if (point >= scan_.points.count) return;
     storage_.numbers[fill_][thread_number()] = static_cast<std::uint32_t>(point);
-    storage_.queries[fill_][thread_number()] = static_cast<std::uint8_t>(query_in_block);
+    storage_.queries[fill_][thread_number()] = static_cast<std::uint8_t>(query);
     ++fill_;
   }
 
   /// Offers what this thread has noted.
   __device__ __forceinline__ void offer() {
     constexpr std::uint32_t kAtOnce = 4;
-    static_assert(ProductOffersStorage::kDepth % kAtOnce == 0);
+    static_assert(Storage::kDepth % kAtOnce == 0);
 #pragma unroll 1
     for (std::uint32_t first = 0; first < fill_; first += kAtOnce) {
       std::uint32_t numbers[kAtOnce], slots[kAtOnce];
@@ -75,7 +78,7 @@ class ProductOffers {
   const ScanTask<float>& scan_;
   std::uint64_t queries_;
   std::uint64_t first_query_;
-  ProductOffersStorage& storage_;
+  Storage& storage_;
   std::uint32_t fill_ = 0;  ///< of this thread's column
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/arithmetic.hpp"
+#include "cuda/brute_force/filter/half_sum_bound.hpp"
 #include "cuda/brute_force/filter/product_bound.hpp"
 #include "cuda/brute_force/filter/product_types.hpp"
 #include "cuda/primitives/intrinsics.cuh"
@@ -31,9 +32,10 @@ struct alignas(8) FourHalves {
 
 /// A block takes 32 columns; its warps take rows. Any centre is right; one that makes rows short lets few pairs pass.
 /// It is the mean, but not of values that are far off: after each round those beyond some mean deviations are left out.
+/// The scale, if it is wanted, suits the largest mean deviation of the first 32 columns.
 template <typename T>
 __global__ void __launch_bounds__(kCentreThreads)
-    find_centre(const T* rows, std::uint64_t count, std::uint32_t dims, T* centre) {
+    find_centre(const T* rows, std::uint64_t count, std::uint32_t dims, T* centre, float* scale) {
   constexpr int kRounds = 4;
   constexpr double kDeviations = 4;
   struct Column {
@@ -71,7 +73,12 @@ __global__ void __launch_bounds__(kCentreThreads)
       reach = kDeviations * all.deviations / all.count;
     }
   }
-  if (warp_number() == 0 && column < dims) centre[column] = static_cast<T>(middle);
+  if (warp_number() != 0) return;
+  if (column < dims) centre[column] = static_cast<T>(middle);
+  if (scale == nullptr || block_number() != 0) return;
+  const float deviation = column < dims ? static_cast<float>(reach / kDeviations) : 0.0f;
+  const std::uint32_t largest = max_of_warp(std::bit_cast<std::uint32_t>(deviation));
+  if (lane_number() == 0) *scale = half_sum_scale(std::bit_cast<float>(largest));
 }
 inline constexpr std::size_t kCentreSharedBytes = kCentreThreads * 3 * sizeof(double);
 
@@ -135,11 +142,12 @@ __global__ void __launch_bounds__(kPackThreads) pack_rows(PackTask task) {
   }
 }
 
+/// `scale` may be null.
 template <typename Launch>
-void launch_find_centre(const ScanPoints<float>& points, float* centre, Launch&& launch) {
+void launch_find_centre(const ScanPoints<float>& points, float* centre, float* scale, Launch&& launch) {
   if (points.count == 0) return;
   launch(find_centre<float>, (points.dims + kWarp - 1) / kWarp, kCentreThreads, kCentreSharedBytes, points.rows,
-         points.count, points.dims, centre);
+         points.count, points.dims, centre, scale);
 }
 
 template <typename Launch>

@@ -1,11 +1,13 @@
 // The k nearest by scans: the order of the kernels, see scan_types.hpp for the idea.
 //
-//   pack the queries, if products filter
-//   rounds: scan (reduced distances, or products and the reduced distances of what passes), select
-//   those whose lists overflowed: rounds without products, if those filtered; then one by one (rescan.cuh)
+//   rounds: scan (reduced distances, or a filter by tensor cores and the reduced distances of what passes), select
+//   those whose lists overflowed: rounds with the next filter, of sums in halves, of sums in f32, and of none; then one
+//   by one (rescan.cuh)
 #pragma once
 
 #include "cuda/brute_force/scan/knn_rounds.hpp"
+#include "cuda/brute_force/filter/half_sum_filter.cuh"
+#include "cuda/brute_force/filter/half_sum_rows.cuh"
 #include "cuda/brute_force/filter/product_filter.cuh"
 #include "cuda/brute_force/filter/product_rows.cuh"
 #include "cuda/brute_force/filter/rerank.cuh"
@@ -19,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace kith::cuda {
 
@@ -36,7 +39,7 @@ struct KnnScratch {
     take(entries_at, queries * capacity * sizeof(Entry<T>));
     take(limits_at, queries * sizeof(Entry<T>));
     for (std::uint64_t* words : {&counts_at, &kept_at, &failed_at, &failed_again_at}) take(*words, queries * 4);
-    take(totals_at, 2 * sizeof(std::uint32_t));
+    take(totals_at, 3 * sizeof(std::uint32_t));
     take(flags_at, queries);
     if (!filters) return;
     const std::uint64_t padded = padded_product_rows(queries);
@@ -69,6 +72,9 @@ __global__ void __launch_bounds__(kWarp) add_to_total(const Word* count, Word* t
   if (thread_number() == 0) *total += *count;
 }
 
+/// How a round finds the pairs that may lie below the limits.
+enum class RoundFilter : std::uint8_t { half_sums, products, none };
+
 /// The search for one set of queries, whose scratch memory lies at `memory`.
 template <typename T, typename Launch, typename Select>
 class KnnSteps {
@@ -87,28 +93,31 @@ class KnnSteps {
         select_(select) {}
 
   void run() {
-    const std::uint32_t* failed = at<std::uint32_t>(layout_.failed_at);
-    std::uint32_t* totals = at<std::uint32_t>(layout_.totals_at);
     ScanQueries<T> queries{.rows = request_.queries.rows,
                            .row_stride = request_.queries.row_stride,
                            .count = request_.queries.count,
                            .first = request_.queries.first};
-    pack(queries);
-    ask(queries, points_.product.values != nullptr, layout_.failed_at, totals);
-    if (request_.asked_again != nullptr && rounds_.ends.size() > 1) {
-      launch_(add_to_total<std::uint32_t>, 1u, kWarp, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
-              request_.asked_again);
+    std::uint32_t* totals = at<std::uint32_t>(layout_.totals_at);
+    std::uint64_t failed_at = layout_.failed_at, failed_before_at = layout_.failed_again_at;
+    RoundFilter filter = points_.half_sums.values != nullptr ? RoundFilter::half_sums
+                         : points_.product.values != nullptr ? RoundFilter::products
+                                                             : RoundFilter::none;
+    ScanQueries<T> asked = queries;
+    for (bool is_first = true;; is_first = false) {
+      if (filter == RoundFilter::products) pack(asked);
+      ask(asked, filter, failed_at, totals);
+      if (is_first && request_.asked_again != nullptr && rounds_.ends.size() > 1) {
+        launch_(add_to_total<std::uint32_t>, 1u, kWarp, std::size_t{0}, static_cast<const std::uint32_t*>(totals),
+                request_.asked_again);
+      }
+      if (rounds_.ends.size() == 1) return;  // there was room for all points
+      if (filter == RoundFilter::none) break;
+      filter = filter == RoundFilter::half_sums ? RoundFilter::products : RoundFilter::none;
+      asked.chosen = at<std::uint32_t>(failed_at);
+      asked.chosen_count = totals++;
+      std::swap(failed_at, failed_before_at);
     }
-    if (rounds_.ends.size() == 1) return;  // there was room for all points
-    if (points_.product.values != nullptr) {
-      ScanQueries<T> again = queries;
-      again.chosen = failed;
-      again.chosen_count = totals;
-      ask(again, false, layout_.failed_again_at, totals + 1);
-      rescan(queries, at<std::uint32_t>(layout_.failed_again_at), totals + 1);
-    } else {
-      rescan(queries, failed, totals);
-    }
+    rescan(queries, at<std::uint32_t>(failed_at), totals);
   }
 
  private:
@@ -127,10 +136,12 @@ class KnnSteps {
 
   void pack(const ScanQueries<T>& queries) {
     if constexpr (std::is_same_v<T, float>) {
-      if (points_.product.values == nullptr || rounds_.ends.size() == 1) return;
+      if (rounds_.ends.size() == 1) return;
       const PackTask task{.rows = queries.rows,
                           .row_stride = queries.row_stride,
                           .count = queries.count,
+                          .chosen = queries.chosen,
+                          .chosen_count = queries.chosen_count,
                           .dims = points_.points.dims,
                           .centre = points_.centre,
                           .values = at<std::uint16_t>(layout_.halves_at),
@@ -142,7 +153,7 @@ class KnnSteps {
   }
 
   /// The rounds of a set of queries; those that fail are listed at `failed_at`, and `failed_count` says how many.
-  void ask(const ScanQueries<T>& queries, bool filters, std::uint64_t failed_at, std::uint32_t* failed_count) {
+  void ask(const ScanQueries<T>& queries, RoundFilter filter, std::uint64_t failed_at, std::uint32_t* failed_count) {
     ScanTask<T> scan{.points = points_.points,
                      .metric = request_.metric,
                      .filter = request_.filter,
@@ -159,7 +170,7 @@ class KnnSteps {
                          .counts = scan.lists.counts,
                          .chosen = queries.chosen,
                          .limits = scan.lists.limits,
-                         .kept = filters ? at<std::uint32_t>(layout_.kept_at) : nullptr,
+                         .kept = filter != RoundFilter::none ? at<std::uint32_t>(layout_.kept_at) : nullptr,
                          .failed = at<std::uint32_t>(failed_at),
                          .failed_count = failed_count,
                          .is_failed = at<std::uint8_t>(layout_.flags_at),
@@ -172,10 +183,10 @@ class KnnSteps {
       scan.first_tile = is_first ? 0 : rounds_.ends[round - 1];
       scan.end_tile = rounds_.ends[round];
       scan.mode = is_first ? ScanMode::place : ScanMode::offer;
-      if (is_first || !filters) {
+      if (is_first || filter == RoundFilter::none) {
         launch_scan(scan, processors_, launch_);
       } else {
-        offer_by_products(scan);
+        offer_filtered(scan, filter);
       }
       select.goal = is_last ? SelectGoal::finish : SelectGoal::cut;
       select.length = is_first ? static_cast<std::uint32_t>(scan.end_tile * kTilePoints) : 0;
@@ -184,9 +195,14 @@ class KnnSteps {
     }
   }
 
-  void offer_by_products(const ScanTask<T>& scan) {
+  void offer_filtered(const ScanTask<T>& scan, RoundFilter filter) {
     if constexpr (std::is_same_v<T, float>) {
-      launch_product_filter(ProductTask{scan, points_.product, packed_}, processors_, launch_);
+      if (filter == RoundFilter::half_sums) {
+        launch_half_sum_filter(HalfSumTask{scan, points_.half_sums, points_.centre, at<std::uint32_t>(layout_.kept_at)},
+                               processors_, launch_);
+      } else {
+        launch_product_filter(ProductTask{scan, points_.product, packed_}, processors_, launch_);
+      }
       launch_rerank(scan, at<std::uint32_t>(layout_.kept_at), processors_, launch_);
     }
   }

@@ -12,19 +12,22 @@ template void take_rows_to(const float*, std::uint64_t, std::uint32_t, std::uint
 
 std::size_t product_filter_shared_bytes(std::uint32_t dims) { return product_shared_bytes(dims); }
 
-void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
-                 const Stream& stream) {
+void pack_points(const ScanPoints<float>& points, const PackedPointsMemory& memory, const Stream& stream) {
   const SearchLauncher launch(stream);
-  launch_find_centre(points, centre, launch);
+  launch_find_centre(points, memory.centre, memory.half_sum_scale, launch);
   launch_pack_rows(PackTask{.rows = points.rows,
                             .row_stride = points.dims,
                             .count = points.count,
                             .dims = points.dims,
-                            .centre = centre,
-                            .values = values,
-                            .terms = terms,
-                            .scales = scales},
+                            .centre = memory.centre,
+                            .values = memory.values,
+                            .terms = memory.terms,
+                            .scales = memory.scales},
                    launch);
+  if (memory.half_sum_values == nullptr) return;
+  launch_pack_half_sum_rows(
+      HalfSumPackTask{points, memory.centre, memory.half_sum_scale, memory.half_sum_values, memory.half_sum_terms},
+      launch);
 }
 
 }  // namespace kith::cuda

@@ -38,8 +38,14 @@ void scan_in_boxes(const ScannedPoints<T>& points, const BoxRequest<T>& request,
 
 /// What a block of the product filter needs.
 std::size_t product_filter_shared_bytes(std::uint32_t dims);
-/// Packs points for the product filter, and finds the centre of it first: room for `padded_product_rows` rows.
-void pack_points(const ScanPoints<float>& points, std::uint16_t* values, float* terms, float* scales, float* centre,
-                 const Stream& stream);
+/// Where points are packed for the product filter and, unless its pointers are null, for that with sums in halves: room
+/// for `padded_product_rows` rows.
+struct PackedPointsMemory {
+  std::uint16_t* values;
+  float *terms, *scales, *centre;
+  std::uint16_t *half_sum_values, *half_sum_terms;
+  float* half_sum_scale;
+};
+void pack_points(const ScanPoints<float>& points, const PackedPointsMemory& memory, const Stream& stream);
 
 }  // namespace kith::cuda

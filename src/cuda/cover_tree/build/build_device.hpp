@@ -4,6 +4,7 @@
 #include "cuda/primitives/sort_pairs.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/build_phases.hpp"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -18,11 +19,8 @@ namespace kith::cuda::cover {
 class BuildDevice {
  public:
   BuildDevice(const Stream& stream, BuildPhases* phases) : stream_(stream), phases_(phases) {
-    int processors = 0;
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, stream.device()),
-          "asking for the device");
     constexpr std::uint32_t kBlocksPerProcessor = 16;
-    resident_blocks_ = static_cast<std::uint32_t>(processors) * kBlocksPerProcessor;
+    resident_blocks_ = processors_of(stream.device()) * kBlocksPerProcessor;
     shared_limit_ = shared_limit_of(stream.device());
   }
   ~BuildDevice() {

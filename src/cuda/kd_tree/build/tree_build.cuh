@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/build/finish/finish.cuh"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/kd_tree/build/split_group.cuh"
 #include "cuda/kd_tree/build/tree_build.hpp"
@@ -15,11 +16,7 @@
 
 namespace kith::cuda {
 
-inline GpuLimits limits_of(int device) {
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for the device");
-  return {static_cast<std::uint32_t>(processors), shared_limit_of(device)};
-}
+inline GpuLimits limits_of(int device) { return {processors_of(device), shared_limit_of(device)}; }
 
 /// Pass 0 keeps the box of a segment in shared memory. Throws DeviceError where dims are too many for that.
 template <typename T>

@@ -326,6 +326,46 @@ inline void mma_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint3
   }
 }
 
+inline std::uint16_t to_half_bits(float value);
+inline std::uint16_t to_half_bits_down(float value);
+inline std::uint16_t to_half_bits_up(float value);
+
+/// As mma_f16 has it, and cut to halves.
+inline constexpr std::uint32_t kHalfSumRoundings = 1;
+inline void mma_half_sums(std::uint32_t (&sums)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                          std::uint32_t first, std::uint32_t second) {
+  float wide[4];
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    wide[i] = emulation::from_half_bits((i < 2 ? first : second) >> (16 * (i % 2)) & 0xffff);
+  }
+  mma_f16(wide, a, b);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    sums[r] = 0;
+    for (std::uint32_t j = 0; j < 2; ++j) {
+      const float sum = wide[2 * r + j];
+      const std::uint16_t bits = sum > 0 ? to_half_bits_down(sum) : to_half_bits_up(sum);
+      sums[r] |= std::uint32_t{bits} << (16 * j);
+    }
+  }
+}
+inline std::uint32_t multiply_halves(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t both = 0;
+  for (std::uint32_t shift = 0; shift < 32; shift += 16) {
+    const float x = emulation::from_half_bits(a >> shift & 0xffff), y = emulation::from_half_bits(b >> shift & 0xffff);
+    both |= std::uint32_t{to_half_bits(x * y)} << shift;
+  }
+  return both;
+}
+inline std::uint32_t max_halves(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t both = 0;
+  for (std::uint32_t shift = 0; shift < 32; shift += 16) {
+    const float x = emulation::from_half_bits(a >> shift & 0xffff), y = emulation::from_half_bits(b >> shift & 0xffff);
+    const bool is_first = !(x < y) && (!std::isnan(x) || std::isnan(y));
+    both |= ((is_first ? a : b) >> shift & 0xffff) << shift;
+  }
+  return both;
+}
+
 inline std::uint16_t to_half_bits(float value) {
   const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 31 << 15;
   const double size = std::fabs(static_cast<double>(value));
@@ -336,6 +376,14 @@ inline std::uint16_t to_half_bits(float value) {
   const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
   return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>(exponent + 14) * 1024 + units));
 }
+
+inline std::uint16_t to_half_bits_down(float value) {
+  const std::uint16_t nearest = to_half_bits(value);
+  if (!(emulation::from_half_bits(nearest) > value)) return nearest;
+  if (nearest == 0) return 0x8001;
+  return static_cast<std::uint16_t>(nearest < 0x8000 ? nearest - 1 : nearest + 1);
+}
+inline std::uint16_t to_half_bits_up(float value) { return to_half_bits_down(-value) ^ 0x8000; }
 
 inline void add_to_one(std::uint32_t word, std::uint32_t bit, std::uint32_t& x, std::uint32_t& z, std::uint32_t y) {
   ((word & bit) != 0 ? x : z) += y;
