@@ -22,7 +22,9 @@ namespace kith::cuda {
 inline constexpr std::uint32_t kHalfSumThreads = 128;
 template <std::uint32_t kParts>
 inline constexpr std::uint32_t kHalfSumBlocks = kParts == 1 ? 5 : 4;  // of a processor
-inline constexpr std::uint32_t kHalfSumStages = 4;
+inline constexpr std::uint32_t kHalfSumStages = 3;
+template <std::uint32_t kParts>  // of a stage: with more of them, warps that find much wait less often for others
+inline constexpr std::uint32_t kHalfSumTiles = kParts == 1 ? 2 : 1;
 inline constexpr std::uint32_t kHalfSumWarpQueries = 64;
 inline constexpr std::uint32_t kHalfSumQueries = kHalfSumThreads / kWarp * kHalfSumWarpQueries;
 inline constexpr std::uint32_t kHalfSumGroup = 32;  // points that a warp takes at a time
@@ -31,8 +33,8 @@ struct alignas(16) FourWords {
   std::uint32_t values[4];
 };
 
-/// A stage: a tile of points, rows of kParts times 16 halves, and their terms. Piece c of 16 bytes of row r is at place
-/// c ^ swizzle(r) of its row, so that the 8 rows that a matrix is loaded from are in different banks.
+/// A tile of points in shared memory, rows of kParts times 16 halves, and their terms. Piece c of 16 bytes of row r is
+/// at place c ^ swizzle(r) of its row, so that the 8 rows that a matrix is loaded from are in different banks.
 template <std::uint32_t kParts>
 struct HalfSumTile {
   static constexpr std::uint32_t kRowBytes = kParts * 32, kPieces = kRowBytes / kPieceBytes;
@@ -63,6 +65,9 @@ struct HalfSumTile {
   }
   static __device__ std::uint32_t place_of_terms() { return kTermsAt + lane_number() % 4 * 32; }
 };
+
+template <std::uint32_t kParts>
+inline constexpr std::size_t kHalfSumStagesBytes = kHalfSumStages* kHalfSumTiles<kParts>* HalfSumTile<kParts>::kBytes;
 
 /// 64 queries, and their sums with 32 points. Row r of a lane is query 8 r + lane / 4.
 template <std::uint32_t kParts>
@@ -216,11 +221,15 @@ __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
       first_tile + tiles_per_block < scan.end_tile ? first_tile + tiles_per_block : scan.end_tile;
   if (first_query >= queries || first_tile >= end_tile) return;
 
+  constexpr std::uint32_t kTiles = kHalfSumTiles<kParts>;
   const std::uint32_t stages = shared_address(shared_memory());
+  const auto stage_at = [&](std::uint32_t stage) { return stages + stage * kTiles * Tile::kBytes; };
   std::uint64_t next = scan.order.at(first_tile), left = end_tile - first_tile;
   const auto start = [&](std::uint32_t stage) {
-    if (left > 0) {
-      Tile::start(task.points, next, stages + stage * Tile::kBytes);
+#pragma unroll
+    for (std::uint32_t t = 0; t < kTiles; ++t) {
+      if (left == 0) break;
+      Tile::start(task.points, next, stage_at(stage) + t * Tile::kBytes);
       next = scan.order.after(next);
       --left;
     }
@@ -233,24 +242,25 @@ __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
   HalfSumWarp<kParts> pairs;
   pairs.take_queries(task, first_of_warp, queries, block_number() < query_blocks);
   Offers offers(scan, queries, first_of_warp,
-                *reinterpret_cast<typename Offers::Storage*>(shared_memory() + kHalfSumStages * Tile::kBytes));
+                *reinterpret_cast<typename Offers::Storage*>(shared_memory() + kHalfSumStagesBytes<kParts>));
   std::uint32_t stage = 0;
   std::uint64_t tile = scan.order.at(first_tile);
-  for (std::uint64_t i = first_tile; i < end_tile; ++i) {
+  for (std::uint64_t i = first_tile; i < end_tile; i += kTiles) {
     wait_for_copies_but<kHalfSumStages - 2>();
-    sync_block();  // the tile is there, and the one before is no longer needed
+    sync_block();  // the tiles are there, and those before are no longer needed
     start((stage + kHalfSumStages - 1) % kHalfSumStages);
-    if (first_of_warp < queries) {
-      const std::uint32_t at = stages + stage * Tile::kBytes;
+    const std::uint32_t tiles = end_tile - i < kTiles ? static_cast<std::uint32_t>(end_tile - i) : kTiles;
+    for (std::uint32_t t = 0; t < tiles && first_of_warp < queries; ++t) {
+      const std::uint32_t at = stage_at(stage) + t * Tile::kBytes;
       const std::uint32_t points = at + Tile::place_of_points(), terms = at + Tile::place_of_terms();
-#pragma unroll
+#pragma unroll 2
       for (std::uint32_t group = 0; group < kTilePoints; group += kHalfSumGroup) {
         pairs.multiply(points + group * Tile::kRowBytes, terms + group * 4);
         if (pairs.has_found()) pairs.note(tile * kTilePoints + group, offers);
       }
+      tile = scan.order.after(tile);
     }
     stage = (stage + 1) % kHalfSumStages;
-    tile = scan.order.after(tile);
   }
   offers.offer();
 }
@@ -267,8 +277,8 @@ void launch_half_sum_filter(const HalfSumTask& task, std::uint32_t processors, L
     const std::uint32_t per_block = product_tiles_per_block(tiles, query_blocks, kHalfSumBlocks<kParts> * processors);
     launch(filter_by_half_sums<kParts>,
            static_cast<std::uint32_t>(query_blocks * ((tiles + per_block - 1) / per_block)), kHalfSumThreads,
-           std::size_t{kHalfSumStages * HalfSumTile<kParts>::kBytes + sizeof(ProductOffersStorage<kHalfSumThreads>)},
-           task, static_cast<std::uint32_t>(query_blocks), per_block);
+           kHalfSumStagesBytes<kParts> + sizeof(ProductOffersStorage<kHalfSumThreads>), task,
+           static_cast<std::uint32_t>(query_blocks), per_block);
   };
   static_assert(kMostDimsForHalfSums == 2 * kProductDims);
   if (task.scan.points.dims <= kProductDims) {

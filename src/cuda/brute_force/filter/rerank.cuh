@@ -162,8 +162,9 @@ void launch_rerank(const ScanTask<float>& scan, const std::uint32_t* kept, std::
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   constexpr std::uint64_t kMostParts = 8, kWarpsPerProcessor = 16;
   constexpr std::uint32_t kSharedBytes = 64 << 10;
-  const bool by_four =
-      reinterpret_cast<std::uintptr_t>(scan.points.rows) % sizeof(FourCoordinates) == 0 && scan.points.dims % 4 == 0;
+  // Rows of no more than one part have nothing to wait for but their own first line.
+  const bool by_four = reinterpret_cast<std::uintptr_t>(scan.points.rows) % sizeof(FourCoordinates) == 0 &&
+                       scan.points.dims % 4 == 0 && scan.points.dims > kRerankDims;
   const std::uint32_t query_bytes = (scan.points.dims + 3) / 4 * 16;
   const std::uint32_t warp_bytes = query_bytes + (by_four ? kRerankStages * kRerankStageBytes : 0);
   const std::uint32_t warps = std::clamp(kSharedBytes / warp_bytes, 1u, kRerankWarps);
