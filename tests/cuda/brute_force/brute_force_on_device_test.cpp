@@ -99,6 +99,58 @@ TEST_F(BruteForceOnDevice, EveryShapeInManyDimsEqualsTheCpu) {
   }
 }
 
+/// As many pairs as sums in halves are used for, and quick enough for compute-sanitizer.
+TEST_F(SmallBruteForceOnDevice, ManyPairsOfFewDimsEqualTheCpu) {
+  constexpr std::uint64_t kPoints = 1 << 14;
+  std::mt19937_64 random(7);
+  for (const std::uint32_t dims : {9u, 20u}) {
+    const PointSet points = nasty_points(NastyShape::uniform, DType::f32, kPoints, dims, random);
+    const PointSet queries =
+        nasty_points(NastyShape::uniform, DType::f32, cuda::kFewestPairsForHalfSums / kPoints, dims, random);
+    const OnBoth both(points.view());
+    WorkTimes times;
+    expect_same(both.cpu.knn(queries.view(), 9), both.gpu.knn(queries.view(), 9, {.times = &times}));
+    EXPECT_EQ(times.asked_again, 0u);
+  }
+}
+
+TEST_F(BruteForceOnDevice, ManyPairsOfEveryShapeEqualTheCpu) {
+  std::mt19937_64 random(31);
+  for (int i = 0; i < 2 * static_cast<int>(NastyShape::count_of_shapes); ++i) {
+    const auto shape = static_cast<NastyShape>(i / 2);
+    const std::uint32_t dims =
+        i % 2 == 0 ? 5 + static_cast<std::uint32_t>(random() % 12) : 17 + static_cast<std::uint32_t>(random() % 16);
+    SCOPED_TRACE(testing::Message() << dims << " dims, shape " << i / 2);
+    const PointSet points = nasty_points(shape, DType::f32, 24000, dims, random);
+    const OnBoth both(points.view());
+    const auto k = static_cast<std::uint32_t>(1 + random() % 20);
+    const SearchOptions options{.exclude_self = i % 4 == 0, .earlier_only = i % 4 == 1};
+    expect_same(both.cpu.knn_self(k, options), both.gpu.knn_self(k, options));
+    if (HasFailure()) return;
+  }
+}
+
+/// Queries far from all points, points far from most others: what sums in halves leave to others.
+TEST_F(BruteForceOnDevice, FarAmongManyPairsEqualsTheCpu) {
+  std::mt19937_64 random(37);
+  std::normal_distribution<float> normal;
+  for (const std::uint32_t dims : {6u, 16u, 31u}) {
+    PointSet points(DType::f32, 24000, dims), queries(DType::f32, 24000, dims);
+    for (PointSet* set : {&points, &queries}) {
+      for (std::uint64_t row = 0; row < set->rows(); ++row) {
+        const float far = row % 50 == 0 ? std::exp2(static_cast<float>(random() % 16)) : 1.0f;
+        for (std::uint32_t d = 0; d < dims; ++d) set->values<float>()[row * dims + d] = far * normal(random);
+      }
+    }
+    const OnBoth both(points.view());
+    WorkTimes times;
+    const Neighbors found = both.gpu.knn(queries.view(), 10, {.times = &times});
+    expect_same(both.cpu.knn(queries.view(), 10), found);
+    EXPECT_GT(times.asked_again, 0u);
+    EXPECT_LT(times.asked_again, 24000u / 20);
+  }
+}
+
 TEST_F(SmallBruteForceOnDevice, InnerProductsEqualTheOracle) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const SearchCase c = inner_product_case(seed);
