@@ -1,6 +1,8 @@
 // Sums in halves of a tensor core, and what the filter with such sums assumes of them.
 #pragma once
 
+#include "cuda/brute_force/value_of_half.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,13 +18,6 @@ struct HalfSumRowsOf16 {
   std::vector<std::uint16_t> a = std::vector<std::uint16_t>(16 * 16), b = std::vector<std::uint16_t>(8 * 16),
                              first = std::vector<std::uint16_t>(8);
 };
-
-inline double value_of_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = bits & 1023;
-  const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-  return bits < 0x8000 ? size : -size;
-}
 
 /// `sums_of(rows)` gives the bits of the sums, [16][8].
 template <typename SumsOf>

@@ -6,6 +6,7 @@
 #include "cuda/brute_force/filter/product_types.hpp"
 
 #include "cuda/brute_force/product_pairs.hpp"
+#include "cuda/brute_force/value_of_half.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace kith::test {
-
-/// Of a finite half.
-inline double value_of_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, digits = bits & 1023;
-  const double size = exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
-  return bits >> 15 == 0 ? size : -size;
-}
 
 inline std::vector<double> values_of_halves(const ProductSums::Rows& rows) {
   std::vector<double> values;
