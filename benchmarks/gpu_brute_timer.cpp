@@ -197,7 +197,18 @@ std::vector<Case> main_cases() {
           {"uniform", 100'000, 3, 0, 16, DType::f64},
           {"uniform", 100'000, 128, 1000, 10, DType::f64},
           {"uniform", 100'000, 3, 0, 16, DType::f32, Metric::l1()},
-          {"uniform", 100'000, 128, 10'000, 10, DType::f32, Metric::l1()}};
+          {"uniform", 100'000, 128, 10'000, 10, DType::f32, Metric::l1()},
+          {"uniform", k1M, 8, 100'000, 10},
+          {"uniform", k1M, 10, 100'000, 10},
+          {"uniform", k1M, 12, 100'000, 10},
+          {"uniform", k1M, 16, 100'000, 10},
+          {"uniform", k1M, 24, 100'000, 10},
+          {"uniform", k1M, 32, 100'000, 10},
+          {"uniform", k1M, 33, 100'000, 10},
+          {"clusters", k1M, 10, 100'000, 10},
+          {"clusters", k1M, 16, 100'000, 10},
+          {"uniform", 10'000, 16, 0, 10},
+          {"uniform", 30'000, 16, 0, 10}};
 }
 
 std::vector<Case> crossover_cases() {
