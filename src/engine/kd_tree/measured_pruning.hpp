@@ -33,13 +33,17 @@ inline constexpr std::uint64_t kProbes = 64;
 inline constexpr std::uint32_t kProbedNeighbors = 8;
 
 /// The share of the leaves at which a tree and a scan take the same time, measured on uniform points of 6 to 16 dims:
-/// on a GPU (10 000 queries) 9 % of 10 000 points, 3 % of 100 000, 1 % of a million; on a CPU a quarter of small trees,
-/// which stay in its caches, and some percent of large ones. There a scan of f64 hardly takes longer than one of f32,
-/// because its filter is f32, but a tree does.
+/// on a GPU (10 000 queries) 9 % of 10 000 points, 3 % of 100 000, 1 % of a million, and where scans filter by sums in
+/// halves (f32, up to 32 dims) 2 % of 100 000 and 0.65 % of a million; on a CPU a quarter of small trees, which stay in
+/// its caches, and some percent of large ones. There a scan of f64 hardly takes longer than one of f32, because its
+/// filter is f32, but a tree does.
 template <typename T>
-double share_that_pays(Device device, std::uint64_t points) {
+double share_that_pays(Device device, std::uint64_t points, std::uint32_t dims) {
   const auto count = static_cast<double>(std::max<std::uint64_t>(points, 1));
-  if (device.kind() == Device::Kind::cuda) return std::clamp(9 / std::sqrt(count), 0.001, 0.2);
+  if (device.kind() == Device::Kind::cuda) {
+    const bool has_half_sums = sizeof(T) == sizeof(float) && dims <= 32 && points >= 50000;
+    return std::clamp((has_half_sums ? 6.5 : 9) / std::sqrt(count), 0.001, 0.2);
+  }
   return std::clamp(10000 / count, 0.05, 0.25) * (sizeof(T) == sizeof(double) ? 0.75 : 1);
 }
 
@@ -50,7 +54,7 @@ Pruning measure_pruning(const Searcher<T>& tree, Device device, const T* rows, s
   const core::KdGeometry geometry = core::KdGeometry::of(points, leaf_size_of(leaf_size, dims));
   Pruning pruning;
   pruning.asked = kProbes;
-  pruning.share = share_that_pays<T>(device, points);
+  pruning.share = share_that_pays<T>(device, points, dims);
   KnnRules<T> rules;
   rules.max_leaves = std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
   constexpr std::uint32_t kEntries = kProbedNeighbors + 1;  // the point itself is one
