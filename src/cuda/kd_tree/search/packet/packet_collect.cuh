@@ -62,6 +62,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   using Lists = CollectedByLanes<T, kDims, kLists>;
   using typename Lists::Walk;
   friend Walk;
+  friend typename Walk::Points;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false,
                         kSkipsCopies = kLists == CollectedLists::tied_ones;
   using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;

@@ -69,6 +69,7 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
   using Answer = PacketAnswer<T, kDims, kKept, Rows, kGeneral>;
   using typename Answer::Walk;
   friend Walk;
+  friend typename Walk::Points;
   static constexpr bool kShrinks = true, kNamesPairedOnly = kDims == 5, kIsGeneral = kGeneral, kSkipsCopies = false;
   using Answer::keys_, Answer::kNameMask, Answer::kNoKey, Answer::storage_, Answer::task_;
   using Walk::is_there_, Walk::leaf_, Walk::middle_, Walk::most_, Walk::number_, Walk::pairs_, Walk::query_, Walk::row_,

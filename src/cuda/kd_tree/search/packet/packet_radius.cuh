@@ -30,6 +30,7 @@ class PacketCount : PacketWalk<T, kDims, PacketCount<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketCount<T, kDims>>;
   friend Walk;
+  friend typename Walk::Points;
   static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::leaves_, Walk::storage_, Walk::row_;
 
@@ -88,6 +89,7 @@ class PacketList : PacketWalk<T, kDims, PacketList<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketList<T, kDims>>;
   friend Walk;
+  friend typename Walk::Points;
   static constexpr bool kShrinks = false, kNamesPairedOnly = false, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::number_, Walk::row_;
 

@@ -31,6 +31,7 @@ class PacketSelf : PacketWalk<T, kDims, PacketSelf<T, kDims>> {
  private:
   using Walk = PacketWalk<T, kDims, PacketSelf<T, kDims>>;
   friend Walk;
+  friend typename Walk::Points;
   static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false, kSkipsCopies = false;
   using Walk::is_there_, Walk::query_, Walk::storage_, Walk::row_;
 

@@ -7,45 +7,14 @@
 #pragma once
 
 #include "core/metric/reduced_distance.hpp"
-#include "cuda/primitives/candidate_warp.cuh"
 #include "cuda/kd_tree/search/packet/leaf_box.cuh"
+#include "cuda/kd_tree/search/packet/packet_points.cuh"
+#include "cuda/kd_tree/search/packet/packet_storage.cuh"
 #include "cuda/kd_tree/search/warp/load_box.cuh"
-#include "cuda/kd_tree/search/packet/packet_queries.cuh"
-#include "cuda/kd_tree/search/wide_tree.hpp"
 
-#include <bit>
-#include <cmath>
+#include <cstdint>
 
 namespace kith::cuda {
-
-/// Warps of a block; each has its own packet.
-inline constexpr std::uint32_t kPacketWarps = 2;
-
-/// Where a walk is. It lies in shared memory while pairs are worked off, which takes all registers there are.
-struct alignas(16) PacketPlace {
-  std::uint32_t own = 0;              ///< the bottom node where it began
-  std::uint32_t group = 0, left = 0;  ///< the node it is at, and which of its children are still to come
-  std::uint8_t top = 0, depth = 0;    ///< how far up it went, and how far down it is
-  std::uint16_t own_leaf = 0;         ///< of the bottom node where it began
-};
-
-/// What the walk of a packet has in shared memory; kLeaves is how many leaves have names, 2048 at most.
-template <typename T, std::uint32_t kDims, std::uint32_t kLeaves = 256>
-struct PacketWalkStorage {
-  static constexpr std::uint32_t kHistory = kLeaves;
-  static constexpr std::uint32_t kPairs = 160;       ///< as many are worked off before more come
-  static constexpr std::uint32_t kLeavesAtOnce = 4;  ///< that pairs are made of together
-
-  T queries[kDims + 1][kPacketQueries];  ///< coordinates, then the reduced distance up to which a query looks
-  std::uint32_t counts[kPacketQueries];  ///< what each query has in its buffer
-  std::uint32_t history[kHistory];       ///< the place of the first point of each leaf seen; top bit: one point fewer
-  // From here on nothing is needed after the walk.
-  alignas(16) T boxes[kPacketQueries][2 * kDims];  ///< of the leaves that are looked at now: middles, half widths
-  std::uint16_t pairs[kPairs + kLeavesAtOnce * kPacketQueries];  ///< history << 5 | query
-  PacketPlace place;
-  std::uint32_t left_at[WideTree::kMostDepths];  ///< the children that are still to come above the place
-  alignas(16) T span[2 * kDims];                 ///< the box of the packet
-};
 
 /// `Search` is the search itself. It has work_off(is_last), which takes the pairs that wait, all of them at last;
 /// empties_history(), which makes room for more leaves, or returns false: then the walk ends; kShrinks: whether radii
@@ -55,25 +24,17 @@ struct PacketWalkStorage {
 ///
 /// kIsGeneral: axes may be periodic, and of the points only those count that the search admits(owner, number).
 template <typename T, std::uint32_t kDims, typename Search, std::uint32_t kLeaves = 256>
-class PacketWalk : protected PacketQueries<T, kDims> {
+class PacketWalk : protected PacketPoints<T, kDims, Search, kLeaves> {
  protected:
-  using Queries = PacketQueries<T, kDims>;
+  using Points = PacketPoints<T, kDims, Search, kLeaves>;
+  using Queries = typename Points::Queries;
+  using Points::lengths_, Points::most_, Points::storage_;
   using Queries::is_there_, Queries::leaf_, Queries::lower_, Queries::query_, Queries::tree_, Queries::upper_;
-  using typename Queries::Point;
-  using Storage = PacketWalkStorage<T, kDims, kLeaves>;
-  static constexpr std::uint32_t kAtOnce = 4;              ///< points that a lane looks at together
+  using typename Points::Storage, typename Queries::Point;
   static constexpr std::uint32_t kMostSeen = 8 * kLeaves;  ///< leaves, if not all of them get names
   __device__ PacketWalk(const SearchTree<T>& tree, const QuerySource<T>& source, std::uint32_t packets_per_node,
                         Storage& storage)
-      : Queries(tree, source, packets_per_node), storage_(storage), wide_(tree.wide), most_(tree.most_per_leaf) {}
-
-  /// Of a general search: the lengths of its axes, or null if none is periodic.
-  __device__ void set_lengths(const T* lengths) {
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      lengths_[d] = lengths == nullptr ? std::numeric_limits<T>::infinity() : lengths[d];
-    }
-  }
+      : Points(tree, source, packets_per_node, storage), wide_(tree.wide) {}
 
   /// The query looks up to this reduced distance, and no query of the packet farther than `reach`; before the walk.
   __device__ void begin_with(T radius, T reach) {
@@ -323,9 +284,6 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     return sum;
   }
 
-  /// Bits that name a point of a leaf.
-  __device__ static constexpr std::uint32_t point_bits() { return point_bits_of(kDims); }
-
   /// Each lane takes a pair, 32 at a time, at last the rest too: take(pair) has no barriers of the warp.
   template <typename Take>
   __device__ __forceinline__ void take_pairs(bool is_last, const Take& take) {
@@ -354,164 +312,19 @@ class PacketWalk : protected PacketQueries<T, kDims> {
     sync_warp();
   }
 
-  // --- points ---
-
-  /// The points of a leaf.
-  __device__ const std::byte* points_of(std::uint32_t seen, std::uint32_t& count) const {
-    const std::uint32_t place = storage_.history[seen];
-    count = most_ - (place >> 31);
-    return tree_.packed + std::uint64_t{place & 0x7fffffff} * Point::kBytes;
-  }
-  /// The reduced distance between a query and the point at an address.
-  __device__ __forceinline__ T measure(const T (&query)[kDims], const std::byte* from) const {
-    Point point;
-    point.template load<false>(from);
-    return measure(query, point);
-  }
-  /// The reduced distance of the first coordinates.
-  template <std::uint32_t kFirst = kDims>
-  __device__ __forceinline__ T measure(const T (&query)[kDims], const Point& point) const {
-    T sum = T(0);
-#pragma unroll
-    for (std::uint32_t d = 0; d < kFirst; ++d) {
-      T gap = query[d] - point.values[d];
-      if constexpr (Search::kIsGeneral) {  // core::shorter_way, in an instruction less
-        gap = std::fabs(gap);
-        gap = lesser(gap, lengths_[d] - gap);  // not NaN where both are infinite
-      }
-      sum = core::step_of_gap(core::L2{}, sum, gap);
-    }
-    return sum;
-  }
-
-  /// Which points of the pair's leaf are within the radius of its query: a bit each, the last one lowest.
-  __device__ __forceinline__ std::uint32_t points_within(std::uint32_t pair) const {
-    const std::uint32_t owner = pair & 31;
-    std::uint32_t count = 0;
-    const std::byte* points = points_of(pair >> 5, count);
-    T query[kDims];
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][owner];
-    const T radius = storage_.queries[kDims][owner];
-    std::uint32_t within = 0;
-#pragma unroll 2
-    for (std::uint32_t i = 0; i < most_; i += kAtOnce, points += kAtOnce * Point::kBytes) {  // a few too many
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        within = append_within(within, measure(query, points + j * Point::kBytes), radius);
-      }
-    }
-    return within >> (scanned() - count) << (scanned() - count);
-  }
-  /// Points that points_within looks at.
-  __device__ std::uint32_t scanned() const { return (most_ + kAtOnce - 1) / kAtOnce * kAtOnce; }
-
-  /// Calls `found(reduced distances, name, is_found)` for kAtOnce points of the pair's leaf at a time, of which the
-  /// first has that name: whether each is within the radius of its query.
+  /// PacketPoints::measure_points of this search.
   template <typename Found>
   __device__ __forceinline__ void measure_points(std::uint32_t pair, const Found& found) const {
-    // In 5 dims the last coordinate is loaded only of points that the others leave within the radius: it costs a load
-    // more, and most points are farther.
-    constexpr bool kLastApart = kDims == 5 && !Search::kIsGeneral;
-    constexpr std::uint32_t kLoadedAtOnce = kLastApart ? kDims - 1 : kDims;
-    const std::uint32_t owner = pair & 31;
-    std::uint32_t count = 0, name = pair >> 5 << point_bits();
-    const std::byte* points = points_of(pair >> 5, count);
-    T query[kDims];
-#pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) query[d] = storage_.queries[d][owner];
-    const T radius = storage_.queries[kDims][owner];
-    Point batch[kAtOnce];
-    const auto load = [&] {
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        if constexpr (kLastApart) {
-          batch[j].load_all_but_last(points + j * Point::kBytes);
-        } else {
-          batch[j].template load<Search::kIsGeneral>(points + j * Point::kBytes);
-        }
-      }
-      points += kAtOnce * Point::kBytes;
-    };
-    T sums[kAtOnce];
-    bool is_found[kAtOnce];
-    // Of the points that were loaded last, the first `there` of them.
-    const auto measure_batch = [&](std::uint32_t there) {
-#pragma unroll
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-        sums[j] = measure<kLoadedAtOnce>(query, batch[j]);
-        is_found[j] = j < there && sums[j] <= radius;
-      }
-      if constexpr (kLastApart) {
-#pragma unroll
-        for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-          if (!is_found[j]) continue;
-          const T last = Point::last_value(points - (kAtOnce - j) * Point::kBytes);
-          sums[j] = core::step_of_gap(core::L2{}, sums[j], T(query[kDims - 1] - last));
-        }
-#pragma unroll
-        for (std::uint32_t j = 0; j < kAtOnce; ++j) is_found[j] = is_found[j] && sums[j] <= radius;
-      }
-      if constexpr (Search::kIsGeneral) {
-        if (derived().is_filtered()) {
-#pragma unroll
-          for (std::uint32_t j = 0; j < kAtOnce; ++j) {
-            is_found[j] = is_found[j] && derived().admits(owner, batch[j].number);
-          }
-        }
-      }
-    };
-    load();
-    std::uint32_t rest = most_ - 1;  // all leaves have as many, some one more
-#pragma unroll 1
-    for (; rest >= kAtOnce; rest -= kAtOnce, name += kAtOnce) {
-      measure_batch(kAtOnce);
-      load();  // the next ones, or the last, a few too many: on their way while these are put down
-      found(sums, name, is_found);
-    }
-    measure_batch(rest + count + 1 - most_);
-    found(sums, name, is_found);
+    Points::measure_points(pair, derived(), found);
   }
 
-  __device__ __forceinline__ static std::uint32_t count_found(const bool (&is_found)[kAtOnce]) {
-    std::uint32_t count = 0;
-#pragma unroll
-    for (std::uint32_t j = 0; j < kAtOnce; ++j) count = add_if(is_found[j], count, 1);
-    return count;
-  }
-
-  /// 2 * bits, and one more if sum <= radius; neither is negative.
-  __device__ static std::uint32_t append_within(std::uint32_t bits, float sum, float radius) {
-    return add_with_carry(bits, bits, std::bit_cast<std::uint32_t>(radius) + 1, ~std::bit_cast<std::uint32_t>(sum));
-  }
-  __device__ static std::uint32_t append_within(std::uint32_t bits, double sum, double radius) {
-    return 2 * bits + (sum <= radius ? 1 : 0);
-  }
-
-  /// The name of the first of the points that points_within has found.
-  __device__ std::uint16_t first_name(std::uint32_t pair, std::uint32_t within) const {
-    return static_cast<std::uint16_t>((pair >> 5) << point_bits() | (scanned() - 1 - lowest_bit(within)));
-  }
-
-  /// The point of a name, as seen from a query.
-  __device__ Candidate<T> look_up(std::uint32_t name, const T (&query)[kDims]) const {
-    const std::uint32_t leaf = storage_.history[name >> point_bits()] & 0x7fffffff;
-    const std::uint32_t place = leaf + (name & ((1u << point_bits()) - 1));
-    Point point;
-    point.template load<true>(tree_.packed + std::uint64_t{place} * Point::kBytes);
-    return {measure(query, point), point.number};
-  }
-
-  Storage& storage_;
   std::uint32_t below_ = (1u << lane_number()) - 1;  ///< the lanes before this one
   const WideTree& wide_;
-  const std::uint32_t& most_;  ///< points of a leaf; some have one fewer
 
   T reach_ = 0;               ///< no query of the packet looks farther
   std::uint32_t leaves_ = 0;  ///< in the history
   std::uint32_t seen_ = 0;    ///< leaves in the packet's reach
   std::uint32_t pairs_ = 0;   ///< that wait
-  T lengths_[kDims];          ///< of a general search
 
  private:
   __device__ Search& derived() { return static_cast<Search&>(*this); }
