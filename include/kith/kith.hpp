@@ -50,5 +50,6 @@
 #include <kith/sequence_index.hpp>
 #include <kith/sequence_metric.hpp>
 #include <kith/sequence_set.hpp>
+#include <kith/value_array.hpp>
 #include <kith/version.hpp>
 #include <kith/work_times.hpp>

@@ -3,6 +3,7 @@
 
 #include <kith/dtype.hpp>
 #include <kith/export.hpp>
+#include <kith/value_array.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,8 @@ class KITH_EXPORT Distances {
  public:
   Distances() = default;
   template <typename T>
-  explicit Distances(std::vector<T> values) : values_(std::move(values)) {}
-  /// `count` zeros. Throws std::bad_alloc.
+  explicit Distances(const std::vector<T>& values) : values_(ValueArray<T>(values)) {}
+  /// `count` distances, which have no value yet. Throws std::bad_alloc.
   Distances(DType dtype, std::size_t count);
 
   DType dtype() const { return values_.index() == 0 ? DType::f32 : DType::f64; }
@@ -35,17 +36,17 @@ class KITH_EXPORT Distances {
   /// All of them; throws std::bad_variant_access unless `T` is the type that `dtype()` names.
   template <typename T>
   std::span<const T> values() const {
-    return std::get<std::vector<T>>(values_);
+    return std::get<ValueArray<T>>(values_);
   }
   template <typename T>
   std::span<T> values() {
-    return std::get<std::vector<T>>(values_);
+    return std::get<ValueArray<T>>(values_);
   }
   /// Equality of bytes, so that tests need no tolerance (NaN never occurs).
   friend bool operator==(const Distances&, const Distances&) = default;
 
  private:
-  std::variant<std::vector<float>, std::vector<double>> values_;
+  std::variant<ValueArray<float>, ValueArray<double>> values_;
 };
 
 /// The caller's memory for distances of one of the two types.
@@ -107,7 +108,7 @@ class KITH_EXPORT Neighbors {
   Neighbors() = default;
   /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
   /// `exact` holds one flag per query, or nothing if all are exact.
-  Neighbors(std::uint64_t queries, std::uint32_t k, std::uint32_t points, std::vector<std::uint32_t> indices,
+  Neighbors(std::uint64_t queries, std::uint32_t k, std::uint32_t points, ValueArray<std::uint32_t> indices,
             Distances distances, std::vector<std::uint8_t> exact = {})
       : queries_(queries),
         k_(k),
@@ -153,7 +154,7 @@ class KITH_EXPORT Neighbors {
   std::uint64_t queries_ = 0;
   std::uint32_t k_ = 0;
   std::uint32_t points_ = 0;
-  std::vector<std::uint32_t> indices_;
+  ValueArray<std::uint32_t> indices_;
   Distances distances_;
   std::vector<std::uint8_t> exact_;
 };

@@ -5,9 +5,9 @@ namespace kith::inline v0 {
 
 Distances::Distances(DType dtype, std::size_t count) {
   if (dtype == DType::f32) {
-    values_ = std::vector<float>(count);
+    values_ = ValueArray<float>(count);
   } else {
-    values_ = std::vector<double>(count);
+    values_ = ValueArray<double>(count);
   }
 }
 

@@ -162,7 +162,7 @@ class ContentSearch {
     }
     const std::uint64_t entries = queries.answers * k;
     return with_memory(entries * (sizeof(T) + 4), "the result", [&] {
-      std::vector<std::uint32_t> indices(entries);
+      ValueArray<std::uint32_t> indices(entries);
       Distances distances(dtype_of<T>, entries);
       std::vector<std::uint8_t> exact(wants_flags(options_) ? queries.answers : 0);
       find_nearest<T>(queries, k, indices, distances.values<T>(), exact);

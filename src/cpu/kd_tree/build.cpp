@@ -14,6 +14,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,7 @@ struct KdStorage {
   runtime::LargeBuffer blocks;
   std::vector<std::uint16_t> split_dims;
   std::vector<T> split_values;
-  std::vector<T> boxes;
-  std::vector<std::uint32_t> smallest;
+  runtime::LargeBuffer boxes, smallest;
 };
 
 namespace {
@@ -141,7 +141,8 @@ class Builder {
                                     (end - begin) / 4};
         split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), storage);
       };
-      if (boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
+      const bool are_large = geometry.points >> level >= kParallelSplit;
+      if (are_large && boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
         for (std::uint64_t j = 0; j < boxes.size(); ++j) split(j, threads);
       } else {
         const double points_each = static_cast<double>(geometry.points) / static_cast<double>(boxes.size());
@@ -156,10 +157,10 @@ class Builder {
 
   /// Late, when the storage of the top levels has been given back.
   void allocate_boxes() {
-    storage_.boxes.resize(tree_.geometry.nodes() * 2 * tree_.dims);
-    storage_.smallest.resize(tree_.geometry.nodes());
-    tree_.boxes = storage_.boxes;
-    tree_.smallest = storage_.smallest;
+    storage_.boxes = runtime::LargeBuffer(tree_.geometry.nodes() * 2 * tree_.dims * sizeof(T));
+    storage_.smallest = runtime::LargeBuffer(tree_.geometry.nodes() * sizeof(std::uint32_t));
+    tree_.boxes = boxes_ = storage_.boxes.template as<T>();
+    tree_.smallest = smallest_ = storage_.smallest.template as<std::uint32_t>();
   }
 
   /// Splits the records, notes the split, cuts the boxes of the children, which start as copies of the node's own.
@@ -171,7 +172,7 @@ class Builder {
     Record* last = records_ + end;
     Record* middle = records_ + geometry.first(level + 1, 2 * j + 1);
     if (level % core::kTightBoxEvery == 0) {
-      tighten(first, last, box);
+      tighten(first, last, box, threads);
       std::copy_n(box, 2 * tree_.dims, left);
       std::copy_n(box, 2 * tree_.dims, right);
     }
@@ -203,16 +204,35 @@ class Builder {
     return widest;
   }
 
-  void tighten(const Record* first, const Record* last, T* box) const {
+  void tighten(const Record* first, const Record* last, T* box, int threads) const {
     const std::uint32_t dims = access_.dims();
-    std::fill_n(box, dims, std::numeric_limits<T>::infinity());
-    std::fill_n(box + dims, dims, -std::numeric_limits<T>::infinity());
-    while (last - first > kRecordsPerLook) {
-      extend(first, first + kRecordsPerLook, box);
-      first += kRecordsPerLook;
-      runtime::look_for_stop();
+    const auto count = static_cast<std::uint64_t>(last - first);
+    const std::uint64_t parts = threads > 1 && count >= kParallelSplit ? 4 * static_cast<std::uint64_t>(threads) : 1;
+    std::vector<T> boxes(parts * 2 * dims);
+    const auto span_part = [&](std::uint64_t part) {
+      T* own = boxes.data() + part * 2 * dims;
+      std::fill_n(own, dims, std::numeric_limits<T>::infinity());
+      std::fill_n(own + dims, dims, -std::numeric_limits<T>::infinity());
+      const Record* end = first + count * (part + 1) / parts;
+      for (const Record* r = first + count * part / parts; r != end;) {
+        const Record* stop = r + std::min<std::ptrdiff_t>(end - r, kRecordsPerLook);
+        extend(r, stop, own);
+        r = stop;
+        if (r != end) runtime::look_for_stop();
+      }
+    };
+    if (parts == 1) {
+      span_part(0);
+    } else {
+      runtime::parallel_for(parts, {.threads = threads}, span_part);
     }
-    extend(first, last, box);
+    std::copy_n(boxes.data(), 2 * dims, box);
+    for (std::uint64_t part = 1; part < parts; ++part) {
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        box[d] = std::min(box[d], boxes[part * 2 * dims + d]);
+        box[dims + d] = std::max(box[dims + d], boxes[(part * 2 + 1) * dims + d]);
+      }
+    }
     for (std::uint32_t i = 0; i < 2 * dims; ++i) box[i] = without_sign_of_zero(box[i]);
   }
 
@@ -279,7 +299,7 @@ class Builder {
       for (std::uint32_t d = 0; d < dims; ++d) values[std::uint64_t{d} * size + places[i]] = access_.at(copies[i], d);
       indices[places[i]] = access_.index_of(copies[i]);
     }
-    T* box = storage_.boxes.data() + node * 2 * dims;
+    T* box = boxes_.data() + node * 2 * dims;
     for (std::uint32_t d = 0; d < dims; ++d) {
       const auto [low, high] = extremes(values + std::uint64_t{d} * size, size);
       box[d] = without_sign_of_zero(low);
@@ -287,21 +307,23 @@ class Builder {
     }
     std::byte* end = reinterpret_cast<std::byte*>(indices + size);
     std::memset(end, 0, static_cast<std::size_t>(block + std::uint64_t{size} * tree_.point_bytes - end));
-    storage_.smallest[node] = size == 0 ? core::kNoPoint : indices[0];
+    smallest_[node] = size == 0 ? core::kNoPoint : indices[0];
   }
 
   void join_children(std::uint32_t level, std::uint64_t j) {
     const std::uint64_t node = core::KdGeometry::node(level, j), left = 2 * node + 1, right = left + 1;
-    T* box = storage_.boxes.data() + node * 2 * tree_.dims;
+    T* box = boxes_.data() + node * 2 * tree_.dims;
     for (std::uint32_t d = 0; d < tree_.dims; ++d) {
       box[d] = std::min(tree_.lower(left)[d], tree_.lower(right)[d]);
       box[tree_.dims + d] = std::max(tree_.upper(left)[d], tree_.upper(right)[d]);
     }
-    storage_.smallest[node] = std::min(storage_.smallest[left], storage_.smallest[right]);
+    smallest_[node] = std::min(smallest_[left], smallest_[right]);
   }
 
   KdTree<T>& tree_;
   KdStorage<T>& storage_;
+  std::span<T> boxes_;
+  std::span<std::uint32_t> smallest_;
   Access access_;
   Record* records_;
   KdBuildOptions options_;
