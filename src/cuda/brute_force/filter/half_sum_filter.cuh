@@ -205,7 +205,6 @@ class HalfSumWarp {
   std::uint32_t sums_[kRows / 2][kColumnParts][2];
 };
 
-/// Blocks side by side have the same tiles of points and other queries.
 template <std::uint32_t kParts>
 __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
     filter_by_half_sums(const __grid_constant__ HalfSumTask task, std::uint32_t query_blocks,
@@ -213,13 +212,10 @@ __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
   using Tile = HalfSumTile<kParts>;
   using Offers = typename HalfSumWarp<kParts>::Offers;
   const ScanTask<float>& scan = task.scan;
-  const std::uint64_t queries =
-      scan.queries.chosen_count == nullptr ? scan.queries.count : std::uint64_t{*scan.queries.chosen_count};
-  const std::uint64_t first_query = std::uint64_t{block_number() % query_blocks} * kHalfSumQueries;
-  const std::uint64_t first_tile = scan.first_tile + std::uint64_t{block_number() / query_blocks} * tiles_per_block;
-  const std::uint64_t end_tile =
-      first_tile + tiles_per_block < scan.end_tile ? first_tile + tiles_per_block : scan.end_tile;
-  if (first_query >= queries || first_tile >= end_tile) return;
+  const ProductPart part(scan, kHalfSumQueries, query_blocks, tiles_per_block);
+  if (part.is_empty()) return;
+  const std::uint64_t queries = part.queries, first_query = part.first_query;
+  const std::uint64_t first_tile = part.first_tile, end_tile = part.end_tile;
 
   constexpr std::uint32_t kTiles = kHalfSumTiles<kParts>;
   const std::uint32_t stages = shared_address(shared_memory());

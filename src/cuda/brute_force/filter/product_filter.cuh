@@ -168,20 +168,31 @@ class ProductWarp {
   float sums_[kRowParts][kColumnParts][4];
 };
 
-/// Blocks side by side have the same tiles of points and other queries.
+/// What a block of a filter does: blocks side by side have the same tiles of points and other queries, `per_block`
+/// each.
+struct ProductPart {
+  std::uint64_t queries;  ///< that there are, for all blocks
+  std::uint64_t first_query, first_tile, end_tile;
+
+  __device__ ProductPart(const ScanTask<float>& scan, std::uint32_t per_block, std::uint32_t query_blocks,
+                         std::uint32_t tiles_per_block)
+      : queries(scan.queries.chosen_count == nullptr ? scan.queries.count : std::uint64_t{*scan.queries.chosen_count}),
+        first_query(std::uint64_t{block_number() % query_blocks} * per_block),
+        first_tile(scan.first_tile + std::uint64_t{block_number() / query_blocks} * tiles_per_block),
+        end_tile(first_tile + tiles_per_block < scan.end_tile ? first_tile + tiles_per_block : scan.end_tile) {}
+
+  __device__ bool is_empty() const { return first_query >= queries || first_tile >= end_tile; }
+};
+
 template <bool kStay>
 __global__ void __launch_bounds__(kProductThreads, 1)
     filter_by_products(const __grid_constant__ ProductTask task, std::uint32_t query_blocks,
                        std::uint32_t tiles_per_block) {
   using Shape = ProductShape<kStay>;
   const ScanTask<float>& scan = task.scan;
-  const std::uint64_t queries =
-      scan.queries.chosen_count == nullptr ? scan.queries.count : std::uint64_t{*scan.queries.chosen_count};
-  const std::uint64_t first_query = std::uint64_t{block_number() % query_blocks} * kProductQueries;
-  const std::uint64_t first_tile = scan.first_tile + std::uint64_t{block_number() / query_blocks} * tiles_per_block;
-  const std::uint64_t end_tile =
-      first_tile + tiles_per_block < scan.end_tile ? first_tile + tiles_per_block : scan.end_tile;
-  if (first_query >= queries || first_tile >= end_tile) return;
+  const ProductPart part(scan, kProductQueries, query_blocks, tiles_per_block);
+  if (part.is_empty()) return;
+  const auto [queries, first_query, first_tile, end_tile] = part;
 
   const std::uint32_t shared = shared_address(shared_memory());
   const std::uint32_t team = thread_number() / Shape::kTeamThreads;
