@@ -141,6 +141,11 @@ TEST(EmulatedBruteForce, FindsWhatSortingFinds) {
     expect_right<float>(low, nasty_points(shape, DType::f32, 2, 3, random), 70, 0.5f);
     const Scanned<float> high(nasty_points(shape, DType::f32, 2300, 20, random), true);
     expect_right<float>(high, nasty_points(shape, DType::f32, 40, 20, random), 9, kInfinity);
+    const Scanned<float> filtered(nasty_points(shape, DType::f32, 2300, 6, random), true);
+    const PointSet some = nasty_points(shape, DType::f32, 40, 6, random);
+    for (const float bound : {-1.0f, 0.0f, 1e-4f, 0.1f, 2.0f, 1e20f, std::numeric_limits<float>::max()}) {
+      expect_right<float>(filtered, some, 9, bound);
+    }
     const Scanned<double> wide(nasty_points(shape, DType::f64, 1000, 6, random), false);
     expect_right<double>(wide, nasty_points(shape, DType::f64, 20, 6, random), 5, 1e300);
   }
