@@ -33,11 +33,20 @@ void visit_runtime_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric
   f(std::integral_constant<std::uint32_t, 0>{});
 }
 
-/// With either.
+/// With either, or with dims of kNN alone.
 template <typename T, typename F>
 void visit_knn_dims(const SearchTree<T>& tree, const SearchMetric<T>& metric, F&& f) {
-  if (tree.dims >= kFewestManyDims) return visit_runtime_dims(tree, metric, f);
-  visit_search_dims(tree, metric, f);
+  switch (metric.is_plain_l2() ? tree.dims : 0) {
+    case 6:
+      return f(std::integral_constant<std::uint32_t, 6>{});
+    case 7:
+      return f(std::integral_constant<std::uint32_t, 7>{});
+    case 8:
+      return f(std::integral_constant<std::uint32_t, 8>{});
+    default:
+      if (tree.dims >= kFewestManyDims) return visit_runtime_dims(tree, metric, f);
+      visit_search_dims(tree, metric, f);
+  }
 }
 
 /// Calls f(std::integral_constant<std::uint32_t, D>{}) with the dims that packets of all kinds know.
