@@ -93,7 +93,7 @@ std::uint32_t expect_packets_like_cpu(const SearchRequest<T>& request, std::uint
   request.on_cpu()->knn(request.batch, k, {.bound = bound}, {.threads = 1}, expected_indices.data(),
                         expected_reduced.data(), nullptr);
   std::vector<std::uint32_t> order, scratch(cuda::PacketScratch::words(request.batch.count), 0xdeadbeef);
-  std::fill_n(scratch.begin(), cuda::PacketScratch::kZeroWords, 0u);
+  std::fill_n(scratch.begin(), cuda::PacketScratch::zero_words(request.batch.count), 0u);
   std::vector<cuda::PackedWords> packed;
   const cuda::KnnTask<T> task{{.metric = search_metric(request),
                                .filter = search_filter(request.batch.filter),

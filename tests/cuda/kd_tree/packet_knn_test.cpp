@@ -232,6 +232,54 @@ TYPED_TEST(EmulatedPackets, PacketsAnswerMostCopiesThemselves) {
   }
 }
 
+/// Places with a few points or many, so that the list of a query has those of one place, a part of them, or those of
+/// several; points ask, or other queries at the same places.
+TYPED_TEST(EmulatedPackets, PacketsSearchPlacesOfCopiesOnce) {
+  constexpr TypeParam kInfinity = std::numeric_limits<TypeParam>::infinity();
+  constexpr std::uint64_t kRows = 2000;
+  for (const std::uint64_t copies : {2u, 7u, 25u, 90u}) {
+    std::mt19937_64 random(3500 + copies);
+    const auto dims = static_cast<std::uint32_t>(2 + random() % 3);
+    const PointSet places = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, kRows / copies, dims, random);
+    const auto at_places = [&](std::uint64_t rows) {
+      PointSet points(dtype_of<TypeParam>, rows, dims);
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::uint64_t from = random() % places.rows() * dims;
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          points.template values<TypeParam>()[row * dims + d] = places.template values<TypeParam>()[from + d];
+        }
+      }
+      return points;
+    };
+    SearchRequest<TypeParam> request;
+    request.points = at_places(kRows);
+    request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kRows, dims,
+                                      {.leaf_size = 12, .threads = 1});
+    request.batch.count = kRows;
+    for (const std::uint32_t k : {2u, 7u, 8u, 16u, 21u, 32u}) {
+      for (const bool excludes_self : {false, true}) {
+        request.batch.filter.exclude_self = excludes_self;
+        SCOPED_TRACE(testing::Message() << copies << " copies, dims " << dims << ", k " << k << ", " << excludes_self);
+        const std::uint32_t failed = expect_packets_like_cpu(request, k, kInfinity);
+        if (this->HasFailure()) return;
+        if (k <= 8) {
+          EXPECT_LT(failed * 4, kRows);
+        }
+      }
+    }
+    request.batch.filter.exclude_self = false;
+    for (const TypeParam bound : {TypeParam(0), request.typical_reduced(random)}) {
+      expect_packets_like_cpu(request, 8, bound);
+    }
+    request.queries = at_places(kRows / 2);
+    request.batch.rows = request.queries.template values<TypeParam>().data();
+    request.batch.row_stride = dims;
+    request.batch.count = request.queries.rows();
+    expect_packets_like_cpu(request, 8, kInfinity);
+    if (this->HasFailure()) return;
+  }
+}
+
 /// So many packets in which most queries are tied that others are not tried any more.
 TEST(EmulatedTies, AreFoundOutOnALargeGrid) {
   const auto request = grid_request<float>(22, 10);

@@ -108,6 +108,31 @@ TYPED_TEST(SmallSearchOnDevice, PacketsEqualTheCpu) {
   }
 }
 
+/// Points at so many places that each has a few copies, or many.
+TYPED_TEST(SmallSearchOnDevice, PacketsOfCopiesEqualTheCpu) {
+  std::mt19937_64 random(5);
+  for (const std::uint64_t places : {8u, 60u, 600u}) {
+    const PointSet all = nasty_points(NastyShape::uniform, dtype_of<TypeParam>, places, 3, random);
+    PointSet points(dtype_of<TypeParam>, 3000, 3);
+    for (std::uint64_t row = 0; row < points.rows(); ++row) {
+      const std::uint64_t from = random() % places * 3;
+      for (std::uint32_t d = 0; d < 3; ++d) {
+        points.values<TypeParam>()[row * 3 + d] = all.values<TypeParam>()[from + d];
+      }
+    }
+    const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
+    const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
+    for (const std::uint32_t k : {8u, 20u}) {
+      for (const bool excludes_self : {false, true}) {
+        SCOPED_TRACE(testing::Message() << places << " places, k " << k << ", " << excludes_self);
+        const SearchOptions options{.exclude_self = excludes_self};
+        expect_same(cpu.knn_self(k, options), gpu.knn_self(k, options));
+      }
+      expect_same(cpu.knn(points.view(), k), gpu.knn(points.view(), k));
+    }
+  }
+}
+
 template <typename T>
 class SearchOnDevice : public SmallSearchOnDevice<T> {};
 TYPED_TEST_SUITE(SearchOnDevice, Types);
@@ -140,6 +165,7 @@ TYPED_TEST(SearchOnDevice, LargeSelfSearchesEqualTheCpu) {
       for (const std::uint32_t k : {1u, 8u, 16u, 30u, 50u, 100u, 200u}) {
         SCOPED_TRACE(testing::Message() << "shape " << shape << ", dims " << dims << ", k " << k);
         expect_same(cpu.knn_self(k), gpu.knn_self(k));
+        expect_same(cpu.knn_self(k, {.exclude_self = true}), gpu.knn_self(k, {.exclude_self = true}));
         expect_same(cpu.knn(queries.view(), k), gpu.knn(queries.view(), k));
         if (this->HasFailure()) return;
       }

@@ -47,7 +47,7 @@ void search_knn(const KnnTask<T>& task, const Stream& stream) {
   const SearchLimits limits = search_limits(stream.device());
   if (const auto packed = for_packets(task, stream)) {
     DeviceBuffer<std::uint32_t> scratch(PacketScratch::words(task.queries.count), stream);
-    const std::uint64_t zeros = PacketScratch::kZeroWords * sizeof(std::uint32_t);
+    const std::uint64_t zeros = PacketScratch::zero_words(task.queries.count) * sizeof(std::uint32_t);
     check(cudaMemsetAsync(scratch.data(), 0, zeros, stream.get()), "searching");
     launch_packet_steps(packed->task(), scratch.data(), limits, SearchLauncher(stream),
                         [&](const PacketTask<T>& general) { search_general_packets(general, stream); });

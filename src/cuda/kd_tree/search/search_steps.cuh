@@ -74,17 +74,26 @@ SearchTree<T> launch_pack_steps(SearchTree<T> tree, std::byte* packed, Launch&& 
   return tree;
 }
 
-/// kNN by packets that collect points.
+/// kNN by packets that collect points for such lists.
+template <CollectedLists kLists, std::uint32_t kDims, typename T, typename Launch>
+void launch_collecting_of(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks) {
+  constexpr std::uint32_t kSharedBytes = 48 << 10;
+  using Storage = typename CollectingPacket<T, kDims, kLists>::Storage;
+  const CollectLayout layout(sizeof(Storage), offsetof(Storage, boxes), sizeof(T), task.capacity,
+                             kLists != CollectedLists::long_ones);
+  const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
+  launch(knn_by_collecting<T, kDims, kLists>, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
+         std::size_t{warps} * layout.bytes, task, layout);
+}
 template <typename T, std::uint32_t kDims, typename Launch>
 void launch_collecting(const PacketTask<T>& task, Launch&& launch, std::uint32_t most_blocks = 0x7fffffff) {
-  constexpr std::uint32_t kSharedBytes = 48 << 10;
-  using Storage = typename CollectingPacket<T, kDims, CollectedLists::long_ones>::Storage;
-  const CollectLayout layout(sizeof(Storage), offsetof(Storage, boxes), sizeof(T), task.capacity);
-  const std::uint32_t warps = kPacketWarps * layout.bytes <= kSharedBytes ? kPacketWarps : 1;
-  auto kernel = knn_by_collecting<T, kDims, CollectedLists::long_ones>;
-  if (task.parts != nullptr) kernel = knn_by_collecting<T, kDims, CollectedLists::tied_ones>;
-  launch(kernel, std::min((task.packets + warps - 1) / warps, most_blocks), warps * kWarp,
-         std::size_t{warps} * layout.bytes, task, layout);
+  if (task.parts == nullptr) {
+    launch_collecting_of<CollectedLists::long_ones, kDims>(task, launch, most_blocks);
+  } else if (task.knn.k <= kMostInLanes) {
+    launch_collecting_of<CollectedLists::short_tied, kDims>(task, launch, most_blocks);
+  } else {
+    launch_collecting_of<CollectedLists::long_tied, kDims>(task, launch, most_blocks);
+  }
 }
 
 /// Calls f(std::integral_constant<std::uint32_t, K>{}) with the length of the lists of keys; false if there are none.

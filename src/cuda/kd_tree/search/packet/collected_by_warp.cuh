@@ -40,46 +40,53 @@ class CollectedByWarp
   __device__ std::uint32_t missing() const { return static_cast<std::uint32_t>(tree_.geometry.points); }
 
   static constexpr std::uint32_t kShort = 2, kMiddle = 4, kLong = 8;  ///< rows of lists
-  static constexpr std::uint32_t kMostRows = kLists == CollectedLists::long_ones ? kLong : kMiddle;
+  static constexpr std::uint32_t kMostRows = kLists == CollectedLists::long_ones   ? kLong
+                                             : kLists == CollectedLists::long_tied ? kMiddle
+                                                                                   : kShort;
 
-  /// Tied lists are for several queries, and some copies of a point are left out: a query that is not to find itself
-  /// may be among them or not. So it is left out at the end.
-  static constexpr bool kLeavesOutLast = kLists == CollectedLists::tied_ones;
+  /// Of tied lists some copies of a point are left out: a query that is not to find itself may be among them or not. So
+  /// it is left out at the end.
+  static constexpr bool kLeavesOutLast = kLists != CollectedLists::long_ones;
   __device__ std::uint32_t sorted() const { return kLeavesOutLast ? task_.wanted : task_.knn.k; }
 
-  /// Of the query of a lane, by the whole warp; if it is a tied list, also of the members, lanes whose queries are
-  /// copies of it.
-  __device__ __forceinline__ void answer(std::uint32_t owner, std::uint32_t members) {
+  /// Of the query of a lane, by the whole warp.
+  __device__ __forceinline__ void answer(std::uint32_t owner) {
     const bool is_excluded = task_.knn.filter.exclude_self && !kLeavesOutLast;
     const std::uint32_t self = is_excluded ? shuffle(number_, owner) : kNoPoint;
     const std::uint32_t found = storage_.counts[owner];
     std::uint32_t entries = is_excluded ? found - 1 : found;
-    const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
-    std::uint32_t keys[kMostRows], few[kShort], fewer[kMiddle];
-    bool is_short = rows <= kShort;
-    if (is_short) {
-      look_up_list(owner, found, self, few);
-    } else {
-      look_up_list(owner, found, self, keys);
-      is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
-    }
+    std::uint32_t few[kShort];
     bool is_coarse = false;
-    if (is_short) {
+    if constexpr (kMostRows == kShort) {
+      look_up_list(owner, found, self, few);
       is_coarse = sort_keys(few);
     } else {
-#pragma unroll
-      for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
-      if (kMostRows == kMiddle || rows <= kMiddle || is_cut<kMostRows - 2>(keys, found, entries, fewer)) {
-        is_coarse = sort_keys(fewer);
+      const std::uint32_t rows = (greater_of(found, task_.wanted) + kWarp - 1) / kWarp;
+      std::uint32_t keys[kMostRows], fewer[kMiddle];
+      bool is_short = rows <= kShort;
+      if (is_short) {
+        look_up_list(owner, found, self, few);
       } else {
-        is_coarse = sort_keys(keys);
+        look_up_list(owner, found, self, keys);
+        is_short = rows <= kMiddle && is_cut<kMiddle>(keys, found, entries, few);
+      }
+      if (is_short) {
+        is_coarse = sort_keys(few);
+      } else {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kMiddle; ++i) fewer[i] = keys[i];
+        if (kMostRows == kMiddle || rows <= kMiddle || is_cut<kMostRows - 2>(keys, found, entries, fewer)) {
+          is_coarse = sort_keys(fewer);
+        } else {
+          is_coarse = sort_keys(keys);
+        }
       }
     }
     if (is_coarse) resolve_ties<T>({stage_, found, entries, order_, order_ + kMostCollected}, sorted());
     sync_warp();
     const std::uint8_t* order = is_coarse ? order_ + kMostCollected : order_;
     if constexpr (kLeavesOutLast) {
-      for (; members != 0; members &= members - 1) write_without_self(lowest_bit(members), entries, order);
+      write_without_self(owner, entries, order);
     } else {
       write_row(owner, entries, order);
     }

@@ -21,8 +21,10 @@
 
 #include "cuda/kd_tree/search/packet/reduced_histogram.cuh"
 #include "cuda/kd_tree/search/packet/collected_by_lanes.cuh"
+#include "cuda/kd_tree/search/packet/copied_rows.cuh"
 #include "cuda/kd_tree/search/packet/packet_guess.cuh"
 #include "cuda/kd_tree/search/packet/packet_walk.cuh"
+#include "cuda/kd_tree/search/packet/place_walk.cuh"
 
 #include <bit>
 #include <cfloat>
@@ -36,26 +38,26 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   using Storage = PacketWalkStorage<T, kDims, leaves_of_collecting(kDims)>;
 
   __device__ CollectingPacket(const PacketTask<T>& task, const CollectLayout& layout, std::byte* memory)
-      : CollectedByLanes<T, kDims, kLists>(task, layout, memory) {}
+      : CollectedByLanes<T, kDims, kLists>(task, layout, memory),
+        leaders_(reinterpret_cast<std::uint32_t*>(memory + layout.leaders_at)) {}
 
-  /// Some lanes of a packet, or all. `has_radii`: kHasRadii.
-  __device__ __forceinline__ void run(std::uint32_t packet, std::uint32_t lanes, bool has_radii) {
-    if (!Walk::load_queries(packet)) return;
-    Walk::span_packet();
-    is_there_ = is_there_ && (lanes >> lane_number() & 1) != 0;
-    if constexpr (kLists == CollectedLists::long_ones) {
-      search(is_there_, 0, false);
-    } else {
-      const std::uint32_t copies = lanes_with_copies();
-      std::uint32_t firsts = ballot(is_there_ && lowest_bit(copies) == lane_number());
-      // Worth it if most places have as many as are wanted: then no radius is guessed.
-      const bool are_many = !has_radii && count_bits(firsts) * task_.wanted <= count_bits(ballot(is_there_));
-      do {
-        if (are_many) take_place_of(lowest_bit(firsts));
-        search(are_many ? lane_number() == middle_ : is_there_, are_many ? shuffle(copies, middle_) : 0, has_radii);
-        firsts &= firsts - 1;
-      } while (are_many && firsts != 0);
-    }
+  /// All queries of a packet, some, or those of a group of packets.
+  __device__ __forceinline__ void run(const PacketPart& part) {
+    const bool is_group = kAreTied && part.lanes == 0, has_radii = kAreTied && (part.packet & kHasRadii) != 0;
+    std::uint32_t packets = is_group ? task_.groups[part.packet] : 0, waiting = 0;
+    do {
+      if (is_group) {
+        take_leaders(part.packet, packets, waiting);
+        if (waiting == 0) break;
+        load_leaders(waiting);
+      } else {
+        if (!Walk::load_queries(part.packet & ~kHasRadii)) return;
+        is_there_ = is_there_ && (part.lanes >> lane_number() & 1) != 0;
+      }
+      Walk::span_packet();
+      search(is_group, has_radii);
+    } while (is_group);
+    if (is_group) answer_copies(part.packet);
   }
 
  private:
@@ -63,19 +65,19 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   using typename Lists::Walk;
   friend Walk;
   friend typename Walk::Points;
-  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false,
-                        kSkipsCopies = kLists == CollectedLists::tied_ones;
+  static constexpr bool kAreTied = kLists != CollectedLists::long_ones;
+  static constexpr bool kShrinks = false, kNamesPairedOnly = true, kIsGeneral = false, kSkipsCopies = kAreTied;
   using Lists::growth_, Lists::names_, Lists::names_of, Lists::task_;
   using Walk::chosen_, Walk::is_there_, Walk::leaf_, Walk::leaves_, Walk::lower_, Walk::middle_, Walk::most_,
-      Walk::query_, Walk::reach_, Walk::row_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
+      Walk::number_, Walk::query_, Walk::reach_, Walk::row_, Walk::storage_, Walk::seen_, Walk::tree_, Walk::upper_;
 
-  /// The queries of some lanes; `members` are the copies of the one that is searched, or 0.
-  __device__ __forceinline__ void search(bool is_open, std::uint32_t members, bool has_radii) {
+  /// The queries of the lanes that are there.
+  __device__ __forceinline__ void search(bool is_group, bool has_radii) {
     T radius = T(0);
-    bool is_searched = true;
+    bool is_open = is_there_, is_searched = true, is_guessed = has_radii;
     if (has_radii) {
       if (is_open) radius = task_.knn.answer.reduced[row_ * task_.knn.k];
-    } else if (count_bits(members) < task_.wanted) {
+    } else if constexpr (!kAreTied) {
       const float guess = guess_radius();
       is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
       radius = static_cast<T>(guess);
@@ -85,6 +87,14 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
     float growth = growth_, factor = 1;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < kWalks && is_searched && any_lane(is_open); ++i) {
+      if constexpr (kAreTied) {
+        if (!is_guessed) {
+          const float guess = guess_radius();
+          const bool is_wide = !is_group && guess > 0 && Walk::is_larger_than(guess);
+          if (!(guess < FLT_MAX) || is_wide) break;
+          if (!(radius > T(0))) radius = static_cast<T>(guess);
+        }
+      }
       const bool is_bounded = !(radius < task_.knn.bound);
       if (is_bounded) radius = task_.knn.bound;
       if (!is_open) radius = T(-1);
@@ -95,50 +105,135 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
       const std::uint32_t found = storage_.counts[lane_number()];
       const bool has_answer = is_open && found <= task_.capacity && (found >= task_.wanted || is_bounded);
       std::uint32_t owners = ballot(has_answer);
-      if constexpr (kLists == CollectedLists::tied_ones) {
-        if (task_.knn.k <= kMostInLanes && count_bits(owners) >= Lists::kWorthIt) {
-          owners &= ~Lists::answer_in_lanes(has_answer ? found : 0);
-        }
+      if constexpr (kLists == CollectedLists::short_tied) {
+        if (count_bits(owners) >= Lists::kWorthIt) owners &= ~Lists::answer_in_lanes(has_answer ? found : 0);
       }
-      for (; owners != 0; owners &= owners - 1) {
-        const std::uint32_t owner = lowest_bit(owners);
-        Lists::answer(owner, members == 0 ? 1u << owner : members);
+      for (; owners != 0; owners &= owners - 1) Lists::answer(lowest_bit(owners));
+      if constexpr (kAreTied) {
+        const bool is_answered = i == 0 && answer_at_places(is_open && found > task_.capacity);
+        is_open = is_open && !is_answered;
       }
       is_open = is_open && !has_answer;
+      if constexpr (kAreTied) {  // no multiple of 0 holds more: a radius is guessed for others than those with copies
+        const std::uint32_t at_places = ballot(is_open && radius == T(0));
+        is_guessed = at_places == 0;
+        if (!is_guessed) take_place_of(lowest_bit(at_places));
+      }
       if (i > 0) growth = growth_between(factor, found_before, found);
       found_before = found;
       factor = rescaling(found, growth);
       radius *= static_cast<T>(factor);
     }
-    const std::uint32_t open = ballot(is_open);
-    const bool is_member = open != 0 && (members >> lane_number() & 1) != 0;
-    Walk::hand_on(members == 0 ? is_open : is_member, task_.failed, task_.failed_count);
+    if (is_group && is_open) task_.knn.answer.reduced[row_ * task_.knn.k] = kNotFound;
+    Walk::hand_on(is_open, task_.failed, task_.failed_count);
   }
 
   // --- copies of one point ---
 
-  /// The lanes whose queries are where this lane's is.
-  __device__ std::uint32_t lanes_with_copies() const {
-    std::uint32_t copies = ballot(is_there_);
+  /// Of the queries of some lanes, those at places where as many points are as are wanted. Returns whether this lane's
+  /// is among them.
+  __device__ __forceinline__ bool answer_at_places(bool is_asked) {
+    bool is_answered = false;
+    for (std::uint32_t owners = ballot(is_asked); owners != 0; owners &= owners - 1) {
+      const std::uint32_t owner = lowest_bit(owners);
+      T place[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) {
-      if constexpr (sizeof(T) == 4) {
-        copies &= match_lanes(std::bit_cast<std::uint32_t>(query_[d]));
-      } else {
-        const auto bits = std::bit_cast<std::uint64_t>(query_[d]);
-        copies &= match_lanes(static_cast<std::uint32_t>(bits)) & match_lanes(static_cast<std::uint32_t>(bits >> 32));
-      }
+      for (std::uint32_t d = 0; d < kDims; ++d) place[d] = storage_.queries[d][owner];
+      sync_warp();
+      const std::uint32_t found = PlaceWalk<T, kDims>(tree_, place, leaders_ + CollectLayout::kLeaders)
+                                      .run(task_.wanted, [&](std::uint32_t i, std::uint32_t number) {
+                                        Lists::stage_.put(i, {T(0), number});
+                                        Lists::order_[i] = static_cast<std::uint8_t>(i);
+                                      });
+      sync_warp();
+      if (found < task_.wanted) continue;
+      Lists::write_without_self(owner, found, Lists::order_);
+      is_answered = is_answered || lane_number() == owner;
     }
-    return copies;
+    return is_answered;
   }
-  /// The packet becomes the query of a lane.
+
+  /// The walk begins at the query of a lane.
   __device__ void take_place_of(std::uint32_t lane) {
     middle_ = lane;
     T row[kDims];
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) row[d] = lower_[d] = upper_[d] = shuffle(query_[d], lane);
+    for (std::uint32_t d = 0; d < kDims; ++d) row[d] = shuffle(query_[d], lane);
     const bool is_point = task_.knn.queries.rows == nullptr;
     leaf_ = is_point ? tree_.leaf_of_place(shuffle(chosen_, lane)) : Walk::near_leaf_of(row);
+  }
+
+  // A group of packets, in which most queries are copies of others: one of each packet's copies, the leader, is
+  // searched for all. Its row is then copied.
+  static constexpr T kNotFound = T(-1);  ///< instead of the first distance in the row of a leader that was handed on
+
+  __device__ static std::uint32_t packet_of_group(std::uint32_t group, std::uint32_t packets) {
+    return group * kPacketsPerGroup + lowest_bit(packets);
+  }
+
+  /// The lane of the copy that is searched for this lane's query. If points do not find themselves, it is the first of
+  /// the tree, and of numbers: then a copy that is in the list of all is behind it, see copy_row_without.
+  __device__ __forceinline__ std::uint32_t leader_of_copies() const {
+    const std::uint32_t copies = Walk::lanes_with_copies();
+    std::uint32_t leader = lowest_bit(copies);
+    std::uint32_t places = task_.knn.filter.exclude_self ? ballot(is_there_ && leader == lane_number()) : 0;
+    for (; places != 0; places &= places - 1) {
+      const bool is_here = (shuffle(copies, lowest_bit(places)) >> lane_number() & 1) != 0;
+      const std::uint32_t least = min_of_warp(is_here ? chosen_ : 0xffffffff);
+      const std::uint32_t first = lowest_bit(ballot(is_here && chosen_ == least));
+      if (is_here) leader = first;
+    }
+    return leader;
+  }
+
+  /// Leaders of the packets that are left, until there are enough for a packet, or no more.
+  __device__ __forceinline__ void take_leaders(std::uint32_t group, std::uint32_t& packets, std::uint32_t& waiting) {
+    for (; packets != 0 && waiting < kPacketQueries; packets &= packets - 1) {
+      if (!Walk::load_queries(packet_of_group(group, packets))) continue;
+      const bool is_leader = leader_of_copies() == lane_number() && is_there_;
+      const std::uint32_t leaders = ballot(is_leader);
+      if (is_leader) leaders_[waiting + count_bits(leaders & ((1u << lane_number()) - 1))] = chosen_;
+      waiting += count_bits(leaders);
+    }
+    sync_warp();
+  }
+
+  /// The lanes take leaders that wait.
+  __device__ __forceinline__ void load_leaders(std::uint32_t& waiting) {
+    const std::uint32_t taken = waiting < kPacketQueries ? waiting : kPacketQueries, rest = waiting - taken;
+    is_there_ = lane_number() < taken;
+    chosen_ = leaders_[is_there_ ? lane_number() : taken - 1];
+    const std::uint32_t moved = lane_number() < rest ? leaders_[kPacketQueries + lane_number()] : 0;
+    sync_warp();
+    if (lane_number() < rest) leaders_[lane_number()] = moved;
+    waiting = rest;
+    if (task_.knn.queries.rows == nullptr) leaf_ = tree_.leaf_of_place(chosen_);
+    Walk::load_chosen();
+  }
+
+  /// What the leaders have found is that of all.
+  __device__ __forceinline__ void answer_copies(std::uint32_t group) {
+    const KnnAnswer<T>& answer = task_.knn.answer;
+    const std::uint32_t k = task_.knn.k;
+    sync_warp();  // rows of leaders are written
+#pragma unroll 1
+    for (std::uint32_t packets = task_.groups[group]; packets != 0; packets &= packets - 1) {
+      if (!Walk::load_queries(packet_of_group(group, packets))) continue;
+      const std::uint32_t leader = leader_of_copies();
+      const std::uint64_t from = shuffle(row_, leader) * k, to = row_ * k;
+      const std::uint32_t other = shuffle(number_, leader);
+      const bool is_copy = is_there_ && leader != lane_number(),
+                 is_found = is_copy && answer.reduced[from] != kNotFound;
+      Walk::hand_on(is_copy && !is_found, task_.failed, task_.failed_count);
+      if (!is_found) continue;
+      if (!task_.knn.filter.exclude_self) {
+        copy_row(answer, from, to, k);
+      } else if (answer.wide != nullptr) {
+        copy_row_without(answer, answer.wide, from, to, k, other, number_);
+      } else {
+        copy_row_without(answer, answer.indices, from, to, k, other, number_);
+      }
+    }
   }
 
   // --- the radius ---
@@ -247,6 +342,8 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
   /// Names would be lost.
   __device__ bool empties_history() const { return false; }
   __device__ std::uint32_t leaves_of_wanted() const { return task_.leaves_of_wanted(); }
+
+  std::uint32_t* leaders_;  ///< that wait, as QuerySource::chosen
 };
 
 /// As packet_blocks in packet_knn.cuh.
@@ -262,10 +359,8 @@ __global__ void __launch_bounds__(kPacketWarps* kWarp, collecting_blocks<T>(kLis
   std::byte* memory = shared_memory() + warp_number() * layout.bytes;
   const std::uint64_t count = task.parts == nullptr ? task.packets : *task.parts_count;
   for (std::uint64_t i = search_warp(); i < count; i += search_warps()) {
-    const PacketPart part =
-        task.parts == nullptr ? PacketPart{static_cast<std::uint32_t>(i), 0xffffffff} : task.parts[i];
     CollectingPacket<T, kDims, kLists>(task, layout, memory)
-        .run(part.packet & ~kHasRadii, part.lanes, (part.packet & kHasRadii) != 0);
+        .run(task.parts == nullptr ? PacketPart{static_cast<std::uint32_t>(i), 0xffffffff} : task.parts[i]);
   }
 }
 

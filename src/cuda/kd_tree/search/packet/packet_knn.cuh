@@ -42,12 +42,20 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     const std::uint32_t tied_probes = kCollectsTies ? load_fresh(task_.tied_probes) : 0;
     if (!Walk::load_queries(packet)) return;
     Walk::span_packet();
+    if (kCollectsTies && Walk::has_copies_of_middle()) [[unlikely]] {
+      if (Walk::most_are_copies() && task_.knn.bound >= T(0)) {
+        return Walk::hand_on_to_group(packet, task_.groups, task_.tied, task_.tied_count);
+      }
+    }
     const float guess = guess_radius();
+    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (kCollectsTies &&
         (guess < FLT_MIN || any_lane(are_many(tied_probes, packet)))) {  // copies of one point, or ties
-      return Walk::hand_on_part(packet, is_there_, task_.tied, task_.tied_count);
+      const bool has_radius = is_searched && guess >= FLT_MIN;
+      if (has_radius && is_there_)
+        task_.knn.answer.reduced[row_ * task_.knn.k] = static_cast<T>(guess * task_.tied_share);
+      return Walk::hand_on_part(has_radius ? packet | kHasRadii : packet, is_there_, task_.tied, task_.tied_count);
     }
-    bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (is_searched) {
       begin(static_cast<T>(guess));
       is_searched = Walk::walk();

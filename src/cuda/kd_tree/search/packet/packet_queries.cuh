@@ -7,6 +7,7 @@
 #include "cuda/kd_tree/search/packet/packet_types.hpp"
 #include "cuda/kd_tree/search/warp/query_warp.cuh"
 
+#include <bit>
 #include <limits>
 
 namespace kith::cuda {
@@ -148,6 +149,58 @@ class PacketQueries {
     std::uint32_t at = lane_number() == 0 ? atomic_add(count, count_bits(all)) : 0;
     at = shuffle(at, 0) + count_bits(all & ((1u << lane_number()) - 1));
     if (is_handed_on) to[at] = chosen_;
+  }
+
+  // --- copies of one query ---
+
+  /// The lanes whose queries are where this lane's is.
+  __device__ std::uint32_t lanes_with_copies() const {
+    std::uint32_t copies = ballot(is_there_);
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      if constexpr (sizeof(T) == 4) {
+        copies &= match_lanes(std::bit_cast<std::uint32_t>(query_[d]));
+      } else {
+        const auto bits = std::bit_cast<std::uint64_t>(query_[d]);
+        copies &= match_lanes(static_cast<std::uint32_t>(bits)) & match_lanes(static_cast<std::uint32_t>(bits >> 32));
+      }
+    }
+    return copies;
+  }
+  /// Whether the query in the midst of the packet has copies: quick to see.
+  __device__ bool has_copies_of_middle() const {
+    bool is_same = is_there_;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const T middle = shuffle(query_[d], middle_);
+      is_same = is_same && query_[d] == middle;
+    }
+    return count_bits(ballot(is_same)) > 1;
+  }
+  /// Whether at most half of the queries are at places of their own. Wrong now and then.
+  __device__ bool most_are_copies() const {
+    std::uint32_t hash = 0;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      if constexpr (sizeof(T) == 4) {
+        hash = hash * 0x9e3779b1u + std::bit_cast<std::uint32_t>(query_[d]);
+      } else {
+        const auto bits = std::bit_cast<std::uint64_t>(query_[d]);
+        hash = (hash * 0x9e3779b1u + static_cast<std::uint32_t>(bits)) * 0x85ebca6bu +
+               static_cast<std::uint32_t>(bits >> 32);
+      }
+    }
+    const std::uint32_t there = ballot(is_there_), alike = match_lanes(hash) & there;
+    const bool is_first = is_there_ && lowest_bit(alike) == lane_number();
+    return 2 * count_bits(ballot(is_first)) <= count_bits(there);
+  }
+
+  /// Puts down the packet as one of its group.
+  __device__ static void hand_on_to_group(std::uint32_t packet, std::uint32_t* groups, PacketPart* to,
+                                          std::uint32_t* count) {
+    if (lane_number() != 0) return;
+    const std::uint32_t group = packet / kPacketsPerGroup;
+    if (atomic_or(&groups[group], 1u << packet % kPacketsPerGroup) == 0) to[atomic_add(count, 1u)] = {group, 0};
   }
 
   /// Puts down the packet, of which some lanes' queries need another search.

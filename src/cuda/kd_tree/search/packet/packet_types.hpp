@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/kd_tree/search/search_types.hpp"
+#include "cuda/kd_tree/search/wide_tree.hpp"
 #include "cuda/kd_tree/tuning.hpp"
 
 #include <algorithm>
@@ -16,8 +17,10 @@ namespace kith::cuda {
 /// all between.
 struct PacketPart {
   std::uint32_t packet = 0;
-  std::uint32_t lanes = 0;  ///< a bit for each that is searched
+  std::uint32_t lanes = 0;  ///< a bit for each that is searched; 0: `packet` is a group, see PacketTask::groups
 };
+/// Packets that are searched together where most queries are copies of others.
+inline constexpr std::uint32_t kPacketsPerGroup = 16;
 /// Of PacketPart::packet: the queries were searched, and have put down their radii where their answers will begin.
 inline constexpr std::uint32_t kHasRadii = 0x80000000;
 
@@ -35,6 +38,8 @@ struct PacketTask {
   // multiplied by to hold as many as are expected.
   std::uint32_t capacity = 0, sampled = 0;
   float widening = 1;
+  float tied_share =
+      1;  ///< what a reduced distance that holds `expected` is multiplied by to hold those of a tied list
   // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
   // for a tie, as PacketPart. The counts begin as 0.
   std::uint32_t* failed = nullptr;
@@ -42,6 +47,9 @@ struct PacketTask {
   PacketPart* tied = nullptr;
   std::uint32_t* tied_count = nullptr;
   std::uint32_t* tied_probes = nullptr;  ///< packets that found out that most of their queries are tied
+  /// By group of kPacketsPerGroup packets a bit for each in which most queries are copies of others: they are searched
+  /// together, every place once. All begin as 0.
+  std::uint32_t* groups = nullptr;
   /// Where points are collected: what to search, how much only the device knows; null: all packets.
   const PacketPart* parts = nullptr;
   const std::uint32_t* parts_count = nullptr;
@@ -54,8 +62,8 @@ struct PacketTask {
 };
 
 /// What points are collected for: long lists, which the warp sorts one after the other; or lists that ended in a tie,
-/// of which lanes sort short ones, and of which copies share one.
-enum class CollectedLists { long_ones, tied_ones };
+/// or are those of many copies, of which lanes sort short ones, and the warp longer ones.
+enum class CollectedLists { long_ones, short_tied, long_tied };
 
 /// Keys of a query that wait until they are merged into its list of `kept`: at least as many as a leaf has points, but
 /// for the shortest list in 5 dims. The fewer, the more packets run at a time.
@@ -156,10 +164,15 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
 }
 
 /// What a search by packets needs besides: a list of queries, one of parts of packets, which have more than two queries
-/// each, and counts, which begin as zeros: the lengths of both, and PacketTask::tied_probes.
+/// each, and words that begin as zeros: the lengths of both, PacketTask::tied_probes, and groups.
 struct PacketScratch {
-  static constexpr std::uint64_t kZeroWords = 3;
-  static std::uint64_t words(std::uint64_t queries) { return kZeroWords + 2 * queries; }
+  static constexpr std::uint64_t kCounts = 3;
+  /// A packet has two leaves at least, or 32 queries, but for the last of all.
+  static std::uint64_t groups(std::uint64_t queries) {
+    return queries / (kPacketsPerGroup * 2 * (kFewestPerLeaf - 1)) + 1;
+  }
+  static std::uint64_t zero_words(std::uint64_t queries) { return kCounts + groups(queries); }
+  static std::uint64_t words(std::uint64_t queries) { return zero_words(queries) + 2 * queries; }
 };
 
 /// Points around a packet that a radius is guessed from, in rows of 32: more where points are collected.
@@ -177,18 +190,23 @@ struct CollectLayout {
   static constexpr std::uint32_t kSpare = 4;  ///< names behind the last: as many as are put down together
 
   std::uint32_t reduced_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
+  std::uint32_t leaders_at = 0;    ///< if lists are tied: room for kLeaders queries that wait, and for a PlaceWalk
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
+  static constexpr std::uint32_t kLeaders = 2 * kPacketQueries, kPlaceWords = 8;
+  static_assert(kPlaceWords >= WideTree::kMostDepths);
 
   /// The storage of the walk and where its free part begins, both multiples of 16, and how many points a query has room
   /// for, a multiple of 4.
-  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t capacity)
+  CollectLayout(std::size_t walk_bytes, std::size_t free_at, std::size_t value_bytes, std::uint32_t capacity,
+                bool are_tied)
       : reduced_at(static_cast<std::uint32_t>(free_at)),
         numbers_at(reduced_at + capacity * static_cast<std::uint32_t>(value_bytes)),
         order_at(numbers_at + capacity * 4),
         names_at(std::max(static_cast<std::uint32_t>(walk_bytes), order_at + 2 * kMostCollected)),
+        leaders_at(names_at + kPacketQueries * (capacity + kSpare + 2) * 2),
         names_stride(capacity + kSpare + 2),
-        bytes(names_at + kPacketQueries * names_stride * 2) {}
+        bytes(leaders_at + (are_tied ? (kLeaders + kPlaceWords) * 4 : 0)) {}
 };
 
 /// Room for some more than are expected, who are some more than are wanted: counts around other queries of the packet
@@ -209,6 +227,20 @@ void plan_collecting(PacketTask<T>& task, double more_expected = 3) {
       std::pow(static_cast<double>(task.expected) / task.sampled, 2.0 / static_cast<double>(task.knn.tree.dims)));
 }
 
+/// The queries that were tied, once more: their points are collected, with room for many that are equally far.
+template <typename T>
+PacketTask<T> task_of_tied(PacketTask<T> task) {
+  constexpr std::uint32_t kCapacityForTies = 64, kCapacityForMany = 124;  // two or four rows, as far as they fit
+  constexpr double kMoreExpected = 2;                                     // on a grid all queries find as many
+  plan_collecting(task, kMoreExpected);
+  task.capacity = std::max(task.capacity, task.knn.k > kMostInLanes ? kCapacityForMany : kCapacityForTies);
+  task.parts = task.tied;
+  task.parts_count = task.tied_count;
+  task.tied = nullptr;
+  task.tied_count = nullptr;
+  return task;
+}
+
 /// `scratch` has PacketScratch::words words.
 template <typename T>
 PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
@@ -216,7 +248,7 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.knn = knn;
   task.wanted = knn.k + (knn.filter.exclude_self ? 1 : 0);
   task.failed_count = scratch;
-  task.failed = scratch + PacketScratch::kZeroWords;
+  task.failed = scratch + PacketScratch::zero_words(knn.queries.count);
   const std::uint32_t kept = kept_keys<T>(task.wanted, knn.tree);
   const PacketCut cut(knn.tree, knn.queries, kept == 0);
   task.packets = cut.packets;
@@ -237,21 +269,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
                       !is_general(knn.metric, knn.filter);
   task.tied_count = scratch + 1;
   task.tied_probes = scratch + 2;
+  task.groups = scratch + PacketScratch::kCounts;
   task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
-  return task;
-}
-
-/// The queries that were tied, once more: their points are collected, with room for many that are equally far.
-template <typename T>
-PacketTask<T> task_of_tied(PacketTask<T> task) {
-  constexpr std::uint32_t kCapacityForTies = 64, kCapacityForMany = 124;  // two or four rows, as far as they fit
-  constexpr double kMoreExpected = 2;                                     // on a grid all queries find as many
-  plan_collecting(task, kMoreExpected);
-  task.capacity = std::max(task.capacity, task.wanted > kMostInLanes ? kCapacityForMany : kCapacityForTies);
-  task.parts = task.tied;
-  task.parts_count = task.tied_count;
-  task.tied = nullptr;
-  task.tied_count = nullptr;
+  task.tied_share = static_cast<float>(
+      std::pow(static_cast<double>(task_of_tied(task).expected) / task.expected, 2.0 / knn.tree.dims));
   return task;
 }
 
