@@ -41,12 +41,12 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     constexpr bool kCollectsTies = can_collect(kDims) && !kGeneral;
     const std::uint32_t tied_probes = kCollectsTies ? load_fresh(task_.tied_probes) : 0;
     if (!Walk::load_queries(packet)) return;
-    Walk::span_packet();
-    if (kCollectsTies && Walk::has_copies_of_middle()) [[unlikely]] {
+    if (kCollectsTies && Walk::has_equal_neighbors()) [[unlikely]] {
       if (Walk::most_are_copies() && task_.knn.bound >= T(0)) {
         return Walk::hand_on_to_group(packet, task_.groups, task_.tied, task_.tied_count);
       }
     }
+    Walk::span_packet();
     const float guess = guess_radius();
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (kCollectsTies &&

@@ -167,15 +167,15 @@ class PacketQueries {
     }
     return copies;
   }
-  /// Whether the query in the midst of the packet has copies: quick to see.
-  __device__ bool has_copies_of_middle() const {
-    bool is_same = is_there_;
+  /// Whether some query is where the one before it is: quick to see, and so wherever many are copies.
+  __device__ bool has_equal_neighbors() const {
+    bool is_same = is_there_ && lane_number() > 0;
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const T middle = shuffle(query_[d], middle_);
-      is_same = is_same && query_[d] == middle;
+      const T before = shuffle_up(query_[d], 1);
+      is_same = is_same && query_[d] == before;
     }
-    return count_bits(ballot(is_same)) > 1;
+    return any_lane(is_same);
   }
   /// Whether at most half of the queries are at places of their own. Wrong now and then.
   __device__ bool most_are_copies() const {
