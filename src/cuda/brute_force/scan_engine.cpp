@@ -65,9 +65,7 @@ std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, 
   if (why_no_products<T>(points, dims, metric, is_periodic) == nullptr) {
     const std::uint64_t per_row = 2 * product_padded_dims(dims);
     bytes += padded_product_rows(points) * (per_row + 2 * sizeof(float)) + dims * sizeof(float);
-    if (has_half_sums(dims)) {
-      bytes += padded_product_rows(points) * (2 * half_sum_padded_dims(dims) + 4) + sizeof(float);
-    }
+    if (has_half_sums(dims)) bytes += padded_product_rows(points) * (per_row + 4) + sizeof(float);
   }
   return bytes;
 }
@@ -86,7 +84,7 @@ ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint3
     scales_ = DeviceBuffer<float>(capacity, stream);
     centre_ = DeviceBuffer<float>(dims, stream);
     if (has_half_sums(dims) && generation_of(stream.device()) >= kOldestForHalfSums) {
-      half_sum_values_ = DeviceBuffer<std::uint16_t>(capacity * half_sum_padded_dims(dims), stream);
+      half_sum_values_ = DeviceBuffer<std::uint16_t>(capacity * product_padded_dims(dims), stream);
       half_sum_terms_ = DeviceBuffer<std::uint16_t>(2 * capacity, stream);
       half_sum_scale_ = DeviceBuffer<float>(1, stream);
     }

@@ -103,7 +103,7 @@ TEST_F(BruteForceOnDevice, EveryShapeInManyDimsEqualsTheCpu) {
 TEST_F(SmallBruteForceOnDevice, ManyPairsOfFewDimsEqualTheCpu) {
   constexpr std::uint64_t kPoints = 1 << 14;
   std::mt19937_64 random(7);
-  for (const std::uint32_t dims : {9u, 20u, 40u, 60u, 70u, 120u}) {
+  for (const std::uint32_t dims : {9u, 20u}) {
     const PointSet points = nasty_points(NastyShape::uniform, DType::f32, kPoints, dims, random);
     const PointSet queries =
         nasty_points(NastyShape::uniform, DType::f32, cuda::kFewestPairsForHalfSums / kPoints, dims, random);
@@ -116,13 +116,11 @@ TEST_F(SmallBruteForceOnDevice, ManyPairsOfFewDimsEqualTheCpu) {
 
 TEST_F(BruteForceOnDevice, ManyPairsOfEveryShapeEqualTheCpu) {
   std::mt19937_64 random(31);
-  constexpr std::uint32_t kLeast[] = {5, 17, 33, 49, 65, 97};
-  for (int i = 0; i < 3 * static_cast<int>(NastyShape::count_of_shapes); ++i) {
-    const auto shape = static_cast<NastyShape>(i / 3);
-    const int which = i % 6;  // every other shape has the wider ones
-    const std::uint32_t span = which == 0 ? 12 : which < 4 ? 16 : 32;
-    const std::uint32_t dims = kLeast[which] + static_cast<std::uint32_t>(random() % span);
-    SCOPED_TRACE(testing::Message() << dims << " dims, shape " << i / 3);
+  for (int i = 0; i < 2 * static_cast<int>(NastyShape::count_of_shapes); ++i) {
+    const auto shape = static_cast<NastyShape>(i / 2);
+    const std::uint32_t dims =
+        i % 2 == 0 ? 5 + static_cast<std::uint32_t>(random() % 12) : 17 + static_cast<std::uint32_t>(random() % 16);
+    SCOPED_TRACE(testing::Message() << dims << " dims, shape " << i / 2);
     const PointSet points = nasty_points(shape, DType::f32, 24000, dims, random);
     const OnBoth both(points.view());
     const auto k = static_cast<std::uint32_t>(1 + random() % 20);
@@ -136,7 +134,7 @@ TEST_F(BruteForceOnDevice, ManyPairsOfEveryShapeEqualTheCpu) {
 TEST_F(BruteForceOnDevice, FarAmongManyPairsEqualsTheCpu) {
   std::mt19937_64 random(37);
   std::normal_distribution<float> normal;
-  for (const std::uint32_t dims : {6u, 16u, 31u, 64u, 128u}) {
+  for (const std::uint32_t dims : {6u, 16u, 31u}) {
     PointSet points(DType::f32, 24000, dims), queries(DType::f32, 24000, dims);
     for (PointSet* set : {&points, &queries}) {
       for (std::uint64_t row = 0; row < set->rows(); ++row) {

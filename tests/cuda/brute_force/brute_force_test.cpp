@@ -58,7 +58,7 @@ struct Scanned {
       scanned.product = {halves.data(), terms.data(), scales.data(), cuda::product_padded_dims(points.dims())};
       scanned.centre = centre.data();
       if (!cuda::has_half_sums(points.dims())) return;
-      half_sum_values.resize(capacity * cuda::half_sum_padded_dims(points.dims()));
+      half_sum_values.resize(halves.size());
       half_sum_terms.resize(2 * capacity);
       cuda::launch_pack_half_sum_rows(
           {scanned.points, centre.data(), &half_sum_scale, half_sum_values.data(), half_sum_terms.data()}, kLaunch);

@@ -26,8 +26,7 @@ void expect_half_sums_hold(int cases, SumsOf&& sums_of) {
   double worst = 0;
   for (int i = 0; i < cases; ++i) {
     HalfSumRowsOf16 rows;
-    // Of a row of the filter coordinates are at most 1, of the other below 256, and sums begin with -2^14 at least;
-    // here they may be twice as large, as sums of other dims that come before are.
+    // Of a row of the filter coordinates are at most 1, of the other below 512, and sums begin with -2^15 at least.
     const std::uint32_t kind = static_cast<std::uint32_t>(random() % 5);
     const auto half = [&](std::uint32_t top, std::uint32_t d) {
       const std::uint32_t sign = kind == 1 ? d % 2 : static_cast<std::uint32_t>(random() % 2);

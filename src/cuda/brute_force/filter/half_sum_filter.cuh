@@ -15,17 +15,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <type_traits>
 
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kHalfSumThreads = 128;
 template <std::uint32_t kParts>
-inline constexpr std::uint32_t kHalfSumBlocks = kParts == 1   ? 5
-                                                : kParts < 4  ? 4
-                                                : kParts == 4 ? 3
-                                                              : 2;  // of a processor
+inline constexpr std::uint32_t kHalfSumBlocks = kParts == 1 ? 5 : 4;  // of a processor
 inline constexpr std::uint32_t kHalfSumStages = 3;
 template <std::uint32_t kParts>  // of a stage: with more of them, warps that find much wait less often for others
 inline constexpr std::uint32_t kHalfSumTiles = kParts == 1 ? 2 : 1;
@@ -45,14 +41,7 @@ struct HalfSumTile {
   static constexpr std::uint32_t kTermsAt = kTilePoints * kRowBytes, kTermBytes = kTilePoints * 4;
   static constexpr std::uint32_t kBytes = kTermsAt + kTermBytes;
 
-  /// Every so many rows begin in the same bank: as many as 8 has of what it shares with the pieces of a row.
-  static constexpr std::uint32_t kShared = std::gcd(kPieces, 8u);
-  static __device__ __forceinline__ std::uint32_t swizzle(std::uint32_t row) { return row / (8 / kShared) % kShared; }
-  /// From where a lane reads of the first 16 dims to where it reads of others: pieces of a swizzle stay together.
-  static __device__ __forceinline__ std::uint32_t place_of_part(std::uint32_t place, std::uint32_t part) {
-    const std::uint32_t within = part % (kShared / 2);
-    return (place ^ within * 32) + (part - within) * 32;
-  }
+  static __device__ __forceinline__ std::uint32_t swizzle(std::uint32_t row) { return row / (4 / kParts) % kPieces; }
 
   /// A block starts to copy the tile.
   static __device__ void start(const HalfSumRows& points, std::uint64_t tile, std::uint32_t to) {
@@ -86,13 +75,11 @@ class HalfSumWarp {
  public:
   using Offers = ProductOffers<kHalfSumThreads>;
 
-  /// Takes the queries from `first` on, of `queries`; false if none asks. Those that cannot be filtered are noted, if
-  /// `notes`.
-  __device__ bool take_queries(const HalfSumTask& task, std::uint64_t first, std::uint64_t queries, bool notes) {
+  /// Takes the queries from `first` on, of `queries`. Those that cannot be filtered are noted, if `notes`.
+  __device__ void take_queries(const HalfSumTask& task, std::uint64_t first, std::uint64_t queries, bool notes) {
     const CandidateLists<float>& lists = task.scan.lists;
     const float scale = *task.points.scale;
     const HalfSumBound bound(task.scan.points.dims, kParts * kHalfSumRoundings);
-    bool some_ask = false;
 #pragma unroll
     for (std::uint32_t r = 0; r < kRows; ++r) {
       const std::uint64_t query = first + 8 * r + lane_number() / 4;
@@ -110,7 +97,6 @@ class HalfSumWarp {
         squared_length += shuffle_xor(squared_length, step);
       }
       const bool asks = is_query && is_half_sum_scale(scale) && largest < scale;
-      some_ask = some_ask || asks;
       if (is_query && !asks && notes && lane_number() % 4 == 0) {
         atomic_add(&lists.counts[query], lists.capacity + 1);
         task.kept[query] = lists.capacity;
@@ -129,7 +115,6 @@ class HalfSumWarp {
         queries_[i / 2][r / 2][i % 2 * 2 + r % 2] = low | high << 16;
       }
     }
-    return any_lane(some_ask);
   }
 
   /// Sums with 32 points: where this lane reads of these and of their terms.
@@ -140,7 +125,7 @@ class HalfSumWarp {
 #pragma unroll
       for (std::uint32_t n = 0; n < kColumnParts; n += 2) {
         std::uint32_t four[4];
-        load_matrix_x4(four, HalfSumTile<kParts>::place_of_part(points, part) + n * 8 * HalfSumTile<kParts>::kRowBytes);
+        load_matrix_x4(four, (points ^ 32 * part) + n * 8 * HalfSumTile<kParts>::kRowBytes);
 #pragma unroll
         for (std::uint32_t k = 0; k < 2; ++k) {
           const std::uint32_t b[2] = {four[2 * k], four[2 * k + 1]};
@@ -251,11 +236,7 @@ __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
 
   const std::uint64_t first_of_warp = first_query + warp_number() * kHalfSumWarpQueries;
   HalfSumWarp<kParts> pairs;
-  const bool is_asked = pairs.take_queries(task, first_of_warp, queries, block_number() < query_blocks);
-  if (!any_thread(is_asked)) {  // in rounds before all have found more than their lists hold
-    wait_for_copies_but<0>();
-    return;
-  }
+  pairs.take_queries(task, first_of_warp, queries, block_number() < query_blocks);
   Offers offers(scan, queries, first_of_warp,
                 *reinterpret_cast<typename Offers::Storage*>(shared_memory() + kHalfSumStagesBytes<kParts>));
   std::uint32_t stage = 0;
@@ -265,7 +246,7 @@ __global__ void __launch_bounds__(kHalfSumThreads, kHalfSumBlocks<kParts>)
     sync_block();  // the tiles are there, and those before are no longer needed
     start((stage + kHalfSumStages - 1) % kHalfSumStages);
     const std::uint32_t tiles = end_tile - i < kTiles ? static_cast<std::uint32_t>(end_tile - i) : kTiles;
-    for (std::uint32_t t = 0; t < tiles && is_asked; ++t) {
+    for (std::uint32_t t = 0; t < tiles && first_of_warp < queries; ++t) {
       const std::uint32_t at = stage_at(stage) + t * Tile::kBytes;
       const std::uint32_t points = at + Tile::place_of_points(), terms = at + Tile::place_of_terms();
 #pragma unroll 2
@@ -295,19 +276,11 @@ void launch_half_sum_filter(const HalfSumTask& task, std::uint32_t processors, L
            kHalfSumStagesBytes<kParts> + sizeof(ProductOffersStorage<kHalfSumThreads>), task,
            static_cast<std::uint32_t>(query_blocks), per_block);
   };
-  switch (half_sum_parts(task.scan.points.dims)) {
-    case 1:
-      return launch_for(std::integral_constant<std::uint32_t, 1>{});
-    case 2:
-      return launch_for(std::integral_constant<std::uint32_t, 2>{});
-    case 3:
-      return launch_for(std::integral_constant<std::uint32_t, 3>{});
-    case 4:
-      return launch_for(std::integral_constant<std::uint32_t, 4>{});
-    case 6:
-      return launch_for(std::integral_constant<std::uint32_t, 6>{});
-    default:
-      return launch_for(std::integral_constant<std::uint32_t, 8>{});
+  static_assert(kMostDimsForHalfSums == 2 * kProductDims);
+  if (task.scan.points.dims <= kProductDims) {
+    launch_for(std::integral_constant<std::uint32_t, 1>{});
+  } else {
+    launch_for(std::integral_constant<std::uint32_t, 2>{});
   }
 }
 

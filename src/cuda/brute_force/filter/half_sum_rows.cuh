@@ -22,7 +22,7 @@ struct alignas(16) EightHalves {
 /// All rows, and those that fill up the last block.
 template <typename Task>
 __global__ void __launch_bounds__(kHalfSumPackThreads) pack_half_sum_rows(Task task) {
-  const std::uint32_t dims = task.points.dims, padded_dims = half_sum_parts(dims) * kProductDims;
+  const std::uint32_t dims = task.points.dims, padded_dims = product_padded_dims(dims);
   const HalfSumBound bound(dims, padded_dims / kProductDims * kHalfSumRoundings);
   const float scale = *task.scale;
   const float inverse = is_half_sum_scale(scale) ? 1 / scale : 0;

@@ -13,17 +13,9 @@ constexpr bool has_half_sums(std::uint32_t dims) {
   return dims >= kFewestDimsForProducts && dims <= kMostDimsForHalfSums;
 }
 
-/// The dims of a packed row in units of 16: those that a kernel is compiled for.
-KITH_HOST_DEVICE constexpr std::uint32_t half_sum_parts(std::uint32_t dims) {
-  const std::uint32_t parts = (dims + kProductDims - 1) / kProductDims;
-  return parts <= 4 ? parts : (parts + 1) / 2 * 2;
-}
-constexpr std::uint32_t half_sum_padded_dims(std::uint32_t dims) { return half_sum_parts(dims) * kProductDims; }
-static_assert(kMostDimsForHalfSums == 8 * kProductDims, "as many as the kernels take");
-
 /// Rows about a centre, all over one power of two, rounded to 11 bits; aligned to 16 bytes.
 struct HalfSumRows {
-  const std::uint16_t* values = nullptr;  ///< [padded_product_rows][half_sum_padded_dims], bits of halves
+  const std::uint16_t* values = nullptr;  ///< [padded_product_rows][product_padded_dims], bits of halves
   const std::uint16_t* terms = nullptr;   ///< [padded_product_rows][2], see half_sum_bound.hpp and term_place
   const float* scale = nullptr;           ///< one for all
 };

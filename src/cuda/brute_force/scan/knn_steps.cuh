@@ -191,17 +191,8 @@ class KnnSteps {
       select.goal = is_last ? SelectGoal::finish : SelectGoal::cut;
       select.length = is_first ? static_cast<std::uint32_t>(scan.end_tile * kTilePoints) : 0;
       if (is_last) select.k = request_.k;
-      select.most = filter == RoundFilter::half_sums && !is_first && !is_last ? most_by_half_sums(select.k, scan) : 0;
       select_(select);
     }
-  }
-
-  /// A round with as many points as all before it offers about k more, and those that errors let pass. With sums in
-  /// halves these may be many, and the next rounds, which are larger, offer more of them: then a query is given up
-  /// soon.
-  std::uint32_t most_by_half_sums(std::uint32_t k, const ScanTask<T>& scan) const {
-    const std::uint64_t offered = k * (scan.end_tile - scan.first_tile) / scan.first_tile;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(k + 4 * offered + 64, rounds_.capacity));
   }
 
   void offer_filtered(const ScanTask<T>& scan, RoundFilter filter) {

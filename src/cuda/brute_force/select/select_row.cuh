@@ -33,7 +33,7 @@ __device__ __forceinline__ SelectRow<T> open_row(const SelectTask<T>& task, std:
   if (opened.length == 0) {
     const std::uint32_t count = task.counts == nullptr ? task.capacity : task.counts[row];
     opened.length = count < task.capacity ? count : task.capacity;
-    if (count > (task.most == 0 ? task.capacity : task.most) && task.failed != nullptr) {
+    if (count > task.capacity && task.failed != nullptr) {
       opened.is_skipped = true;
       if (is_first && task.is_failed[row] == 0) {
         task.is_failed[row] = 1;

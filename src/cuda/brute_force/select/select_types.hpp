@@ -34,9 +34,7 @@ struct SelectTask {
   Entry<T>* limits = nullptr;     ///< by row: becomes the k-th, if there are k; null: not wanted
   std::uint32_t* kept = nullptr;  ///< by row: how many are left, or the capacity if the row failed; null: not wanted
 
-  // --- rows that got more than their capacity, or `most`, by `counts`: they are noted here, once, and not selected
-  // from
-  std::uint32_t most = 0;           ///< 0: the capacity
+  // --- rows that got more than their capacity, by `counts`: such rows are noted here, once, and not selected from ---
   std::uint32_t* failed = nullptr;  ///< their rows of the answer; null: the first `capacity` are all there are
   std::uint32_t* failed_count = nullptr;
   std::uint8_t* is_failed = nullptr;  ///< by row
