@@ -127,9 +127,10 @@ class Builder {
   /// Splits the first levels, sets `level` to the first one that is left, returns its boxes.
   std::vector<std::vector<T>> split_top(std::uint32_t& level) {
     const core::KdGeometry& geometry = tree_.geometry;
-    // A quarter for the second look: the bracket of a large node holds a tenth of it.
+    // A quarter for the second look: the bracket of a large node holds a tenth of it; that of a small one has more.
+    const std::uint64_t looked_again = geometry.points >> kTopLevels >= kSmallNode ? 4 : 1;
     runtime::LargeBuffer first(sizeof(T) * geometry.points);
-    runtime::LargeBuffer second(sizeof(T) * (geometry.points / 4 + (1 << kTopLevels)));
+    runtime::LargeBuffer second(sizeof(T) * (geometry.points / looked_again + (1 << kTopLevels)));
     const int threads = runtime::resolve_threads(options_.threads);
     std::vector<std::vector<T>> boxes(1, std::vector<T>(2 * tree_.dims));
     for (; level < std::min(geometry.levels, kTopLevels) && geometry.points >> level > kTaskPoints; ++level) {
@@ -137,8 +138,8 @@ class Builder {
       for (std::uint64_t j = 0; j < boxes.size(); ++j) next[2 * j] = next[2 * j + 1] = boxes[j];
       const auto split = [&](std::uint64_t j, int node_threads) {
         const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
-        const KeyStorage<T> storage{first.as<T>().data() + begin, second.as<T>().data() + begin / 4 + j,
-                                    (end - begin) / 4};
+        const KeyStorage<T> storage{first.as<T>().data() + begin, second.as<T>().data() + begin / looked_again + j,
+                                    (end - begin) / looked_again};
         split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), storage);
       };
       const bool are_large = geometry.points >> level >= kParallelSplit;

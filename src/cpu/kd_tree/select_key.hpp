@@ -41,11 +41,14 @@ struct Bracket {
   }
 };
 
+/// Of fewer numbers than this the sample is small, and the bracket may hold half of them.
+inline constexpr std::size_t kSmallNode = 8192;
+
 /// From a sample of the range, spread evenly. The rank lies inside unless it is two or three standard deviations away
 /// from what the sample says.
 template <typename T, typename KeyAt>
 Bracket<T> guess_bracket(const KeyAt& key_at, std::size_t count, std::size_t rank) {
-  if (count < 8192) {
+  if (count < kSmallNode) {
     const std::size_t size = count < 1024 ? 16 : kFewKeys;
     const std::size_t margin = size / 8 + 2;
     std::array<T, kFewKeys> sample;
