@@ -280,6 +280,35 @@ TYPED_TEST(EmulatedPackets, PacketsSearchPlacesOfCopiesOnce) {
   }
 }
 
+/// Points at different places whose reduced distance is 0, because squares of their gaps are too small for a number:
+/// copies of one do not come before those of others.
+TYPED_TEST(EmulatedPackets, PacketsHeedPlacesAtNoReducedDistance) {
+  constexpr std::uint64_t kRows = 2000;
+  for (const double middle : {0.0, 1e-300, 1.0}) {
+    std::mt19937_64 random(3600);
+    SearchRequest<TypeParam> request;
+    request.points = PointSet(dtype_of<TypeParam>, kRows, 3);
+    for (std::uint64_t row = 0; row < kRows; ++row) {
+      const TypeParam tiny = sizeof(TypeParam) == 4 ? TypeParam(1e-30) : TypeParam(1e-200);
+      for (std::uint32_t d = 0; d < 3; ++d) {
+        request.points.template values<TypeParam>()[3 * row + d] =
+            static_cast<TypeParam>(middle) + static_cast<TypeParam>(random() % 2) * (d == 0 ? TypeParam(1) : tiny);
+      }
+    }
+    request.tree = cpu::build_kd_tree(request.points.template values<TypeParam>().data(), kRows, 3,
+                                      {.leaf_size = 12, .threads = 1});
+    request.batch.count = kRows;
+    for (const std::uint32_t k : {3u, 8u, 20u}) {
+      for (const bool excludes_self : {false, true}) {
+        request.batch.filter.exclude_self = excludes_self;
+        SCOPED_TRACE(testing::Message() << "around " << middle << ", k " << k << ", " << excludes_self);
+        expect_packets_like_cpu(request, k, std::numeric_limits<TypeParam>::infinity());
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// So many packets in which most queries are tied that others are not tried any more.
 TEST(EmulatedTies, AreFoundOutOnALargeGrid) {
   const auto request = grid_request<float>(22, 10);

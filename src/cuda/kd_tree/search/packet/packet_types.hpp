@@ -193,8 +193,7 @@ struct CollectLayout {
   std::uint32_t leaders_at = 0;    ///< if lists are tied: room for kLeaders queries that wait, and for a PlaceWalk
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
   std::uint32_t bytes = 0;         ///< of a warp
-  static constexpr std::uint32_t kLeaders = 2 * kPacketQueries, kPlaceWords = 8;
-  static_assert(kPlaceWords >= WideTree::kMostDepths);
+  static constexpr std::uint32_t kLeaders = 2 * kPacketQueries, kPlaceWords = 2 * WideTree::kMostDepths;
 
   /// The storage of the walk and where its free part begins, both multiples of 16, and how many points a query has room
   /// for, a multiple of 4.
