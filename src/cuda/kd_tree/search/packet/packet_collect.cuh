@@ -140,7 +140,7 @@ class CollectingPacket : CollectedByLanes<T, kDims, kLists> {
 #pragma unroll
       for (std::uint32_t d = 0; d < kDims; ++d) place[d] = storage_.queries[d][owner];
       sync_warp();
-      static_assert(CollectLayout::kPlaceWords == PlaceWalk<T, kDims>::kWords);
+      static_assert(CollectLayout::kPlaceWords >= PlaceWalk<T, kDims>::kWords);
       const std::uint32_t found = PlaceWalk<T, kDims>(tree_, place, leaders_ + CollectLayout::kLeaders)
                                       .run(task_.wanted, [&](std::uint32_t i, std::uint32_t number) {
                                         Lists::stage_.put(i, {T(0), number});

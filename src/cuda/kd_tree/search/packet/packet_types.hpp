@@ -192,8 +192,9 @@ struct CollectLayout {
   std::uint32_t reduced_at = 0, numbers_at = 0, order_at = 0, names_at = 0;
   std::uint32_t leaders_at = 0;    ///< if lists are tied: room for kLeaders queries that wait, and for a PlaceWalk
   std::uint32_t names_stride = 0;  ///< an odd number of words, so that queries lie in different banks
-  std::uint32_t bytes = 0;         ///< of a warp
-  static constexpr std::uint32_t kLeaders = 2 * kPacketQueries, kPlaceWords = 2 * WideTree::kMostDepths;
+  std::uint32_t bytes = 0;         ///< of a warp: a multiple of 16, as the storage of the walk is aligned to as many
+  static constexpr std::uint32_t kLeaders = 2 * kPacketQueries, kPlaceWords = (2 * WideTree::kMostDepths + 3) / 4 * 4;
+  static_assert((kLeaders + kPlaceWords) % 4 == 0 && kMostCollected % 8 == 0);
 
   /// The storage of the walk and where its free part begins, both multiples of 16, and how many points a query has room
   /// for, a multiple of 4.
