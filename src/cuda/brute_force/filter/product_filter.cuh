@@ -10,6 +10,7 @@
 #include "cuda/brute_force/filter/product_bound.hpp"
 #include "cuda/brute_force/filter/product_copies.cuh"
 #include "cuda/brute_force/filter/product_offers.cuh"
+#include "cuda/brute_force/filter/product_pairs.cuh"
 #include "cuda/brute_force/filter/product_types.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
@@ -21,21 +22,9 @@
 
 namespace kith::cuda {
 
-/// What pairs of a query are compared with.
-struct alignas(8) QuerySide {
-  float threshold;
-  float factor;  ///< -2 times the scale
-};
-struct alignas(8) TwoFloats {
-  float values[2];
-};
-
-/// The 64 x 64 pairs of a warp.
-class ProductWarp {
+/// Multiplies on its own.
+class ProductWarp : public ProductPairs<false> {
  public:
-  static constexpr std::uint32_t kSide = 64;
-  using Offers = ProductOffers<kProductThreads>;
-
   __device__ void clear() {
 #pragma unroll
     for (std::uint32_t m = 0; m < kRowParts; ++m) {
@@ -58,47 +47,7 @@ class ProductWarp {
     }
   }
 
-  /// Notes the pairs that are not dismissed. The warp's first query is number `first_query` of the block, its first
-  /// point is `first_point`.
-  __device__ void compare(const QuerySide* queries, const float* terms, const float* scales, std::uint32_t first_query,
-                          std::uint64_t first_point, Offers& offers) {
-    QuerySide sides[2 * kRowParts];
-#pragma unroll
-    for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) sides[r] = queries[8 * r + lane_number() / 4];
-    TwoFloats own_scales[kColumnParts];
-    bool is_mixed = false;
-#pragma unroll
-    for (std::uint32_t n = 0; n < kColumnParts; ++n) {
-      own_scales[n] = *reinterpret_cast<const TwoFloats*>(scales + 8 * n + 2 * (lane_number() % 4));
-      is_mixed |= own_scales[n].values[0] != own_scales[0].values[0];
-      is_mixed |= own_scales[n].values[1] != own_scales[0].values[0];
-    }
-    std::uint32_t passed[kRowParts] = {};
-    if (any_lane(is_mixed)) {
-      find_passed<true>(sides, terms, own_scales, passed);
-    } else {
-#pragma unroll
-      for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) sides[r].factor *= own_scales[0].values[0];
-      find_passed<false>(sides, terms, own_scales, passed);
-    }
-    if (!any_lane((passed[0] | passed[1] | passed[2] | passed[3]) != 0)) return;
-    for (;;) {
-#pragma unroll
-      for (std::uint32_t m = 0; m < kRowParts; ++m) {
-        for (; passed[m] != 0 && !offers.is_full(); passed[m] &= passed[m] - 1) {
-          const std::uint32_t bit = lowest_bit(passed[m]);
-          const std::uint32_t column = 8 * (bit / 2 % 8) + 2 * (lane_number() % 4) + bit % 2;
-          offers.note(first_query + 16 * m + 8 * (bit / 16) + lane_number() / 4, first_point + column);
-        }
-      }
-      if (!any_lane(offers.is_full())) break;
-      offers.offer();
-    }
-  }
-
  protected:  // a test looks at the sums
-  static constexpr std::uint32_t kRowParts = kSide / 16, kColumnParts = kSide / 8;
-
   __device__ void multiply_part(std::uint32_t queries, std::uint32_t points, std::uint32_t part) {
     const std::uint32_t lane = lane_number();
     // Matrices of queries: rows 0 to 7 and 8 to 15, then the same of the next 8 dims. Of points: 8 and 8 dims of rows 0
@@ -124,48 +73,6 @@ class ProductWarp {
       for (std::uint32_t m = 0; m < kRowParts; ++m) mma_f16(sums_[m][n], a[m], b[n]);
     }
   }
-
-  /// The least value of each of the lane's 8 rows decides whether the row has to be looked at again. No value is NaN:
-  /// halves are finite, and those of rows without a term are zeros. Bit 16 h + 2 n + j of word m is for
-  /// sums_[m][n][2 h + j].
-  template <bool kMixed>
-  __device__ void find_passed(const QuerySide (&sides)[2 * kRowParts], const float* terms,
-                              const TwoFloats (&scales)[kColumnParts], std::uint32_t (&passed)[kRowParts]) {
-    const auto value = [&](std::uint32_t r, std::uint32_t n, std::uint32_t j, float term) {
-      const float sum = sums_[r / 2][n][2 * (r % 2) + j];
-      return core::fused_multiply_add(kMixed ? sum * scales[n].values[j] : sum, sides[r].factor, term);
-    };
-    TwoFloats own_terms[kColumnParts];
-    float least[2 * kRowParts];
-#pragma unroll
-    for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) least[r] = std::numeric_limits<float>::infinity();
-#pragma unroll
-    for (std::uint32_t n = 0; n < kColumnParts; ++n) {
-      own_terms[n] = *reinterpret_cast<const TwoFloats*>(terms + 8 * n + 2 * (lane_number() % 4));
-#pragma unroll
-      for (std::uint32_t j = 0; j < 2; ++j) {
-#pragma unroll
-        for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) {
-          least[r] = lesser(least[r], value(r, n, j, own_terms[n].values[j]));
-        }
-      }
-    }
-#pragma unroll
-    for (std::uint32_t r = 0; r < 2 * kRowParts; ++r) {
-      if (!(least[r] > sides[r].threshold)) {
-#pragma unroll
-        for (std::uint32_t n = 0; n < kColumnParts; ++n) {
-#pragma unroll
-          for (std::uint32_t j = 0; j < 2; ++j) {
-            const bool is_dismissed = value(r, n, j, own_terms[n].values[j]) > sides[r].threshold;
-            if (!is_dismissed) passed[r / 2] |= 1u << (16 * (r % 2) + 2 * n + j);
-          }
-        }
-      }
-    }
-  }
-
-  float sums_[kRowParts][kColumnParts][4];
 };
 
 /// What a block of a filter does: blocks side by side have the same tiles of points and other queries, `per_block`
@@ -211,22 +118,13 @@ __global__ void __launch_bounds__(kProductThreads, 1)
   for (std::uint32_t stage = 0; stage < kProductStages - 1; ++stage) copies.start(task, stage);
 
   auto* sides = reinterpret_cast<QuerySide*>(shared_memory() + Shape::kStagesBytes);
-  {
-    const std::uint64_t query = first_query + thread_number();
-    // For a query that is none, or whose limit nothing is below, only points without a term pass.
-    QuerySide side{-std::numeric_limits<float>::infinity(), 0};
-    if (query < queries && Entry<float>::first() < scan.lists.limits[query]) {
-      side.threshold = product_threshold(scan.lists.limits[query].reduced(), task.queries.terms[query]);
-      side.factor = -2 * task.queries.scales[query];
-    }
-    sides[thread_number()] = side;
-  }
+  sides[thread_number()] = query_side(task, first_query + thread_number(), queries);
   wait_for_copies_but<kProductStages - 1>();
   sync_block();  // queries that stay and what they are compared with are there
 
   const std::uint32_t warp = warp_number() % (Shape::kTeamThreads / kWarp);
-  const std::uint32_t query_in_block = warp % 4 * ProductWarp::kSide;
-  const std::uint32_t point_in_team = warp / 4 * ProductWarp::kSide;
+  const std::uint32_t query_in_block = warp % ProductWarp::kWarps * ProductWarp::kSide;
+  const std::uint32_t point_in_team = warp / ProductWarp::kWarps * ProductWarp::kSide;
   const std::uint32_t point_in_tile = team * Shape::kTeamPoints + point_in_team;
   // The second team begins when the first has multiplied once: from then on one multiplies while the other compares.
   constexpr std::uint32_t kStart = 3;
@@ -253,9 +151,9 @@ __global__ void __launch_bounds__(kProductThreads, 1)
       stage = (stage + 1) % kProductStages;
     }
     if (Shape::kTeams > 1 && team == 0 && i == first_tile) sync_part(kStart, kProductThreads);
-    pairs.compare(sides + query_in_block, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
-                  at_shared<const float>(at + Shape::kScalesAt) + point_in_team, query_in_block,
-                  tile * kTilePoints + point_in_tile, offers);
+    pairs.compare(sides, at_shared<const float>(at + Shape::kTermsAt) + point_in_team,
+                  at_shared<const float>(at + Shape::kScalesAt) + point_in_team, tile * kTilePoints + point_in_tile,
+                  offers);
     tile = scan.order.after(tile);
   }
   offers.offer();
