@@ -32,9 +32,9 @@ __device__ __forceinline__ std::uint32_t blocks_in_grid() { return gridDim.x; }
 __device__ __forceinline__ std::uint32_t lane_number() { return threadIdx.x % kWarp; }
 __device__ __forceinline__ std::uint32_t warp_number() { return threadIdx.x / kWarp; }
 
-/// The shared memory that the launch asked for, aligned to 16 bytes.
+/// The shared memory that the launch asked for, aligned to 1024 bytes.
 __device__ __forceinline__ std::byte* shared_memory() {
-  extern __shared__ __align__(16) unsigned char kith_shared_memory[];
+  extern __shared__ __align__(1024) unsigned char kith_shared_memory[];
   return reinterpret_cast<std::byte*>(kith_shared_memory);
 }
 

@@ -13,7 +13,9 @@ namespace kith::cuda {
 /// Puts kernels into a stream.
 class SearchLauncher {
  public:
-  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()) {}
+  explicit SearchLauncher(const Stream& stream) : stream_(stream.get()), device_(stream.device()) {}
+
+  int device() const { return device_; }
 
   template <typename... Parameters, typename... Arguments>
   void operator()(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
@@ -29,6 +31,7 @@ class SearchLauncher {
 
  private:
   cudaStream_t stream_;
+  int device_;
 };
 
 }  // namespace kith::cuda

@@ -118,8 +118,8 @@ std::uint32_t expect_right(const Scanned<T>& points, const PointSet& queries, st
 TEST(EmulatedBruteForce, RoundsCoverAllTilesOnce) {
   for (const std::uint64_t points : {1ull, 127ull, 128ull, 129ull, 5000ull, 1000000ull, 4000000000ull}) {
     for (const std::uint32_t k : {1u, 10u, 100u, 5000u, 4000000000u}) {
-      for (const std::uint64_t queries : {1ull, 100ull, 3000ull, 1000000ull}) {
-        const cuda::KnnRounds rounds = cuda::plan_rounds(points, k, queries);
+      for (const std::uint64_t queries : {1ull, 100ull, 3000ull, 3001ull, 1000000ull, 1000001ull}) {
+        const cuda::KnnRounds rounds = cuda::plan_rounds(points, k, queries, queries % 2 == 1);
         ASSERT_EQ(rounds.ends.back(), cuda::tiles_of(points));
         ASSERT_TRUE(std::is_sorted(rounds.ends.begin(), rounds.ends.end()));
         ASSERT_GE(rounds.capacity, std::min<std::uint64_t>(k, points));

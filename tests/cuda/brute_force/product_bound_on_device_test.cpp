@@ -11,7 +11,14 @@ namespace {
 
 TEST(SmallProductBoundOnDevice, HoldsForHardPairs) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
-  expect_bound_holds({17, 64, 128, 784}, 50, product_sums_on_device);
+  expect_bound_holds({17, 64, 128, 784}, 50,
+                     [](const ProductPairs& pairs) { return product_sums_on_device(pairs, false); });
+}
+
+TEST(SmallProductBoundOnDevice, HoldsForHardPairsOnHopper) {
+  if (!has_gpu() || !has_hopper_sums()) GTEST_SKIP() << "no GPU of compute capability 9.0, or no code for it";
+  expect_bound_holds({17, 33, 64, 100, 128, 784}, 50,
+                     [](const ProductPairs& pairs) { return product_sums_on_device(pairs, true); });
 }
 
 TEST(SmallHalfSumBoundOnDevice, HoldsForHardSums) {

@@ -2,6 +2,7 @@
 #include "cuda/brute_force/product_sums_on_device.hpp"
 
 #include "cuda/on_device.hpp"
+#include "cuda/brute_force/hopper_sums.cuh"
 #include "cuda/brute_force/product_sums.cuh"
 
 namespace kith::test {
@@ -42,14 +43,20 @@ struct PackedOnDevice {
 
 }  // namespace
 
-ProductSums product_sums_on_device(const ProductPairs& pairs) {
+ProductSums product_sums_on_device(const ProductPairs& pairs, bool on_hopper) {
   const DeviceArray<float> centre(pairs.centre);
   const PackedOnDevice queries(pairs.queries, pairs.dims, centre.data());
   const PackedOnDevice points(pairs.points, pairs.dims, centre.data());
   const DeviceArray<float> sums(std::vector<float>(kPairQueries * kPairPoints, NAN));
-  launch_product_sums(queries.task, points.task, sums.data(), kLaunch);
+  if (on_hopper) {
+    launch_hopper_sums(queries.task, points.task, sums.data(), kLaunch);
+  } else {
+    launch_product_sums(queries.task, points.task, sums.data(), kLaunch);
+  }
   require_success(cudaDeviceSynchronize());
   return {queries.packed(), points.packed(), sums.values()};
 }
+
+bool has_hopper_sums() { return cuda::can_filter_on_hopper(0, 1024); }
 
 }  // namespace kith::test

@@ -5,6 +5,9 @@
 
 namespace kith::test {
 
-ProductSums product_sums_on_device(const ProductPairs& pairs);
+/// `on_hopper`: as GPUs of compute capability 9.0 can do, which has_hopper_sums tells.
+ProductSums product_sums_on_device(const ProductPairs& pairs, bool on_hopper);
+
+bool has_hopper_sums();
 
 }  // namespace kith::test

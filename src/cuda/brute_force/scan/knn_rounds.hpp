@@ -4,7 +4,9 @@
 // If points come in no particular order, a round that scans g times as many points as were seen before offers about g k
 // candidates of each query. What is offered costs much more than what is dismissed, so with many queries a round
 // doubles what was seen; with few queries it is the number of rounds that counts, and they grow faster. With room for
-// three times what is expected, and more if k is small, lists hardly ever overflow.
+// three times what is expected, and more if k is small, lists hardly ever overflow. In many dims what costs is to
+// compute the exact reduced distances of up to 32 candidates of a query at a time: rounds grow so that these are not
+// far fewer.
 #pragma once
 
 #include "cuda/brute_force/scan/scan_types.hpp"
@@ -34,9 +36,12 @@ inline TileOrder spread_order(std::uint64_t tiles) {
 }
 
 /// How many times what was seen before a round scans.
-inline double round_growth(std::uint64_t queries) {
-  constexpr double kFew = 64, kMany = 1;
-  return std::clamp(100 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(queries, 1))), kMany, kFew);
+inline double round_growth(std::uint64_t nearest, std::uint64_t queries, bool in_many_dims) {
+  constexpr double kFew = 64, kMany = 1, kMostInManyDims = 4, kCandidates = 20;  // the latter are below 32 as a rule
+  const double growth =
+      std::clamp(100 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(queries, 1))), kMany, kFew);
+  if (!in_many_dims) return growth;
+  return std::max(growth, std::min(kCandidates / static_cast<double>(nearest), kMostInManyDims));
 }
 
 /// The fewest points that the first round places.
@@ -47,8 +52,9 @@ inline std::uint64_t least_placed(std::uint64_t points, std::uint64_t queries) {
   return queries <= 4096 ? 1024 : 256;
 }
 
-/// There is at least one point, and k is at least 1.
-inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, std::uint64_t queries) {
+/// There is at least one point, and k is at least 1. `in_many_dims` if pairs are filtered in more than
+/// kMostDimsForHalfSums.
+inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, std::uint64_t queries, bool in_many_dims = false) {
   constexpr std::uint64_t kSpacious = 6;
   const std::uint64_t tiles = tiles_of(points), nearest = std::min<std::uint64_t>(k, points);
   const std::uint64_t wanted = tiles_of(std::max(least_placed(points, queries), kSpacious * nearest));
@@ -57,7 +63,7 @@ inline KnnRounds plan_rounds(std::uint64_t points, std::uint32_t k, std::uint64_
   rounds.capacity = static_cast<std::uint32_t>(placed * kTilePoints);
   rounds.ends.push_back(placed);
   const double capacity = static_cast<double>(rounds.capacity - nearest) / static_cast<double>(nearest);
-  const double most = std::min(round_growth(queries), std::max(capacity / 3, 0.25));
+  const double most = std::min(round_growth(nearest, queries, in_many_dims), std::max(capacity / 3, 0.25));
   while (rounds.ends.back() < tiles) {
     const std::uint64_t seen = rounds.ends.back();
     std::uint64_t end = seen + std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(seen) * most), 1);

@@ -1,6 +1,7 @@
 // See scan_search.hpp; included once per type of coordinates.
 #pragma once
 
+#include "cuda/brute_force/filter/hopper_filter.cuh"
 #include "cuda/brute_force/scan/box_scan.cuh"
 #include "cuda/brute_force/scan/knn_steps.cuh"
 #include "cuda/brute_force/scan/scan_search.hpp"
@@ -71,7 +72,8 @@ inline void require_sortable(const KnnRounds& rounds, std::uint32_t k) {
 template <typename T>
 void scan_knn(const ScannedPoints<T>& points, const KnnRequest<T>& asked, SelectStrategy strategy,
               const Stream& stream) {
-  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count);
+  const bool in_many_dims = points.product.values != nullptr && points.points.dims > kMostDimsForHalfSums;
+  const KnnRounds rounds = plan_rounds(points.points.count, asked.k, asked.queries.count, in_many_dims);
   require_sortable(rounds, asked.k);
   KnnRequest<T> request = asked;
   request.queries = queries_in_rows(points.points, asked.queries);
