@@ -51,7 +51,7 @@ class Packet : PacketAnswer<T, kDims, kKept, Rows, kGeneral> {
     bool is_searched = guess < FLT_MAX && !Walk::is_larger_than(guess);
     if (kCollectsTies &&
         (guess < FLT_MIN || any_lane(are_many(tied_probes, packet)))) {  // copies of one point, or ties
-      const bool has_radius = is_searched && guess >= FLT_MIN;
+      const bool has_radius = is_searched && guess >= FLT_MIN && task_.tied_share > 0;
       if (has_radius && is_there_)
         task_.knn.answer.reduced[row_ * task_.knn.k] = static_cast<T>(guess * task_.tied_share);
       return Walk::hand_on_part(has_radius ? packet | kHasRadii : packet, is_there_, task_.tied, task_.tied_count);

@@ -38,8 +38,9 @@ struct PacketTask {
   // multiplied by to hold as many as are expected.
   std::uint32_t capacity = 0, sampled = 0;
   float widening = 1;
-  float tied_share =
-      1;  ///< what a reduced distance that holds `expected` is multiplied by to hold those of a tied list
+  /// What a reduced distance that holds `expected` is multiplied by to hold those of a tied list. 0: not handed on, as
+  /// a radius that is guessed for queries that are no points often holds too few of a grid.
+  float tied_share = 0;
   // Queries that need another search, as QuerySource::chosen, and, of a search by keys, those whose list was too short
   // for a tie, as PacketPart. The counts begin as 0.
   std::uint32_t* failed = nullptr;
@@ -271,8 +272,10 @@ PacketTask<T> packet_task(const KnnTask<T>& knn, std::uint32_t* scratch) {
   task.tied_probes = scratch + 2;
   task.groups = scratch + PacketScratch::kCounts;
   task.tied = reinterpret_cast<PacketPart*>(task.failed + knn.queries.count);
-  task.tied_share = static_cast<float>(
-      std::pow(static_cast<double>(task_of_tied(task).expected) / task.expected, 2.0 / knn.tree.dims));
+  if (knn.queries.rows == nullptr) {
+    task.tied_share = static_cast<float>(
+        std::pow(static_cast<double>(task_of_tied(task).expected) / task.expected, 2.0 / knn.tree.dims));
+  }
   return task;
 }
 
