@@ -18,10 +18,11 @@ SUFFIXES = {".hpp", ".cpp", ".cc", ".cu", ".cuh", ".h"}
 MAY_INCLUDE = {
     "src/core": {"core"},
     "src/runtime": {"runtime"},
+    "src/split": {"split", "runtime"},
     "src/engine": {"engine", "core", "runtime"},
-    "src/cpu": {"cpu", "core", "runtime", "engine"},
+    "src/cpu": {"cpu", "core", "runtime", "split", "engine"},
     "src/cuda": {"cuda", "core", "runtime", "engine"},
-    "src/apps": {"apps", "core", "runtime"},
+    "src/apps": {"apps", "core", "runtime", "split"},
     "src/io": {"io", "runtime"},
 }
 # The engines of a backend know nothing of each other; what several need lies beside them.

@@ -1,16 +1,20 @@
-// Builds the tree in place: each range is split around its middle by selection, then its halves are. Once the ranges
-// are small, the coordinates are copied so that those of a range lie side by side, and stay in the cache for all levels
-// below.
+// Builds the tree in place: each range is split around its middle, then its halves are. In 2 to 4 dims the points
+// themselves are moved, in others their numbers. Once the ranges are small, the coordinates of these are copied so that
+// those of a range lie side by side, and stay in the cache for all levels below.
 //
-//   pass (per level)      per point                      memory per point
-//   box                   read d coordinates             d coordinates, below the top levels
-//   keys                  read one coordinate            8 bytes (f64: 16), and 8 for rows
-//   selection             about three comparisons        -
+//   pass (per level)      per point                             memory per point
+//   box                   read d coordinates                    d coordinates and 4 bytes
+//   selection             read one coordinate, a few again      two coordinates
+//   partition             move the point or its number
 #include <kith/apps/tree_export.hpp>
 
 #include "apps/equal_rows.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
+#include "runtime/large_buffer.hpp"
+#include "runtime/parallel.hpp"
+#include "split/split_parallel.hpp"
+#include "split/split_records.hpp"
 
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
@@ -18,10 +22,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <numeric>
-#include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace kith::apps::inline v0 {
 namespace {
@@ -32,71 +38,211 @@ struct OrderedTree {
   std::vector<std::uint32_t> split_dim;
 };
 
+/// Splits ranges of records, wherever the coordinates are.
+template <typename T, typename Access>
+class RangeSplitter {
+ public:
+  using Record = typename Access::Record;
+
+  RangeSplitter(Access access, Record* records, SplitRule rule, std::vector<std::uint32_t>& split_dim)
+      : access_(access), records_(records), rule_(rule), split_dim_(split_dim) {}
+
+  void split(const TreeRange& range, const split::KeyStorage<T>& storage, int threads) const {
+    Record* first = records_ + range.first;
+    Record* last = records_ + range.last;
+    Record* middle = records_ + range.middle();
+    const std::uint32_t d = dimension_of(range, threads);
+    split_dim_[range.middle()] = d;
+    if (range.size() <= kSortedRange) {
+      sort_few(first, last, d);
+    } else if (threads > 1) {
+      split::split_around_middle<T>(access_, middle, last, d, [&] {
+        return split::split_in_parallel<T>(access_, first, middle, last, d, storage, threads);
+      });
+    } else {
+      split::split_around_middle<T>(access_, middle, last, d,
+                                    [&] { return split::split_records<T>(access_, first, middle, last, d, storage); });
+    }
+  }
+
+  /// The range and all below it; `keys` are those of storage for its points.
+  void split_subtree(const TreeRange& range, const split::KeyStorage<T>& storage) const {
+    split(range, storage, 1);
+    if (range.size() > 1) range.for_children([&](const TreeRange& child) { split_subtree(child, storage); });
+  }
+
+ private:
+  static constexpr std::uint64_t kSortedRange = 8;
+
+  std::uint32_t dimension_of(const TreeRange& range, int threads) const {
+    if (rule_ == SplitRule::cycle) return range.level % access_.dims();
+    if (range.size() == 1) return 0;  // all sides are 0
+    const std::uint64_t parts = threads > 1 ? 4 * static_cast<std::uint64_t>(threads) : 1;
+    const std::uint32_t dims = access_.dims();
+    if (parts == 1) return widest_of(box_of(range.first, range.last));
+    std::vector<Box> boxes(parts);
+    runtime::parallel_for(parts, {.threads = threads}, [&](std::uint64_t part) {
+      boxes[part] = box_of(range.first + range.size() * part / parts, range.first + range.size() * (part + 1) / parts);
+    });
+    for (std::uint64_t part = 1; part < parts; ++part) {
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        boxes[0].low[d] = std::min(boxes[0].low[d], boxes[part].low[d]);
+        boxes[0].high[d] = std::max(boxes[0].high[d], boxes[part].high[d]);
+      }
+    }
+    return widest_of(boxes[0]);
+  }
+
+  using Corner = std::conditional_t<Access::kDims == 0, std::vector<T>, std::array<T, std::max(Access::kDims, 1u)>>;
+  struct Box {
+    Corner low, high;
+  };
+
+  Box box_of(std::uint64_t first, std::uint64_t last) const {
+    const std::uint32_t dims = access_.dims();
+    Box box;
+    if constexpr (Access::kDims == 0) {
+      box.low.resize(dims);
+      box.high.resize(dims);
+    }
+    for (std::uint32_t d = 0; d < dims; ++d) box.low[d] = box.high[d] = access_.at(records_[first], d);
+    for (std::uint64_t i = first + 1; i < last; ++i) {
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        const T x = access_.at(records_[i], d);
+        box.low[d] = x < box.low[d] ? x : box.low[d];
+        box.high[d] = x > box.high[d] ? x : box.high[d];
+      }
+    }
+    return box;
+  }
+
+  /// Ties go to the lowest dimension.
+  std::uint32_t widest_of(const Box& box) const {
+    std::uint32_t widest = 0;
+    for (std::uint32_t d = 1; d < access_.dims(); ++d) {
+      if (box.high[d] - box.low[d] > box.high[widest] - box.low[widest]) widest = d;
+    }
+    return widest;
+  }
+
+  void sort_few(Record* first, Record* last, std::uint32_t d) const {
+    for (Record* r = first + 1; r < last; ++r) {
+      const Record record = *r;
+      Record* to = r;
+      for (; to != first && split::precedes(access_, record, to[-1], d); --to) *to = to[-1];
+      *to = record;
+    }
+  }
+
+  Access access_;
+  Record* records_;
+  SplitRule rule_;
+  std::vector<std::uint32_t>& split_dim_;
+};
+
 template <typename T>
 class TreeBuilder {
  public:
   TreeBuilder(PointView points, std::vector<std::uint32_t> rows, const TreeExportOptions& options)
-      : points_(points), options_(options), entries_(rows.size()) {
+      : points_(points), options_(options) {
     tree_.rows = std::move(rows);
     tree_.split_dim.resize(tree_.rows.size());
   }
 
   OrderedTree run() {
-    const std::uint64_t count = tree_.rows.size();
-    if (count == 0) return std::move(tree_);
-    const VisitOptions visit{"building", options_.threads, &options_.progress};
-    const auto split_range = [this](const TreeRange& range) { split(range); };
-    const std::vector<TreeRange> subtrees = visit_top(count, visit, split_range);
-    bring_together(subtrees);
-    visit_below(count, subtrees, visit, split_range);
-    for (std::uint32_t& row : tree_.rows) row = original_[row];
-    return std::move(tree_);
+    if (tree_.rows.empty()) return std::move(tree_);
+    switch (points_.dims()) {
+      case 2:
+        return move_points<2>();
+      case 3:
+        return move_points<3>();
+      case 4:
+        return move_points<4>();
+      default:
+        return move_numbers();
+    }
   }
 
  private:
-  /// A row with the coordinate that decides most comparisons, so that they need not look it up.
-  struct Entry {
-    T key;
-    std::uint32_t row;
-  };
+  template <std::uint32_t D>
+  OrderedTree move_points() {
+    using Access = split::PointRecords<T, D>;
+    using Record = typename Access::Record;
+    const std::uint64_t count = tree_.rows.size();
+    runtime::LargeBuffer memory(count * sizeof(Record));
+    Record* records = memory.template as<Record>().data();
+    for_blocks([&](std::uint64_t i) {
+      std::copy_n(points_.row<T>(tree_.rows[i]), D, records[i].x.begin());
+      records[i].index = tree_.rows[i];
+    });
+    const RangeSplitter<T, Access> splitter({}, records, options_.split, tree_.split_dim);
+    split_below(splitter, split_top(splitter));
+    for_blocks([&](std::uint64_t i) { tree_.rows[i] = records[i].index; });
+    return std::move(tree_);
+  }
 
-  const T* row(std::uint32_t number) const { return points_.row<T>(number); }
-
-  /// From here on a row is a position in a copy. Inside a subtree positions have the order of the rows, so ties end the
-  /// same way; nodes above the subtrees are in their places already.
-  void bring_together(const std::vector<TreeRange>& subtrees) {
+  /// A record is a row of a copy: first of all rows, then, when subtrees are small, of one in which those of a subtree
+  /// lie together. Inside a subtree these have the order of the rows, so ties end the same way; nodes above the
+  /// subtrees are in their places already.
+  OrderedTree move_numbers() {
+    using Access = split::IndexRecords<T>;
+    std::vector<std::uint32_t> original = std::move(tree_.rows);
+    PointSet copy = take_rows(points_, original, options_.threads);
+    tree_.rows.resize(original.size());
+    std::iota(tree_.rows.begin(), tree_.rows.end(), 0u);
+    const auto splitter = [&] {
+      return RangeSplitter<T, Access>({copy.template values<T>().data(), points_.dims()}, tree_.rows.data(),
+                                      options_.split, tree_.split_dim);
+    };
+    const std::vector<TreeRange> subtrees = split_top(splitter());
     runtime::parallel_for(subtrees.size(), {.threads = options_.threads}, [&](std::uint64_t i) {
       std::sort(tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].first),
                 tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].last));
     });
-    copy_ = take_rows(points_, tree_.rows, options_.threads);
-    points_ = copy_.view();
-    original_ = tree_.rows;
+    copy = take_rows(copy.view(), tree_.rows, options_.threads);
+    std::vector<std::uint32_t> together(original.size());
+    for_blocks([&](std::uint64_t i) { together[i] = original[tree_.rows[i]]; });
     std::iota(tree_.rows.begin(), tree_.rows.end(), 0u);
+    split_below(splitter(), subtrees);
+    for_blocks([&](std::uint64_t i) { tree_.rows[i] = together[tree_.rows[i]]; });
+    return std::move(tree_);
   }
 
-  void split(const TreeRange& range) {
-    const std::uint32_t dims = points_.dims();
-    const std::span<std::uint32_t> rows = std::span(tree_.rows).subspan(range.first, range.size());
-    const std::uint32_t dim =
-        split_dimension<T>(options_.split, range, dims, [&](std::uint64_t i) { return row(rows[i]); });
-    tree_.split_dim[range.middle()] = dim;
-    if (rows.size() == 1) return;
-    const std::span<Entry> entries = std::span(entries_).subspan(range.first, range.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) entries[i] = {row(rows[i])[dim], rows[i]};
-    const auto middle = static_cast<std::ptrdiff_t>(range.middle() - range.first);
-    std::nth_element(entries.begin(), entries.begin() + middle, entries.end(), [&](const Entry& a, const Entry& b) {
-      if (a.key != b.key) return a.key < b.key;
-      return precedes<T>({row(a.row), a.row}, {row(b.row), b.row}, dim, dims);
+  template <typename Splitter>
+  std::vector<TreeRange> split_top(const Splitter& splitter) {
+    const std::uint64_t count = tree_.rows.size();
+    runtime::LargeBuffer first(count * sizeof(T)), second(count * sizeof(T));
+    return visit_top(count, visit_options(), [&](const TreeRange& range, int threads) {
+      T* const keys = first.template as<T>().data() + range.first;
+      T* const again = second.template as<T>().data() + range.first;
+      splitter.split(range, {keys, again, range.size()}, threads);
     });
-    std::transform(entries.begin(), entries.end(), rows.begin(), [](const Entry& entry) { return entry.row; });
+  }
+  template <typename Splitter>
+  void split_below(const Splitter& splitter, const std::vector<TreeRange>& subtrees) {
+    const std::uint64_t count = tree_.rows.size(), units = (count + subtrees.size() - 1) / subtrees.size();
+    runtime::parallel_for(
+        subtrees.size(), {options_.threads, "building", &options_.progress, units, count}, [&](std::uint64_t i) {
+          std::vector<T> keys(2 * subtrees[i].size());
+          splitter.split_subtree(subtrees[i], {keys.data(), keys.data() + subtrees[i].size(), subtrees[i].size()});
+        });
+  }
+
+  VisitOptions visit_options() const { return {"building", options_.threads, &options_.progress}; }
+
+  /// Calls each(i) for every node.
+  template <typename Each>
+  void for_blocks(const Each& each) const {
+    constexpr std::uint64_t kBlock = 1 << 16;
+    const std::uint64_t count = tree_.rows.size();
+    runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options_.threads}, [&](std::uint64_t block) {
+      const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+      for (std::uint64_t i = block * kBlock; i < end; ++i) each(i);
+    });
   }
 
   PointView points_;
   const TreeExportOptions& options_;
-  std::vector<Entry> entries_;
-  PointSet copy_;
-  std::vector<std::uint32_t> original_;  // the row at each position of the copy
   OrderedTree tree_;
 };
 
@@ -141,7 +287,7 @@ NodeTable export_node_table(PointView points, const TreeExportOptions& options) 
     if (!table.point.empty()) {
       table.root = static_cast<std::uint32_t>(TreeRange{0, table.point.size(), 0}.middle());
     }
-    visit_ranges(table.point.size(), {"linking", options.threads, &options.progress}, [&](const TreeRange& range) {
+    visit_ranges(table.point.size(), {"linking", options.threads, &options.progress}, [&](const TreeRange& range, int) {
       const std::uint64_t node = range.middle();
       range.for_children([&](const TreeRange& child) {
         (child.first < node ? table.less : table.greater)[node] = static_cast<std::uint32_t>(child.middle());

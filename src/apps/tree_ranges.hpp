@@ -51,16 +51,22 @@ void visit_subtree(const TreeRange& range, const Visit& visit) {
 
 }  // namespace detail
 
-/// Calls `visit(range)` for the ranges of the top levels of a tree of `count` > 0 nodes, each after its parent, and
-/// returns the ranges below them, which have not been visited: enough to keep all threads busy, or small.
+/// Calls `visit(range, threads)` for the ranges of the top levels of a tree of `count` > 0 nodes, each after its
+/// parent, and returns the ranges below them, which have not been visited: enough to keep all threads busy, or small.
+/// The visit of a range among few large ones may use so many threads, others one.
 template <typename Visit>
 std::vector<TreeRange> visit_top(std::uint64_t count, const VisitOptions& options, const Visit& visit) {
   constexpr std::size_t kEnoughTasks = 256;
-  constexpr std::uint64_t kSmallTask = 1024;
+  constexpr std::uint64_t kSmallTask = 1024, kLargeRange = 1 << 17;
+  const int threads = runtime::resolve_threads(options.threads);
   runtime::ProgressMeter meter(options.progress, options.stage, count);
   std::vector<TreeRange> level = {{0, count, 0}};
   while (level.size() < kEnoughTasks && level[0].size() > kSmallTask) {
-    runtime::parallel_for(level.size(), {.threads = options.threads}, [&](std::uint64_t i) { visit(level[i]); });
+    if (level.size() < 2 * static_cast<std::size_t>(threads) && level[0].size() >= kLargeRange) {
+      for (const TreeRange& range : level) visit(range, threads);
+    } else {
+      runtime::parallel_for(level.size(), {.threads = threads}, [&](std::uint64_t i) { visit(level[i], 1); });
+    }
     std::vector<TreeRange> next;
     for (const TreeRange& range : level) range.for_children([&](const TreeRange& child) { next.push_back(child); });
     level = std::move(next);
@@ -79,10 +85,11 @@ void visit_below(std::uint64_t count, const std::vector<TreeRange>& subtrees, co
                         [&](std::uint64_t i) { detail::visit_subtree(subtrees[i], visit); });
 }
 
-/// Both in one: every range once, after its parent. `count` may be 0.
+/// Both in one: visit(range, threads) of every range once, after its parent. `count` may be 0.
 template <typename Visit>
 void visit_ranges(std::uint64_t count, const VisitOptions& options, const Visit& visit) {
-  if (count > 0) visit_below(count, visit_top(count, options, visit), options, visit);
+  const auto visit_alone = [&](const TreeRange& range) { visit(range, 1); };
+  if (count > 0) visit_below(count, visit_top(count, options, visit), options, visit_alone);
 }
 
 /// A point and its number.

@@ -156,15 +156,16 @@ class OrderCheck {
   OrderCheck(const ClaimedTree& tree, PointView points) : tree_(tree), points_(points) {}
 
   std::string run(const VerifyTreeOptions& options) {
-    visit_ranges(tree_.rows.size(), {"checking", options.threads, &options.progress}, [this](const TreeRange& range) {
-      std::string wrong = check(range);
-      if (wrong.empty()) return;
-      const std::lock_guard guard(lock_);
-      const std::pair here(range.level, range.first);
-      if (!first_.empty() && first_place_ <= here) return;
-      first_ = std::move(wrong);
-      first_place_ = here;
-    });
+    visit_ranges(tree_.rows.size(), {"checking", options.threads, &options.progress},
+                 [this](const TreeRange& range, int) {
+                   std::string wrong = check(range);
+                   if (wrong.empty()) return;
+                   const std::lock_guard guard(lock_);
+                   const std::pair here(range.level, range.first);
+                   if (!first_.empty() && first_place_ <= here) return;
+                   first_ = std::move(wrong);
+                   first_place_ = here;
+                 });
     return first_;
   }
 

@@ -4,11 +4,11 @@
 
 #include "core/dispatch.hpp"
 #include "cpu/kd_tree/leaf_order.hpp"
-#include "cpu/kd_tree/split_parallel.hpp"
-#include "cpu/kd_tree/split_records.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
+#include "split/split_parallel.hpp"
+#include "split/split_records.hpp"
 
 #include <algorithm>
 #include <array>
@@ -96,7 +96,7 @@ class Builder {
                           {.threads = options_.threads,
                            .stage = "building",
                            .progress = options_.progress,
-                           .nanoseconds_per_task = points_each * (below + 1) * kSplitNanoseconds},
+                           .nanoseconds_per_task = points_each * (below + 1) * split::kSplitNanoseconds},
                           [&](std::uint64_t j) {
                             Subtree task(tree_, below, geometry.first(level, j + 1) - geometry.first(level, j));
                             build_subtree(level, j, boxes[j].data(), task.boxes.data(), task);
@@ -116,7 +116,7 @@ class Builder {
     Subtree(const KdTree<T>& tree, std::uint32_t levels, std::uint64_t points)
         : boxes((levels + 1) * 2 * 2 * tree.dims), keys(2 * points), order(tree.leaf_size), records(tree.leaf_size) {}
 
-    KeyStorage<T> storage() { return {keys.data(), keys.data() + keys.size() / 2, keys.size() / 2}; }
+    split::KeyStorage<T> storage() { return {keys.data(), keys.data() + keys.size() / 2, keys.size() / 2}; }
 
     std::vector<T> boxes;  ///< two for each level
     std::vector<T> keys;
@@ -128,7 +128,7 @@ class Builder {
   std::vector<std::vector<T>> split_top(std::uint32_t& level) {
     const core::KdGeometry& geometry = tree_.geometry;
     // A quarter for the second look: the bracket of a large node holds a tenth of it; that of a small one has more.
-    const std::uint64_t looked_again = geometry.points >> kTopLevels >= kSmallNode ? 4 : 1;
+    const std::uint64_t looked_again = geometry.points >> kTopLevels >= split::kSmallNode ? 4 : 1;
     runtime::LargeBuffer first(sizeof(T) * geometry.points);
     runtime::LargeBuffer second(sizeof(T) * (geometry.points / looked_again + (1 << kTopLevels)));
     const int threads = runtime::resolve_threads(options_.threads);
@@ -136,20 +136,21 @@ class Builder {
     for (; level < std::min(geometry.levels, kTopLevels) && geometry.points >> level > kTaskPoints; ++level) {
       std::vector<std::vector<T>> next(2 * boxes.size());
       for (std::uint64_t j = 0; j < boxes.size(); ++j) next[2 * j] = next[2 * j + 1] = boxes[j];
-      const auto split = [&](std::uint64_t j, int node_threads) {
+      const auto split_one = [&](std::uint64_t j, int node_threads) {
         const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
-        const KeyStorage<T> storage{first.as<T>().data() + begin, second.as<T>().data() + begin / looked_again + j,
-                                    (end - begin) / looked_again};
+        const split::KeyStorage<T> storage{first.as<T>().data() + begin,
+                                           second.as<T>().data() + begin / looked_again + j,
+                                           (end - begin) / looked_again};
         split_node(level, j, node_threads, boxes[j].data(), next[2 * j].data(), next[2 * j + 1].data(), storage);
       };
-      const bool are_large = geometry.points >> level >= kParallelSplit;
+      const bool are_large = geometry.points >> level >= split::kParallelSplit;
       if (are_large && boxes.size() < 2 * static_cast<std::uint64_t>(threads)) {
-        for (std::uint64_t j = 0; j < boxes.size(); ++j) split(j, threads);
+        for (std::uint64_t j = 0; j < boxes.size(); ++j) split_one(j, threads);
       } else {
         const double points_each = static_cast<double>(geometry.points) / static_cast<double>(boxes.size());
         runtime::parallel_for(boxes.size(),
-                              {.threads = threads, .nanoseconds_per_task = points_each * kSplitNanoseconds},
-                              [&](std::uint64_t j) { split(j, 1); });
+                              {.threads = threads, .nanoseconds_per_task = points_each * split::kSplitNanoseconds},
+                              [&](std::uint64_t j) { split_one(j, 1); });
       }
       boxes = std::move(next);
     }
@@ -166,7 +167,7 @@ class Builder {
 
   /// Splits the records, notes the split, cuts the boxes of the children, which start as copies of the node's own.
   void split_node(std::uint32_t level, std::uint64_t j, int threads, T* box, T* left, T* right,
-                  const KeyStorage<T>& storage) {
+                  const split::KeyStorage<T>& storage) {
     const core::KdGeometry& geometry = tree_.geometry;
     const std::uint64_t begin = geometry.first(level, j), end = geometry.first(level, j + 1);
     Record* first = records_ + begin;
@@ -180,9 +181,9 @@ class Builder {
     const std::uint32_t d = tree_.cycles ? level % tree_.dims : widest_side(box);
     T value = box[tree_.dims + d];  // of an empty right half, which only leaves of one point know
     if (middle != last) {
-      value = threads > 1 && end - begin >= kParallelSplit
-                  ? split_in_parallel<T>(access_, first, middle, last, d, storage, threads)
-                  : split_records<T>(access_, first, middle, last, d, storage);
+      value = threads > 1 && end - begin >= split::kParallelSplit
+                  ? split::split_in_parallel<T>(access_, first, middle, last, d, storage, threads)
+                  : split::split_records<T>(access_, first, middle, last, d, storage);
     }
     value = without_sign_of_zero(value);
     storage_.split_dims[core::KdGeometry::node(level, j)] = static_cast<std::uint16_t>(d);
@@ -208,7 +209,8 @@ class Builder {
   void tighten(const Record* first, const Record* last, T* box, int threads) const {
     const std::uint32_t dims = access_.dims();
     const auto count = static_cast<std::uint64_t>(last - first);
-    const std::uint64_t parts = threads > 1 && count >= kParallelSplit ? 4 * static_cast<std::uint64_t>(threads) : 1;
+    const std::uint64_t parts =
+        threads > 1 && count >= split::kParallelSplit ? 4 * static_cast<std::uint64_t>(threads) : 1;
     std::vector<T> boxes(parts * 2 * dims);
     const auto span_part = [&](std::uint64_t part) {
       T* own = boxes.data() + part * 2 * dims;
@@ -216,7 +218,7 @@ class Builder {
       std::fill_n(own + dims, dims, -std::numeric_limits<T>::infinity());
       const Record* end = first + count * (part + 1) / parts;
       for (const Record* r = first + count * part / parts; r != end;) {
-        const Record* stop = r + std::min<std::ptrdiff_t>(end - r, kRecordsPerLook);
+        const Record* stop = r + std::min<std::ptrdiff_t>(end - r, split::kRecordsPerLook);
         extend(r, stop, own);
         r = stop;
         if (r != end) runtime::look_for_stop();
@@ -355,11 +357,10 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
       std::vector<std::uint32_t> records(count);
-      Builder<T, IndexRecords<T>>(tree, *storage, {rows, dims}, records.data(), options).run([](std::uint64_t i) {
-        return static_cast<std::uint32_t>(i);
-      });
+      Builder<T, split::IndexRecords<T>>(tree, *storage, {rows, dims}, records.data(), options)
+          .run([](std::uint64_t i) { return static_cast<std::uint32_t>(i); });
     } else {
-      using Access = PointRecords<T, D>;
+      using Access = split::PointRecords<T, D>;
       using Record = typename Access::Record;
       static_assert(sizeof(Record) == (D * sizeof(T) + 4 + sizeof(T) - 1) / sizeof(T) * sizeof(T));
       auto* records = reinterpret_cast<Record*>(storage->blocks.data());

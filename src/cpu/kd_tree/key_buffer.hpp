@@ -4,7 +4,7 @@
 
 #include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/leaf_hits.hpp"
-#include "cpu/kd_tree/select_key.hpp"
+#include "split/select_few.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,10 +64,10 @@ class KeyBuffer {
     constexpr std::size_t kSample = 16;
     if (size_ < 2 * kSample) return false;
     if (spare.size() < 2 * size_) spare.resize(2 * size_);
-    std::array<double, kFewKeys> sample;
+    std::array<double, split::kFewKeys> sample;
     for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys_[(2 * i + 1) * size_ / (2 * kSample)];
     const std::size_t place = std::min(kSample - 1, k_ * kSample / size_ + 1);
-    const double pivot = select_few(sample.data(), kSample, place, place).first;
+    const double pivot = split::select_few(sample.data(), kSample, place, place).first;
     std::size_t kept = 0, dropped = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const double key = keys_[i];

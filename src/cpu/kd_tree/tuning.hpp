@@ -28,9 +28,4 @@ inline constexpr std::uint64_t kGroupsPerTask = 32;
 /// Nodes without an allowed point are found first if there is a query for every so many leaves.
 inline constexpr std::uint64_t kLeavesPerQuery = 16;
 
-/// From this many records on several threads split a node.
-inline constexpr std::uint64_t kParallelSplit = 1 << 17;
-/// About what splitting a node takes for each of its points.
-inline constexpr double kSplitNanoseconds = 10;
-
 }  // namespace kith::cpu

@@ -1,8 +1,8 @@
 // The value of a given rank among many numbers: a bracket from a sample, the few numbers inside it, again.
 #pragma once
 
-#include "cpu/kd_tree/partition_records.hpp"
-#include "cpu/kd_tree/select_few.hpp"
+#include "split/partition_records.hpp"
+#include "split/select_few.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace kith::cpu {
+namespace kith::split {
 
 /// The numbers of a range that lie in a bracket, and how many lie below it.
 struct BracketCount {
@@ -113,4 +113,4 @@ T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const Key
   return first[rank];
 }
 
-}  // namespace kith::cpu
+}  // namespace kith::split

@@ -5,14 +5,15 @@
 // numbers alone, then one pass moves the records; only records equal in x_d look at the rest of the super-key.
 #pragma once
 
-#include "cpu/kd_tree/partition_records.hpp"
-#include "cpu/kd_tree/select_key.hpp"
+#include "split/partition_records.hpp"
+#include "split/select_key.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
-namespace kith::cpu {
+namespace kith::split {
 
 /// A point on its way to its leaf, coordinates and all.
 template <typename T, std::uint32_t D>
@@ -89,4 +90,17 @@ T split_records(const Access& access, typename Access::Record* first, typename A
   return value;
 }
 
-}  // namespace kith::cpu
+/// As split_records, and the first record by the super-key of [middle, last), which must not be empty, is at `middle`.
+/// `split` does the rest: split_records or split_in_parallel.
+template <typename T, typename Access, typename Split>
+void split_around_middle(const Access& access, typename Access::Record* middle, typename Access::Record* last,
+                         std::uint32_t d, const Split& split) {
+  const T value = split();
+  typename Access::Record* found = middle;
+  for (typename Access::Record* r = middle + 1; r < last; ++r) {
+    if (access.at(*r, d) == value && (access.at(*found, d) != value || precedes(access, *r, *found, d))) found = r;
+  }
+  std::swap(*middle, *found);
+}
+
+}  // namespace kith::split

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace kith::cpu {
+namespace kith::split {
 
 inline constexpr std::ptrdiff_t kPartitionBlock = 64;
 /// In a pass over many records a stop is looked for after so many: some milliseconds.
@@ -69,4 +69,4 @@ Record* partition_records(Record* first, Record* last, const IsLeft& is_left) {
   return partition_few(first, last, is_left);
 }
 
-}  // namespace kith::cpu
+}  // namespace kith::split

@@ -1,15 +1,19 @@
 // split_records on several threads, for the few large nodes at the top of the tree.
 #pragma once
 
-#include "cpu/kd_tree/split_records.hpp"
-#include "cpu/kd_tree/tuning.hpp"
+#include "split/split_records.hpp"
 #include "runtime/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-namespace kith::cpu {
+namespace kith::split {
+
+/// From this many records on several threads split a node.
+inline constexpr std::uint64_t kParallelSplit = 1 << 17;
+/// About what splitting a node takes for each of its points.
+inline constexpr double kSplitNanoseconds = 10;
 
 /// The records [0, count) cut into equal parts.
 struct Parts {
@@ -103,4 +107,4 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   return value;
 }
 
-}  // namespace kith::cpu
+}  // namespace kith::split

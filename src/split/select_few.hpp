@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kith::cpu {
+namespace kith::split {
 
 /// The most numbers that select_few takes.
 inline constexpr std::size_t kFewKeys = 32;
@@ -49,4 +49,4 @@ std::pair<T, T> select_few(T* keys, std::size_t count, std::size_t low_rank, std
   return found;
 }
 
-}  // namespace kith::cpu
+}  // namespace kith::split
