@@ -1,4 +1,4 @@
-// Builds the tree in place: each range is split around its middle, then its halves are. In 2 to 4 dims the points
+// Builds the tree in place: each range is split around its middle, then its halves are. In 2 to 8 dims the points
 // themselves are moved, in others their numbers. Once the ranges are small, the coordinates of these are copied so that
 // those of a range lie side by side, and stay in the cache for all levels below.
 //
@@ -11,6 +11,7 @@
 #include "apps/equal_rows.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
+#include "core/dispatch.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
 #include "split/split_parallel.hpp"
@@ -23,6 +24,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <new>
 #include <numeric>
 #include <type_traits>
@@ -99,21 +102,59 @@ class RangeSplitter {
   };
 
   Box box_of(std::uint64_t first, std::uint64_t last) const {
-    const std::uint32_t dims = access_.dims();
-    Box box;
-    if constexpr (Access::kDims == 0) {
-      box.low.resize(dims);
-      box.high.resize(dims);
-    }
-    for (std::uint32_t d = 0; d < dims; ++d) box.low[d] = box.high[d] = access_.at(records_[first], d);
-    for (std::uint64_t i = first + 1; i < last; ++i) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        const T x = access_.at(records_[i], d);
-        box.low[d] = x < box.low[d] ? x : box.low[d];
-        box.high[d] = x > box.high[d] ? x : box.high[d];
+    if constexpr (Access::kDims != 0) {
+      return box_by_vectors(records_ + first, records_ + last);
+    } else {
+      const std::uint32_t dims = access_.dims();
+      Box box;
+      for (Corner* corner : {&box.low, &box.high}) {
+        for (std::uint32_t d = 0; d < dims; ++d) corner->push_back(access_.at(records_[first], d));
       }
+      for (std::uint64_t i = first + 1; i < last; ++i) {
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          const T x = access_.at(records_[i], d);
+          box.low[d] = std::min(box.low[d], x);
+          box.high[d] = std::max(box.high[d], x);
+        }
+      }
+      return box;
     }
-    return box;
+  }
+
+  /// By vectors of the compiler: one in up to 4 dims, else two that overlap. In 3 dims the fourth lane is a number that
+  /// nobody looks at.
+  static Box box_by_vectors(const Record* first, const Record* last) {
+    constexpr std::uint32_t kLanes = std::min(std::bit_ceil(Access::kDims), 4u);
+    typedef T Lanes __attribute__((vector_size(kLanes * sizeof(T))));
+    static_assert(sizeof(Lanes) <= sizeof(Record));
+    Box box;
+    for (std::uint32_t at = 0;; at = Access::kDims - kLanes) {
+      const auto load = [at](const Record* record) {
+        Lanes lanes;
+        __builtin_memcpy(&lanes, record->x.data() + at, sizeof(lanes));
+        return lanes;
+      };
+      // Two of each: a minimum waits for the one before it.
+      Lanes low = load(first), high = low, other_low = low, other_high = low;
+      const Record* r = first;
+      for (; last - r >= 2; r += 2) {
+        const Lanes one = load(r), other = load(r + 1);
+        low = one < low ? one : low;
+        high = one > high ? one : high;
+        other_low = other < other_low ? other : other_low;
+        other_high = other > other_high ? other : other_high;
+      }
+      const Lanes one = load(last - 1);
+      low = one < low ? one : low;
+      high = one > high ? one : high;
+      low = low < other_low ? low : other_low;
+      high = high > other_high ? high : other_high;
+      for (std::uint32_t lane = 0; lane < kLanes && at + lane < Access::kDims; ++lane) {
+        box.low[at + lane] = low[lane];
+        box.high[at + lane] = high[lane];
+      }
+      if (at + kLanes >= Access::kDims) return box;
+    }
   }
 
   /// Ties go to the lowest dimension.
@@ -151,16 +192,13 @@ class TreeBuilder {
 
   OrderedTree run() {
     if (tree_.rows.empty()) return std::move(tree_);
-    switch (points_.dims()) {
-      case 2:
-        return move_points<2>();
-      case 3:
-        return move_points<3>();
-      case 4:
-        return move_points<4>();
-      default:
+    return core::visit_dims(points_.dims(), [&](auto dims) {
+      if constexpr (dims.value == core::kRuntimeDims) {
         return move_numbers();
-    }
+      } else {
+        return move_points<dims.value>();
+      }
+    });
   }
 
  private:

@@ -1,11 +1,14 @@
 // The part of kith verify that checks exported trees. A table is first turned into the order of its nodes: the ranges
 // of a balanced tree are known, so the walk from the root follows them, ends after n steps whatever the table says, and
 // finds every node that is missing, reached twice or out of balance. Then both layouts are checked alike.
+//
+// All threads look whether something is wrong; if so, one of them looks again, in order, what is wrong first.
 #include <kith/apps/verify_tree.hpp>
 
 #include "apps/equal_rows.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
+#include "runtime/parallel.hpp"
 
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
@@ -13,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <deque>
@@ -55,6 +59,38 @@ void check_facts(const TreeFacts& facts, PointView points) {
   }
 }
 
+/// Calls each(i) for all i below `count` on all threads, until one is false; returns whether none was.
+template <typename Each>
+bool all_of(std::uint64_t count, int threads, const Each& each) {
+  constexpr std::uint64_t kBlock = 1 << 16;
+  std::atomic<bool> is_right = true;
+  runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = threads}, [&](std::uint64_t block) {
+    const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+    for (std::uint64_t i = block * kBlock; i < end && is_right.load(std::memory_order_relaxed); ++i) {
+      if (!each(i)) is_right.store(false, std::memory_order_relaxed);
+    }
+  });
+  return is_right;
+}
+
+/// Whether `rows` are all usable ones, each once; with `first_equal`, which may be empty, all that are the first of
+/// equal ones.
+bool are_all_once(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> usable,
+                  std::span<const std::uint32_t> first_equal, std::uint64_t count, int threads) {
+  enum : std::uint8_t { kNone, kWanted, kSeen };
+  std::vector<std::uint8_t> marks(count, kNone);
+  std::uint64_t wanted = 0;
+  for (const std::uint32_t row : usable) {
+    if (!first_equal.empty() && first_equal[row] != row) continue;
+    marks[row] = kWanted;
+    ++wanted;
+  }
+  return rows.size() == wanted && all_of(rows.size(), threads, [&](std::uint64_t i) {
+           return rows[i] < count &&
+                  std::atomic_ref(marks[rows[i]]).exchange(kSeen, std::memory_order_relaxed) == kWanted;
+         });
+}
+
 /// Every usable point once and no other; with `unique` only the first of equal ones. `name(i)` names the place of the
 /// i-th entry. Empty if all is right.
 template <typename Name>
@@ -63,6 +99,8 @@ std::string check_points(std::span<const std::uint32_t> rows, const TreeFacts& f
   const std::vector<std::uint32_t> usable = usable_rows(points, {.skip = true, .threads = options.threads});
   std::vector<std::uint32_t> first_equal;
   if (facts.unique) first_equal = first_equal_rows(points, usable, {{}, options.threads, &options.progress});
+  if (are_all_once(rows, usable, first_equal, points.rows(), options.threads)) return "";
+
   std::vector<bool> is_usable(points.rows(), false);
   for (const std::uint32_t row : usable) is_usable[row] = true;
 
@@ -95,9 +133,10 @@ class TableWalk {
   explicit TableWalk(const NodeTable& table) : table_(table), reached_from_(table.point.size(), kUnreached) {}
 
   /// Fills `node_at` (the node of each position). Empty if all is right.
-  std::string run(std::vector<std::uint32_t>& node_at) {
+  std::string run(std::vector<std::uint32_t>& node_at, const VerifyTreeOptions& options) {
     const std::uint64_t count = table_.point.size();
     node_at.resize(count);
+    if (count > 0 && table_.root < count && is_right(node_at, options)) return "";
     if (count == 0)
       return table_.root == kNoNode ? "" : fmt::format("the root is {}, but there are no nodes", table_.root);
     if (table_.root >= count) return fmt::format("the root {} is not a node; there are {}", table_.root, count);
@@ -123,10 +162,36 @@ class TableWalk {
   static constexpr std::uint32_t kUnreached = 0xffffffff;
   static constexpr std::uint32_t kFromOutside = 0xfffffffe;
 
+  /// Every position has a node; if each node is at one of them, none was reached twice.
+  bool is_right(std::vector<std::uint32_t>& node_at, const VerifyTreeOptions& options) const {
+    const std::uint64_t count = table_.point.size();
+    std::atomic<bool> is_right = true;
+    node_at[TreeRange{0, count, 0}.middle()] = table_.root;
+    visit_ranges(count, {"walking", options.threads, &options.progress}, [&](const TreeRange& range, int) {
+      const std::uint64_t middle = range.middle();
+      const std::uint32_t node = node_at[middle];
+      bool has_less = false, has_greater = false;
+      range.for_children([&](const TreeRange& child) {
+        const bool is_less = child.first < middle;
+        (is_less ? has_less : has_greater) = true;
+        const std::uint32_t number = (is_less ? table_.less : table_.greater)[node];
+        if (number >= count) is_right.store(false, std::memory_order_relaxed);
+        node_at[child.middle()] = number < count ? number : 0;
+      });
+      if ((!has_less && table_.less[node] != kNoNode) || (!has_greater && table_.greater[node] != kNoNode)) {
+        is_right.store(false, std::memory_order_relaxed);
+      }
+    });
+    std::vector<std::uint8_t> marks(count, 0);
+    return is_right && all_of(count, options.threads, [&](std::uint64_t i) {
+             return std::atomic_ref(marks[node_at[i]]).exchange(1, std::memory_order_relaxed) == 0;
+           });
+  }
+
   std::string check_child(std::uint32_t node, std::uint32_t child, std::string_view side, std::uint64_t size) {
+    if (size == 0 && child == kNoNode) return "";
     const std::string who = fmt::format("node {} (point {})", node, table_.point[node]);
     if (size == 0) {
-      if (child == kNoNode) return "";
       return fmt::format("{}: has the {} child {}, but a balanced tree has no nodes there", who, side, child);
     }
     if (child == kNoNode) {
@@ -172,6 +237,44 @@ class OrderCheck {
  private:
   NumberedPoint<T> at(std::uint64_t position) const {
     return {points_.template row<T>(position), tree_.rows[position]};
+  }
+
+  /// Of a large range.
+  bool is_right(const TreeRange& range, int threads) const {
+    const std::uint64_t node = range.middle(), parts = 4 * static_cast<std::uint64_t>(threads);
+    const std::uint32_t dims = points_.dims(), dim = tree_.split_dim[node];
+    if (dim >= dims) return false;
+    std::vector<T> low(parts * dims), high(parts * dims);
+    std::atomic<bool> is_right = true;
+    runtime::parallel_for(parts, {.threads = threads}, [&](std::uint64_t part) {
+      const std::uint64_t first = range.first + range.size() * part / parts;
+      const std::uint64_t last = range.first + range.size() * (part + 1) / parts;
+      T* const own_low = low.data() + part * dims;
+      T* const own_high = high.data() + part * dims;
+      std::copy_n(at(first).coordinates, dims, own_low);
+      std::copy_n(at(first).coordinates, dims, own_high);
+      for (std::uint64_t position = first; position < last; ++position) {
+        const T* const values = at(position).coordinates;
+        for (std::uint32_t d = 0; d < dims; ++d) {
+          own_low[d] = std::min(own_low[d], values[d]);
+          own_high[d] = std::max(own_high[d], values[d]);
+        }
+        if (position != node && precedes(at(position), at(node), dim, dims) != (position < node)) {
+          is_right.store(false, std::memory_order_relaxed);
+        }
+      }
+    });
+    for (std::uint64_t part = 1; part < parts; ++part) {
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        low[d] = std::min(low[d], low[part * dims + d]);
+        high[d] = std::max(high[d], high[part * dims + d]);
+      }
+    }
+    std::uint32_t widest = 0;
+    for (std::uint32_t d = 1; d < dims; ++d) {
+      if (high[d] - low[d] > high[widest] - low[widest]) widest = d;
+    }
+    return is_right && dim == (tree_.facts.split == SplitRule::cycle ? range.level % dims : widest);
   }
 
   std::string check(const TreeRange& range) const {
@@ -228,8 +331,13 @@ TreeVerdict refused(std::uint64_t nodes, std::string why) { return {nodes, 0, st
 
 /// The coordinates at each position must be those of its point, bit for bit.
 template <typename T>
-std::string check_coordinates(const InOrderTree& tree, PointView points) {
+std::string check_coordinates(const InOrderTree& tree, PointView points, int threads) {
   const PointView stored = tree.points.view();
+  if (all_of(tree.index.size(), threads, [&](std::uint64_t i) {
+        return std::memcmp(stored.row<T>(i), points.row<T>(tree.index[i]), points.dims() * sizeof(T)) == 0;
+      })) {
+    return "";
+  }
   for (std::uint64_t position = 0; position < tree.index.size(); ++position) {
     const std::uint32_t row = tree.index[position];
     for (std::uint32_t d = 0; d < points.dims(); ++d) {
@@ -268,12 +376,15 @@ TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTr
                                      [](std::uint64_t node) { return fmt::format("node {}", node); });
     if (!wrong.empty()) return refused(count, std::move(wrong));
     ClaimedTree tree{table.facts, {}, {}, {}};
-    wrong = TableWalk(table).run(tree.nodes);
+    wrong = TableWalk(table).run(tree.nodes, options);
     if (!wrong.empty()) return refused(count, std::move(wrong));
-    for (const std::uint32_t node : tree.nodes) {
-      tree.rows.push_back(table.point[node]);
-      tree.split_dim.push_back(table.split_dim[node]);
-    }
+    tree.rows.resize(count);
+    tree.split_dim.resize(count);
+    all_of(count, options.threads, [&](std::uint64_t i) {
+      tree.rows[i] = table.point[tree.nodes[i]];
+      tree.split_dim[i] = table.split_dim[tree.nodes[i]];
+      return true;
+    });
     return check_order(tree, take_rows(points, tree.rows, options.threads).view(), options);
   });
 }
@@ -294,8 +405,8 @@ TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyT
     std::string wrong = check_points(tree.index, tree.facts, points, options,
                                      [](std::uint64_t position) { return fmt::format("position {}", position); });
     if (wrong.empty()) {
-      wrong = points.dtype() == DType::f32 ? check_coordinates<float>(tree, points)
-                                           : check_coordinates<double>(tree, points);
+      wrong = points.dtype() == DType::f32 ? check_coordinates<float>(tree, points, options.threads)
+                                           : check_coordinates<double>(tree, points, options.threads);
     }
     if (!wrong.empty()) return refused(count, std::move(wrong));
     return check_order(ClaimedTree{tree.facts, tree.index, tree.split_dim, {}}, tree.points.view(), options);

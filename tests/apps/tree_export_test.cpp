@@ -183,6 +183,51 @@ TEST(TreeExport, LargeTreesAreTheSameForEveryNumberOfThreads) {
   }
 }
 
+/// So many points that several threads share the first ranges.
+TEST(TreeExport, ThreadsShareRangesOfManyPoints) {
+  constexpr std::uint64_t kPoints = 140'000;
+  std::mt19937_64 random(5);
+  PointSet points(DType::f32, kPoints, 3);
+  for (float& value : points.values<float>()) value = static_cast<float>(random() % 100);
+  const NodeTable expected = sorted_table(points.view(), {});
+  NodeTable table = export_node_table(points.view(), {.threads = 3});
+  expect_same(expected, table);
+  for (const int threads : {1, 3}) {
+    EXPECT_EQ(verify_tree(table, points.view(), {threads, {}}).first_violation, "");
+    EXPECT_EQ(
+        verify_tree(export_in_order(points.view(), {.threads = threads}), points.view(), {threads, {}}).first_violation,
+        "");
+  }
+  // Whoever looks finds the same.
+  const auto expect_found = [&](const NodeTable& broken, const std::string& part) {
+    const std::string alone = verify_tree(broken, points.view(), {1, {}}).first_violation;
+    EXPECT_NE(alone.find(part), std::string::npos) << alone;
+    EXPECT_EQ(verify_tree(broken, points.view(), {3, {}}).first_violation, alone);
+  };
+  std::swap(table.point[5], table.point[kPoints - 5]);
+  expect_found(table, "subtree, but ");
+  table = expected;
+  table.split_dim[table.root] = (table.split_dim[table.root] + 1) % 3;
+  expect_found(table, "splits dimension ");
+  table = expected;
+  table.point[7] = table.point[9];
+  expect_found(table, "is also at node 7");
+  table = expected;
+  table.less[kPoints / 4] = table.greater[kPoints / 4];
+  expect_found(table, "is reached twice");
+}
+
+TEST(TreeExport, ThreadsShareRangesOfManyDims) {
+  std::mt19937_64 random(6);
+  for (const std::uint32_t dims : {5u, 9u}) {
+    PointSet points(DType::f64, 135'000, dims);
+    for (double& value : points.values<double>()) value = static_cast<double>(random() % 7);
+    const NodeTable table = export_node_table(points.view(), {.threads = 1});
+    expect_same(table, export_node_table(points.view(), {.threads = 3}));
+    EXPECT_EQ(verify_tree(table, points.view(), {3, {}}).first_violation, "");
+  }
+}
+
 TEST(TreeExport, SevenPointsByHand) {
   const std::vector<double> values = {5, 1, 7, 3, 2, 6, 4};  // one dimension
   const PointView points(values.data(), 7, 1);

@@ -4,7 +4,7 @@
 
 #include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/leaf_hits.hpp"
-#include "split/select_few.hpp"
+#include "split/select_key.hpp"
 
 #include <algorithm>
 #include <array>
@@ -88,8 +88,8 @@ class KeyBuffer {
   /// Keeps the k nearest, in any order.
   void cut_back(std::vector<double>& spare) {
     if (spare.size() < 2 * size_) spare.resize(2 * size_);
-    const double worst =
-        select_key<double>(KeyArray<double>{keys_.data()}, size_, k_ - 1, {spare.data(), spare.data() + size_, size_});
+    const double worst = split::select_key<double>(split::KeyArray<double>{keys_.data()}, size_, k_ - 1,
+                                                   {spare.data(), spare.data() + size_, size_});
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const double key = keys_[i];
