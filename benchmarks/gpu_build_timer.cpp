@@ -104,7 +104,8 @@ PointSet points_of(const Case& what) {
 std::vector<Case> all_cases(bool is_quick) {
   constexpr std::uint64_t k16M = 1 << 24, k1M = 1'000'000;
   std::vector<Case> cases;
-  for (const std::uint64_t points : {std::uint64_t{100'000}, k1M, std::uint64_t{10'000'000}, k16M}) {
+  for (const std::uint64_t points :
+       {std::uint64_t{10'000}, std::uint64_t{100'000}, k1M, std::uint64_t{10'000'000}, k16M}) {
     cases.push_back({"uniform", points});
   }
   if (!is_quick) cases.push_back({"uniform", 100'000'000});
