@@ -1,6 +1,6 @@
 // Builds the tree in place: each range is split around its middle, then its halves are. In 2 to 8 dims the points
-// themselves are moved, in others their numbers. Once the ranges are small, the coordinates of these are copied so that
-// those of a range lie side by side, and stay in the cache for all levels below.
+// themselves are moved. In other dims their numbers are; once the ranges are small, the coordinates are copied so that
+// those of a range are contiguous and stay in the cache for all levels below.
 //
 //   pass (per level)      per point                             memory per point
 //   box                   read d coordinates                    d coordinates and 4 bytes
@@ -68,7 +68,7 @@ class RangeSplitter {
     }
   }
 
-  /// The range and all below it; `keys` are those of storage for its points.
+  /// The range and all ranges below it; `storage` has the capacity for its points.
   void split_subtree(const TreeRange& range, const split::KeyStorage<T>& storage) const {
     split(range, storage, 1);
     if (range.size() > 1) range.for_children([&](const TreeRange& child) { split_subtree(child, storage); });
@@ -121,8 +121,8 @@ class RangeSplitter {
     }
   }
 
-  /// By vectors of the compiler: one in up to 4 dims, else two that overlap. In 3 dims the fourth lane is a number that
-  /// nobody looks at.
+  /// By vectors of the compiler: one in up to 4 dims, else two that overlap. In 3 dims the fourth lane holds the
+  /// index and is ignored.
   static Box box_by_vectors(const Record* first, const Record* last) {
     constexpr std::uint32_t kLanes = std::min(std::bit_ceil(Access::kDims), 4u);
     typedef T Lanes __attribute__((vector_size(kLanes * sizeof(T))));
@@ -306,8 +306,8 @@ auto with_checks(PointView points, const TreeExportOptions& options, Export&& ru
   try {
     return run();
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(
-        fmt::format("a tree of {} points needs about {} bytes; free some memory", points.rows(), points.rows() * 32));
+    throw OutOfMemory(fmt::format("a tree of {} points needs about {} bytes; free some memory", points.rows(),
+                                  points.rows() * (12 + (points.dims() + 2) * size_of(points.dtype()))));
   }
 }
 

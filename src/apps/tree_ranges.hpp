@@ -4,6 +4,7 @@
 
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
+#include "split/split_parallel.hpp"
 
 #include <kith/index.hpp>
 #include <kith/progress.hpp>
@@ -57,12 +58,12 @@ void visit_subtree(const TreeRange& range, const Visit& visit) {
 template <typename Visit>
 std::vector<TreeRange> visit_top(std::uint64_t count, const VisitOptions& options, const Visit& visit) {
   constexpr std::size_t kEnoughTasks = 256;
-  constexpr std::uint64_t kSmallTask = 1024, kLargeRange = 1 << 17;
+  constexpr std::uint64_t kSmallTask = 1024;
   const int threads = runtime::resolve_threads(options.threads);
   runtime::ProgressMeter meter(options.progress, options.stage, count);
   std::vector<TreeRange> level = {{0, count, 0}};
   while (level.size() < kEnoughTasks && level[0].size() > kSmallTask) {
-    if (level.size() < 2 * static_cast<std::size_t>(threads) && level[0].size() >= kLargeRange) {
+    if (level.size() < 2 * static_cast<std::size_t>(threads) && level[0].size() >= split::kParallelSplit) {
       for (const TreeRange& range : level) visit(range, threads);
     } else {
       runtime::parallel_for(level.size(), {.threads = threads}, [&](std::uint64_t i) { visit(level[i], 1); });

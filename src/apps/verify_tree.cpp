@@ -2,7 +2,7 @@
 // of a balanced tree are known, so the walk from the root follows them, ends after n steps whatever the table says, and
 // finds every node that is missing, reached twice or out of balance. Then both layouts are checked alike.
 //
-// All threads look whether something is wrong; if so, one of them looks again, in order, what is wrong first.
+// All threads check in parallel. Only if a check fails, one thread repeats it in order, to report the first violation.
 #include <kith/apps/verify_tree.hpp>
 
 #include "apps/equal_rows.hpp"
@@ -222,7 +222,8 @@ class OrderCheck {
 
   std::string run(const VerifyTreeOptions& options) {
     visit_ranges(tree_.rows.size(), {"checking", options.threads, &options.progress},
-                 [this](const TreeRange& range, int) {
+                 [this](const TreeRange& range, int threads) {
+                   if (threads > 1 && is_right(range, threads)) return;
                    std::string wrong = check(range);
                    if (wrong.empty()) return;
                    const std::lock_guard guard(lock_);
@@ -239,7 +240,7 @@ class OrderCheck {
     return {points_.template row<T>(position), tree_.rows[position]};
   }
 
-  /// Of a large range.
+  /// A large range, by several threads.
   bool is_right(const TreeRange& range, int threads) const {
     const std::uint64_t node = range.middle(), parts = 4 * static_cast<std::uint64_t>(threads);
     const std::uint32_t dims = points_.dims(), dim = tree_.split_dim[node];

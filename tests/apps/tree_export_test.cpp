@@ -198,7 +198,7 @@ TEST(TreeExport, ThreadsShareRangesOfManyPoints) {
         verify_tree(export_in_order(points.view(), {.threads = threads}), points.view(), {threads, {}}).first_violation,
         "");
   }
-  // Whoever looks finds the same.
+  // The report does not depend on the number of threads.
   const auto expect_found = [&](const NodeTable& broken, const std::string& part) {
     const std::string alone = verify_tree(broken, points.view(), {1, {}}).first_violation;
     EXPECT_NE(alone.find(part), std::string::npos) << alone;
